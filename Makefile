@@ -58,8 +58,12 @@ bench: install ## Measure Tocsin beside one bare process on the same tables (ARG
 attacks: install ## Attack a running system, and show what other workspaces notice (ARGS="--only large-pages")
 	@$(RUN) attacks -- $(ARGS)
 
+.PHONY: soak
+soak: install ## Break a running system for an hour, and check all that its clients saw (ARGS="--minutes 3 --seed 1")
+	@$(RUN) soak -- $(ARGS)
+
 .PHONY: compat
-compat: install ## Run the last release and these sources together, in every combination (ARGS="--only 'all old'")
+compat: install ## Run the last release and these sources together, each app in turn (ARGS="--against HEAD~1")
 	@$(RUN) compat -- $(ARGS)
 
 .PHONY: check

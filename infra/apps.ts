@@ -140,6 +140,12 @@ export const APPS: Readonly<Record<AppName, AppDefinition>> = {
 
 export const APP_NAMES = Object.keys(APPS) as AppName[];
 
+/** The variables that have the passwords of an app's own database role and broker user. */
+export function passwordVariables(app: AppName): { database: string; broker: string } {
+  const database = APPS[app].databaseVariable.replace(/_URL$/, '_PASSWORD');
+  return { database, broker: database.replace('_DATABASE_', '_AMQP_') };
+}
+
 /** `TOCSIN_BROKER` of a running instance whose broker is in its own memory. */
 export const MEMORY_BROKER = 'memory';
 
@@ -187,7 +193,7 @@ const publicPort = (first: string | undefined, index: number): string | undefine
   first === undefined || first === '0' ? first : String(Number(first) + index);
 
 const CLIENT_SETTINGS =
-  /^(?:TOCSIN_\w+|(?:\w+_)?DATABASE_URL|AMQP_URL|REDIS_URL|BASE_DOMAIN|DEFAULT_WORKSPACE|PORT|INTERNAL_PORT|RECEIVER_PORT|\w*RATE_LIMIT_PER_MINUTE|\w+_RETENTION_(?:DAYS|HOURS)|WEBHOOK_MAX_QUEUED_PER_WORKSPACE)$/;
+  /^(?:TOCSIN_\w+|(?:\w+_)?DATABASE_URL|AMQP_URL|REDIS_URL|BASE_DOMAIN|PUBLIC_URL|DEFAULT_WORKSPACE|PORT|INTERNAL_PORT|RECEIVER_PORT|\w*RATE_LIMIT_PER_MINUTE|\w+_RETENTION_(?:DAYS|HOURS)|WEBHOOK_MAX_QUEUED_PER_WORKSPACE)$/;
 const ADDRESS_VARIABLES = new Set(APP_NAMES.map((name) => APPS[name].addressVariable));
 
 /** The settings of a running instance that a command needs to reach its apps and their data. */

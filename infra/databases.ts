@@ -1,16 +1,13 @@
-import type { Knex } from '@tocsin/postgres';
-import pg from 'pg';
+import { type Knex, openSession } from '@tocsin/postgres';
+import type pg from 'pg';
 
-/** Runs `work` on a connection of its own to Postgres. */
+/** Runs `work` in a session of its own (`openSession`). */
 export async function withClient<Result>(
   url: string,
   work: (client: pg.Client) => Promise<Result>,
-  options: pg.ClientConfig = {},
+  config: pg.ClientConfig = {},
 ): Promise<Result> {
-  const client = new pg.Client({ connectionString: url, ...options });
-  // A lost connection fails the statement that is running; without a listener it would also be an uncaught exception.
-  client.on('error', () => undefined);
-  await client.connect();
+  const client = await openSession(url, { config });
   try {
     return await work(client);
   } finally {

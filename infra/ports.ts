@@ -11,8 +11,8 @@ const STEP = 61;
 const CHOICES = Math.floor((LAST - FIRST + 1) / STEP);
 
 /**
- * Returns different free loopback ports. Until they are used, a process that was started together with this one, such as
- * another test worker, gets others.
+ * Returns different free loopback ports. Until they are used, a process that was started together with this one gets
+ * others.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const ports = new Set<number>();

@@ -1,34 +1,29 @@
 import { invalidState } from '@tocsin/http';
-import { type ChangesFrom, type Knex, openDatabase } from '@tocsin/postgres';
+import { type Knex, openDatabase } from '@tocsin/postgres';
 import { type Clock, type Environment, systemClock } from '@tocsin/runtime';
 import { gatewayDatabase } from './config.ts';
-import { checkScopes } from './domain/checks.ts';
-import { digestOf } from './domain/token.ts';
-import type { Role, Seat } from './domain/roles.ts';
+import { checkScopes } from './accounts/domain/checks.ts';
+import { digestOf } from './identity/domain/token.ts';
+import type { Role, Seat } from './identity/domain/roles.ts';
 import { schema } from './schema.ts';
-import { type KeyFilter, keyStore, type OwnedKey } from './store/key-store.ts';
-import { oidcProviderStore } from './store/oidc-provider-store.ts';
-import { type UserProperties, userStore } from './store/user-store.ts';
-import { workspaceStore } from './store/workspace-store.ts';
-import type { CommandContext } from './usecases/actor.ts';
-import { connectOidc, disconnectOidc } from './usecases/connect-oidc.ts';
-import { createLoginLink } from './usecases/create-login-link.ts';
-import { createKey, type NewKey } from './usecases/create-key.ts';
-import { createUser } from './usecases/create-user.ts';
-import { createWorkspace } from './usecases/create-workspace.ts';
-import { getKey, getUser, getWorkspace, getWorkspaceById } from './usecases/lookups.ts';
-import { readUserChanges } from './usecases/read-user-changes.ts';
-import { republishUsers } from './usecases/republish-users.ts';
-import { revokeKey } from './usecases/revoke-key.ts';
-import { type KeyRotation, rotateKey } from './usecases/rotate-key.ts';
-import { setUser } from './usecases/set-user.ts';
-import { setWorkspace } from './usecases/set-workspace.ts';
+import { type KeyFilter, keyStore, type OwnedKey } from './accounts/store/key-store.ts';
+import { oidcProviderStore } from './sign-in/store/oidc-provider-store.ts';
+import { type UserProperties, userStore } from './accounts/store/user-store.ts';
+import { workspaceStore } from './accounts/store/workspace-store.ts';
+import type { CommandContext } from './accounts/actor.ts';
+import { connectOidc, disconnectOidc, forgetOidcIdentities } from './sign-in/connect-oidc.ts';
+import { createLoginLink } from './sign-in/login-links.ts';
+import { createKey, type KeyRotation, type NewKey, revokeKey, rotateKey } from './accounts/keys.ts';
+import { existing, getUser, getWorkspace, getWorkspaceById } from './accounts/lookups.ts';
+import { createUser, setUser } from './accounts/users.ts';
+import { createWorkspace, republishUsers, setWorkspace } from './accounts/workspaces.ts';
 
-export { ROLES, type Role, type Seat, SEATS } from './domain/roles.ts';
-export type { ApiKey, KeyFilter, OwnedKey } from './store/key-store.ts';
-export type { User } from './store/user-store.ts';
-export { countUnopenedSecrets } from './usecases/oidc-secrets.ts';
-export type { Workspace } from './store/workspace-store.ts';
+export type { GroupRoles } from './sign-in/domain/group-roles.ts';
+export { ROLES, type Role, type Seat, SEATS } from './identity/domain/roles.ts';
+export type { ApiKey, KeyFilter, OwnedKey } from './accounts/store/key-store.ts';
+export type { User } from './accounts/store/user-store.ts';
+export { countUnopenedSecrets } from './sign-in/oidc-secrets.ts';
+export type { Workspace } from './accounts/store/workspace-store.ts';
 
 /** Opens a connection as the gateway's role, for one command. */
 export const openGatewayDatabase = (env: Environment): Knex =>
@@ -36,6 +31,8 @@ export const openGatewayDatabase = (env: Environment): Knex =>
 
 /** Whether the database has data that only the configured secret keys decrypt. */
 export const holdsSecrets = async (database: Knex): Promise<boolean> => oidcProviderStore(database).hasAny();
+
+type SettableByOperators = Partial<Omit<UserProperties, 'email'>> & { newEmail?: string };
 
 export type Administration = ReturnType<typeof administration>;
 
@@ -75,8 +72,6 @@ export function administration(database: Knex, clock: Clock = systemClock) {
       if (workspace !== undefined && filter.user !== undefined) await getUser(database, workspace, filter.user);
       return keyStore(database).list(filter);
     },
-    /** Reads a page of changes of users for a replica, as the internal API returns it. */
-    readUserChanges: async (from: ChangesFrom) => readUserChanges(database, from),
     /** See `republishUsers`. */
     republishUsers: change(async (trx, options: { workspaceId: number; seen: number }, now) =>
       republishUsers(trx, { ...options, now }),
@@ -90,7 +85,9 @@ export function administration(database: Knex, clock: Clock = systemClock) {
         now,
       ) => createUser(trx, { ...input, workspaceId: (await getWorkspace(trx, workspace)).id }, by(now)),
     ),
-    setUser: change(async (trx, { workspace, email, ...changes }: NamedUser & Partial<UserProperties>, now) => {
+    setUser: change(async (trx, { workspace, email, ...named }: NamedUser & SettableByOperators, now) => {
+      const { newEmail, ...properties } = named;
+      const changes = { ...properties, email: newEmail };
       const { workspaceId, id } = await getUser(trx, await getWorkspace(trx, workspace), email);
       return setUser(trx, { workspaceId, id, changes }, by(now));
     }),
@@ -111,6 +108,7 @@ export function administration(database: Knex, clock: Clock = systemClock) {
     connectOidc: change(connectOidc),
     /** @param slug of the workspace */
     disconnectOidc: change(disconnectOidc),
+    forgetOidcIdentities: change(forgetOidcIdentities),
     revokeKey: change(async (trx, id: number, now) => {
       const { workspaceId } = await getKey(trx, id);
       return revokeKey(trx, { workspaceId, id }, by(now));
@@ -122,5 +120,8 @@ export function administration(database: Knex, clock: Clock = systemClock) {
     }),
   };
 }
+
+const getKey = async (database: Knex, id: number): Promise<OwnedKey> =>
+  existing(keyStore(database).find(id), `The key ${id}`);
 
 const by = (now: string): CommandContext => ({ actor: { type: 'operator' }, requestId: null, now });

@@ -5,48 +5,45 @@ import { isDatabaseStuck } from '@tocsin/postgres';
 import type { Resolve } from '@tocsin/safe-http';
 import { addMilliseconds, type App, openKeyring, systemClock } from '@tocsin/runtime';
 import { openBase, runService, type ServiceOverrides } from '@tocsin/service-host';
-import { oidcClient } from './clients/oidc-client.ts';
-import { openRequestCounter } from './clients/request-counter.ts';
-import { servicesClient } from './clients/services-client.ts';
-import { openUpstreams } from './clients/upstreams.ts';
-import type { RequestCounter } from './clients/window-counter.ts';
+import { oidcClient } from './sign-in/clients/oidc-client.ts';
+import { openRequestCounter } from './limits/clients/request-counter.ts';
+import { servicesClient } from './upstreams/clients/services-client.ts';
+import { openUpstreams } from './upstreams/clients/upstreams.ts';
+import type { RequestCounter } from './limits/clients/window-counter.ts';
 import type { GatewayConfig } from './config.ts';
-import { trustedProxies } from './domain/client-address.ts';
-import { OWN_SERVICE } from './domain/route-table.ts';
-import { sessionCookie } from './domain/session.ts';
-import { accessLog } from './http/access-log.ts';
-import { apiDocument } from './http/api-document.ts';
-import type { ApiDescription } from './http/api-description.ts';
-import { readBakedApi } from './http/baked-api.ts';
-import { configurationChangesRoutes } from './http/configuration-changes.ts';
-import { consolePages } from './http/console-pages.ts';
-import { connectionLimits } from './http/connection-limits.ts';
-import { connectionMetrics } from './http/connection-metrics.ts';
-import type { ReadTiming } from './http/description-reader.ts';
-import { forwarder } from './http/forwarder.ts';
-import { type IdentityAges, identities as identityLookup, principalSigners } from './http/identities.ts';
-import { startLiveApi } from './http/live-api.ts';
-import { publicHandler } from './http/public-handler.ts';
-import { publicPages } from './http/public-pages.ts';
-import { rateLimits } from './http/rate-limits.ts';
-import { referencePage } from './http/reference/page.ts';
+import { trustedProxies } from './limits/domain/client-address.ts';
+import { OWN_SERVICE, routeTable } from './routes/domain/route-table.ts';
+import { sessionCookie } from './identity/domain/session.ts';
+import { accessLog } from './requests/http/access-log.ts';
+import type { ApiDescription } from './routes/http/api-description.ts';
+import { readBundledApi } from './routes/http/bundled-api.ts';
+import { internalRoutes } from './accounts/http/internal-routes.ts';
+import { consolePages } from './pages/http/console-pages.ts';
+import { connectionLimits } from './limits/http/connection-limits.ts';
+import { forwarder } from './edge/http/forwarder.ts';
+import { type IdentityAges, identities as identityLookup, principalSigners } from './identity/http/identities.ts';
+import { publicHandler } from './edge/http/public-handler.ts';
+import { type ApiServers, publicOpenApi } from './routes/http/public-openapi.ts';
+import { publicPages } from './pages/http/public-pages.ts';
+import { rateLimits } from './limits/http/rate-limits.ts';
+import { referencePage } from './pages/http/reference/page.ts';
 import { routes } from './http/routes.ts';
-import { API_TOKEN_PURPOSE, sealedTokens } from './http/sealed-tokens.ts';
-import { signIn } from './http/sign-in.ts';
-import { usageMeter } from './http/usage-meter.ts';
-import { userRoutes } from './http/user-changes.ts';
-import { waitingRequests } from './http/waiting-requests.ts';
-import { auditEventHandlers } from './messaging/audit-events.ts';
+import { API_TOKEN_PURPOSE, sealedTokens } from './accounts/http/sealed-tokens.ts';
+import { signIn } from './sign-in/http/sign-in.ts';
+import { staticContent } from './pages/http/static-content.ts';
+import { usageMeter } from './limits/http/usage-meter.ts';
+import { waitingRequests } from './edge/http/waiting-requests.ts';
+import { auditEventHandlers } from './audit/messaging/audit-events.ts';
 import { schema } from './schema.ts';
-import { auditStore } from './store/audit-store.ts';
-import { listenForIdentityChanges } from './store/identity-changes.ts';
-import { identityStore } from './store/identity-store.ts';
-import { keyUses } from './usecases/key-uses.ts';
-import { oidcKeyring, secretRotation } from './usecases/oidc-secrets.ts';
-import { signInByLink } from './usecases/sign-in-by-link.ts';
-import { oidcSignIn } from './usecases/sign-in-by-oidc.ts';
+import { auditStore } from './audit/store/audit-store.ts';
+import { listenForIdentityChanges } from './identity/store/identity-changes.ts';
+import { identityStore } from './identity/store/identity-store.ts';
+import { keyUses } from './accounts/key-uses.ts';
+import { oidcKeyring, secretRotation } from './sign-in/oidc-secrets.ts';
+import { signInByToken } from './sign-in/login-links.ts';
+import { oidcSignIn } from './sign-in/sign-in-by-oidc.ts';
 
-export { memoryRequestCounter } from './clients/request-counter.ts';
+export { memoryRequestCounter } from './limits/clients/request-counter.ts';
 
 /** Replacements for parts of the gateway, for the embedded app and for tests. */
 export interface Overrides extends ServiceOverrides {
@@ -54,8 +51,6 @@ export interface Overrides extends ServiceOverrides {
   requestCounter: RequestCounter;
   /** The services' API descriptions that the gateway was released with, by service, instead of their generated files. */
   descriptions: Readonly<Record<string, ApiDescription>>;
-  /** When the descriptions of the running services are read. */
-  descriptionTiming: Partial<ReadTiming>;
   /** How old cached identities may be. */
   identityAges: IdentityAges;
   /** How the providers of workspaces are reached: instead of the system's name servers and certificates. */
@@ -75,11 +70,17 @@ const AUDIT_RETENTION = 400 * 24 * 3_600_000;
 
 /** Builds the gateway, and starts its public and its internal server. */
 export async function startApp(config: GatewayConfig, overrides: Partial<Overrides> = {}): Promise<GatewayApp> {
-  // The gateway first: it keeps its paths.
   const services = [OWN_SERVICE, ...Object.keys(config.upstreams)];
-  const baked = await readBakedApi(services, overrides.descriptions);
-  const server = publicUrl(config);
-  const document = await apiDocument({ ...baked, server });
+  const bundled = await readBundledApi(services, overrides.descriptions);
+  const table = routeTable(bundled.operations);
+  const servers = apiServers(config);
+  const document = Buffer.from(
+    JSON.stringify(publicOpenApi(bundled.descriptions, { servers, guides: bundled.guides })),
+  );
+  const description = staticContent(() => document, {
+    type: 'application/json; charset=utf-8',
+    caching: 'revalidated',
+  });
   const reference = referencePage();
   // Before openBase, since it throws for malformed keys: nothing has to be closed then.
   const signers = principalSigners(config.secretKeys, services);
@@ -91,16 +92,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
   const { database, log, metrics } = base;
   const requests = openRequestCounter({ config, log, override: overrides.requestCounter });
   const upstreams = openUpstreams({ urls: config.upstreams, log, metrics });
-  const asked = servicesClient({ urls: config.upstreams, secretKeys: config.secretKeys, log });
-  const api = startLiveApi({
-    baked,
-    document,
-    addresses: upstreams.addresses,
-    server,
-    timing: overrides.descriptionTiming,
-    log,
-    metrics,
-  });
+  const asked = servicesClient({ upstreams: upstreams.byService, secretKeys: config.secretKeys, log });
   const relay = startRelay(base);
   const identities = identityLookup(identityStore(database), signers, overrides.identityAges);
   const clock = overrides.clock ?? systemClock;
@@ -115,12 +107,8 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
   const identityChanges = listenForIdentityChanges({ url: config.database.url, log, onChange: identitiesChanged });
 
   const proxies = trustedProxies(config.trustedProxies);
-  const connections = connectionLimits({
-    ...config.connections,
-    trustedProxies: proxies,
-    onClose: connectionMetrics(metrics),
-  });
-  const isSecure = server.startsWith('https:');
+  const connections = connectionLimits({ ...config.connections, trustedProxies: proxies, metrics });
+  const isSecure = servers[0].startsWith('https:');
   const cookie = sessionCookie(isSecure);
   const handler = () =>
     publicHandler({
@@ -129,13 +117,14 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
       identities,
       uses,
       cookie,
+      scheme: isSecure ? 'https' : 'http',
       signIn: signIn({
         ...{ isSecure, cookie, keyring: oidcKeys, clock },
-        signInByLink: async (input) => signInByLink(database, input, clock.now()),
+        signInByToken: async (input) => signInByToken(database, input, clock.now()),
         oidc: oidcSignIn({
           ...{ database, keyring: oidcKeys, clock, log },
           client: oidcClient({
-            allowed: config.allowed,
+            egress: config.egress,
             resolve: overrides.resolve,
             ca: overrides.ca,
             timeout: overrides.providerTimeout,
@@ -145,13 +134,14 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
       }),
       limits: rateLimits({ counter: requests.counter, meter }, config.limits),
       maxBodyBytes: config.shares.maxBodyBytes,
-      routes: api.routes,
+      routes: table,
+      services: asked,
       forwarder: forwarder({ upstreams: upstreams.byService, shares: config.shares, waiting, meter }),
       pages: publicPages({
         readinessChecks: [...base.readinessChecks, ...(requests.readinessCheck ? [requests.readinessCheck] : [])],
         isStuck: () => isDatabaseStuck(database),
         version: base.build.version,
-        sendDescription: api.sendDescription,
+        sendDescription: description.send,
         reference,
         console: consolePages(),
       }),
@@ -171,10 +161,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
       cursors,
       tokens,
     }),
-    internalRoutes: [
-      ...userRoutes(database),
-      ...configurationChangesRoutes({ database, clock, wakeRelay: relay.wake }),
-    ],
+    internalRoutes: internalRoutes({ database, clock, wakeRelay: relay.wake }),
     address: config.internal,
     servers: (ownUrl) => {
       // Its own operations are reached as those of a service are, through the checks of the public server (ADR 50).
@@ -193,8 +180,8 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
       },
       { name: 'rotating encryption keys', work: secretRotation({ database, keyring: oidcKeys, log, metrics }) },
     ],
-    workers: [identityChanges, waiting, meter, relay, api, uses],
-    clients: [upstreams, asked, requests],
+    workers: [identityChanges, waiting, meter, relay, uses],
+    clients: [upstreams, requests],
   });
   return { url: serverUrls.public, internalUrl: url, stop };
 }
@@ -202,8 +189,12 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
 /** A URL by which a server can be reached that listens on all addresses. */
 const reachable = (url: string) => url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 
-/** The server URL of the API description; the workspace is a variable. */
-function publicUrl({ baseDomain, http }: GatewayConfig): string {
-  const local = baseDomain === 'localhost' || baseDomain.endsWith('.localhost');
-  return local ? `http://{workspace}.${baseDomain}:${http.port}` : `https://{workspace}.${baseDomain}`;
+/** The server URLs of the API description, the one to use first; the workspace is a variable. */
+function apiServers({ publicUrl, baseDomain, defaultWorkspace, http }: GatewayConfig): ApiServers {
+  if (publicUrl !== undefined) return [publicUrl];
+  const isLocal = baseDomain === 'localhost' || baseDomain.endsWith('.localhost');
+  if (!isLocal) return [`https://{workspace}.${baseDomain}`];
+  const own = `http://{workspace}.${baseDomain}:${http.port}`;
+  // Node.js, Python and most generated clients do not resolve names below localhost.
+  return defaultWorkspace === undefined ? [own] : [`http://localhost:${http.port}`, own];
 }

@@ -1,23 +1,22 @@
 import { SERVICE_NAMES, type ServiceName, SERVICES } from '@tocsin/contracts';
 import { bodySettings, waitingSettings } from '@tocsin/http';
-import { databaseSettings, ownDatabaseUrl, poolOptions, urlForRole } from '@tocsin/postgres';
+import { databaseSettings, ownDatabaseUrl, poolOptions, roleOf, urlForRole } from '@tocsin/postgres';
 import {
   brokerSettings,
   drainTimeOf,
   type Environment,
   processSettings,
   readConfig,
-  receiverSettings,
   redisSettings,
   setting,
-  testReceiversOf,
 } from '@tocsin/runtime';
-import { readNetworks } from '@tocsin/safe-http';
+import { egressOf, egressProblems, receiverSettings } from '@tocsin/safe-http';
 import { CONTRACT_LIMITS, retentionSettings } from '@tocsin/service-host';
 import { z } from 'zod';
-import { trustedProxies } from './domain/client-address.ts';
-import { isSlug } from './domain/host.ts';
-import type { Shares } from './domain/shares.ts';
+import { trustedProxies } from './limits/domain/client-address.ts';
+import { isSlug } from './identity/domain/host.ts';
+import type { Shares } from './limits/domain/shares.ts';
+import { schema } from './schema.ts';
 
 const ownDatabase = { ...databaseSettings, GATEWAY_DATABASE_URL: ownDatabaseUrl };
 const MEBIBYTE = 1_048_576;
@@ -48,6 +47,7 @@ const settings = {
     .toLowerCase()
     .regex(/^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/, 'must be a domain name')
     .default('localhost'),
+  PUBLIC_URL: setting.publicUrl.optional(),
   DEFAULT_WORKSPACE: z.string().toLowerCase().refine(isSlug, 'must be the slug of a workspace').optional(),
   TRUSTED_PROXIES: setting.list.refine(areNetworks, 'must be IP addresses and networks, comma-separated').default([]),
   ...bodySettings,
@@ -70,15 +70,15 @@ export type GatewayConfig = ReturnType<typeof gatewayConfig>;
 
 /** @throws ConfigError naming each setting that is missing or malformed */
 export function gatewayConfig(env: Environment) {
-  const read = readConfig(settings, env, ({ WEBHOOK_ALLOWED_NETWORKS: networks }) =>
-    readNetworks(networks).problems.map((line) => `WEBHOOK_ALLOWED_NETWORKS: ${line}`),
-  );
+  const read = readConfig(settings, env, egressProblems);
   return {
     http: { host: read.HOST, port: read.PORT },
     // Not HOST: opening the API to a network must not open the metrics to it.
     internal: { host: read.INTERNAL_HOST, port: read.INTERNAL_PORT },
     drainTime: drainTimeOf(read),
     baseDomain: read.BASE_DOMAIN,
+    /** Where clients reach workspaces, if that does not follow from the domain. */
+    publicUrl: read.PUBLIC_URL,
     defaultWorkspace: read.DEFAULT_WORKSPACE,
     trustedProxies: read.TRUSTED_PROXIES,
     limits: {
@@ -107,10 +107,7 @@ export function gatewayConfig(env: Environment) {
       idempotencyHours: read.IDEMPOTENCY_RETENTION_HOURS,
     },
     /** Where the providers of workspaces may be. */
-    allowed: {
-      testReceivers: testReceiversOf(read),
-      networks: readNetworks(read.WEBHOOK_ALLOWED_NETWORKS).networks,
-    },
+    egress: egressOf(read),
     connections: { total: read.MAX_CONNECTIONS, perNetwork: read.MAX_CONNECTIONS_PER_NETWORK },
     /** By the names of the services in the API descriptions. */
     upstreams: Object.fromEntries(SERVICE_NAMES.map((name) => [name, read[SERVICES[name].address]])) as Record<
@@ -129,9 +126,9 @@ export function gatewayConfig(env: Environment) {
 
 /** The settings for administration. @throws ConfigError like `gatewayConfig` */
 export function gatewayDatabase(env: Environment) {
-  const read = readConfig(ownDatabase, env);
+  const read = readConfig({ ...ownDatabase, TOCSIN_NAMESPACE: processSettings.TOCSIN_NAMESPACE }, env);
   return {
-    url: read.GATEWAY_DATABASE_URL ?? urlForRole(read.DATABASE_URL, 'tocsin_gateway'),
+    url: read.GATEWAY_DATABASE_URL ?? urlForRole(read.DATABASE_URL, roleOf(read.TOCSIN_NAMESPACE, schema.name)),
     ...poolOptions(read),
   };
 }

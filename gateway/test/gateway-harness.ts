@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type Contracts,
+  endpoint,
   type HttpServer,
-  implement,
-  openApiDocument,
   pageQuery,
   pathId,
   type Route,
@@ -15,10 +14,11 @@ import { createLogger } from '@tocsin/runtime';
 import { createTestDatabase, serve, type TestDatabase, TEST_SECRET_KEYS, testApp } from '@tocsin/testing';
 import { closedAfterEach } from '@tocsin/testing/suites';
 import { z } from 'zod';
+import { openApiDocument } from '../../infra/generate/openapi-document.ts';
 import { administration, openGatewayDatabase } from '../src/administration.ts';
 import { type GatewayApp, memoryRequestCounter, type Overrides, startApp } from '../src/app.ts';
 import { type GatewayConfig, gatewayConfig } from '../src/config.ts';
-import type { ApiDescription } from '../src/http/api-description.ts';
+import type { ApiDescription } from '../src/routes/http/api-description.ts';
 import { schema } from '../src/schema.ts';
 import { type RawResponse, type RawRequest, sendRaw } from './send-raw.ts';
 
@@ -41,140 +41,88 @@ const reply = { status: 200, body: echo } as const;
 const id = z.object({ id: pathId });
 const note = z.strictObject({ title: z.string() });
 
+const listed = { tag: 'Incidents', scope: 'incidents:read', reply } as const;
+const written = { tag: 'Incidents', scope: 'incidents:write', needs: ['active_responder'] } as const;
+const made = { status: 201, body: echo } as const;
+
 /** Operations of every kind that the gateway distinguishes. */
 export const sampleContracts = {
   incident: {
     listIncidents: {
-      method: 'get',
-      path: '/api/v1/incidents',
-      summary: 'List incidents',
-      tag: 'Incidents',
-      scope: 'incidents:read',
+      ...endpoint('GET', '/api/v1/incidents', 'List incidents'),
+      ...listed,
       query: z.object({ ...pageQuery, q: z.string().optional() }),
       cost: { base: 1, parameters: { q: 10 } },
-      reply,
     },
     listArchivedIncidents: {
-      method: 'get',
-      path: '/api/v1/incidents/archived',
-      summary: 'List archived incidents',
-      tag: 'Incidents',
+      ...endpoint('GET', '/api/v1/incidents/archived', 'List archived incidents'),
+      ...listed,
       scope: 'slack_context:read',
-      reply,
     },
     createIncident: {
-      method: 'post',
-      path: '/api/v1/incidents',
-      summary: 'Declare an incident',
-      tag: 'Incidents',
-      scope: 'incidents:write',
-      needs: ['active_responder'],
+      ...endpoint('POST', '/api/v1/incidents', 'Declare an incident'),
+      ...written,
       body: note,
       idempotent: true,
-      reply: { status: 201, body: echo, versioned: true },
+      reply: { ...made, versioned: true },
     },
-    getIncident: {
-      method: 'get',
-      path: '/api/v1/incidents/{id}',
-      summary: 'Get an incident',
-      tag: 'Incidents',
-      scope: 'incidents:read',
-      params: id,
-      reply,
-    },
+    getIncident: { ...endpoint('GET', '/api/v1/incidents/{id}', 'Get an incident'), ...listed, params: id },
     deleteEvent: {
-      method: 'delete',
-      path: '/api/v1/timeline/{id}',
-      summary: 'Delete an event',
+      ...endpoint('DELETE', '/api/v1/timeline/{id}', 'Delete an event'),
+      ...written,
       tag: 'Timeline',
-      scope: 'incidents:write',
-      needs: ['active_responder'],
       params: id,
       reply: { status: 204 },
     },
+    sendAlert: {
+      ...endpoint('POST', '/api/v1/alerts', 'Send an alert'),
+      ...written,
+      scope: 'alerts:write',
+      basic: true,
+      body: note,
+      reply: made,
+    },
     followIncidents: {
-      method: 'get',
-      path: '/api/v1/incident-events',
-      summary: 'Follow incidents',
-      tag: 'Incidents',
-      scope: 'incidents:read',
+      ...endpoint('GET', '/api/v1/incident-events', 'Follow incidents'),
+      ...listed,
       wait: 20_000,
       stream: echo,
-      reply,
     },
     getIncidentByReference: {
-      method: 'get',
-      path: '/api/v1/incident-references/{reference}',
-      summary: 'Get an incident by its reference',
-      tag: 'Incidents',
-      scope: 'incidents:read',
+      ...endpoint('GET', '/api/v1/incident-references/{reference}', 'Get an incident by its reference'),
+      ...listed,
       params: z.object({ reference: z.string() }),
-      reply,
     },
   },
   catalog: {
     createService: {
-      method: 'post',
-      path: '/api/v1/services',
-      summary: 'Create a service',
-      tag: 'Services',
-      scope: 'services:write',
+      ...endpoint('POST', '/api/v1/services', 'Create a service'),
+      ...{ tag: 'Services', scope: 'services:write', body: note, reply: made },
       // Deliberately not in the order of the checks.
       needs: ['manage_settings', 'active_responder'],
-      body: note,
-      reply: { status: 201, body: echo },
     },
     listServices: {
-      method: 'get',
-      path: '/api/v1/services',
-      summary: 'List services',
-      tag: 'Services',
-      scope: 'services:read',
-      reply,
+      ...endpoint('GET', '/api/v1/services', 'List services'),
+      ...{ tag: 'Services', scope: 'services:read', reply },
     },
     createTeam: {
-      method: 'post',
-      path: '/api/v1/teams',
-      summary: 'Create a team',
-      tag: 'Teams',
-      scope: 'teams:write',
+      ...endpoint('POST', '/api/v1/teams', 'Create a team'),
+      ...{ tag: 'Teams', scope: 'teams:write', body: note, reply: made },
       needs: ['active_responder', 'manage_teams'],
-      body: note,
       deprecated: { since: '2026-01-01T00:00:00Z', sunset: '2026-12-01T00:00:00Z', successor: '/api/v1/groups' },
-      reply: { status: 201, body: echo },
     },
   },
 } as const satisfies Record<string, Contracts>;
 
-function sampleRoutes(lastReceived: ReceivedRequest): { incident: Route[]; catalog: Route[] } {
-  const handle = async (request: RouteRequest<unknown, unknown, unknown>) => {
-    const { principal, requestId, params, query, body, routeId } = request;
+/** Implements operations with handlers that record what they receive. */
+function sampleRoutes(contracts: Contracts, lastReceived: ReceivedRequest): Route[] {
+  const handle: Route['handle'] = async ({ principal, requestId, params, query, body, routeId }) => {
     Object.assign(lastReceived, { principal, requestId, params, query, body, routeId });
-    return { body: { route: routeId } };
+    if (routeId === 'deleteEvent') return {};
+    const headers = { 'Idempotency-Replayed': 'true', 'X-Tocsin-Secret': 'inner', 'Keep-Alive': 'timeout=1' };
+    return { body: { route: routeId }, ...(routeId === 'createIncident' && { revision: 3, headers }) };
   };
-  return {
-    incident: implement(sampleContracts.incident, {
-      listIncidents: handle,
-      listArchivedIncidents: handle,
-      createIncident: async (request) => ({
-        ...(await handle(request)),
-        revision: 3,
-        headers: { 'Idempotency-Replayed': 'true', 'X-Tocsin-Secret': 'inner', 'Keep-Alive': 'timeout=1' },
-      }),
-      getIncident: handle,
-      deleteEvent: async (request) => {
-        await handle(request);
-        return {};
-      },
-      followIncidents: handle,
-      getIncidentByReference: handle,
-    }),
-    catalog: implement(sampleContracts.catalog, {
-      createService: handle,
-      listServices: handle,
-      createTeam: handle,
-    }),
-  };
+  return Object.entries(contracts).map(([name, contract]) => ({ ...contract, id: name, handle }));
 }
 
 export const sampleDescriptions = (deadline?: number): Record<'incident' | 'catalog', ApiDescription> => ({
@@ -182,11 +130,8 @@ export const sampleDescriptions = (deadline?: number): Record<'incident' | 'cata
   catalog: descriptionOf('catalog', sampleContracts.catalog),
 });
 
-export const descriptionOf = (service: string, contracts: Contracts): ApiDescription =>
+const descriptionOf = (service: string, contracts: Contracts): ApiDescription =>
   openApiDocument(service, contracts) as unknown as ApiDescription;
-
-/** The services are not asked for their descriptions, unless a test says when. */
-const NEVER = { firstReadAfter: 1e9, interval: 1e9 };
 
 const withDeadline = (contracts: Contracts, deadline: number | undefined): Contracts =>
   Object.fromEntries(
@@ -196,9 +141,9 @@ const withDeadline = (contracts: Contracts, deadline: number | undefined): Contr
     ]),
   );
 
-/** A service with these routes, which records the headers of its requests. */
-async function startService(name: string, routes: Route[], lastReceived: ReceivedRequest): Promise<HttpServer> {
-  const app = testApp({ name, routes });
+/** A service with its sample operations, which records its requests and their headers. */
+async function startService(name: keyof typeof sampleContracts, lastReceived: ReceivedRequest): Promise<HttpServer> {
+  const app = testApp({ name, routes: sampleRoutes(sampleContracts[name], lastReceived) });
   return serve((request, response) => {
     lastReceived.headers = { ...request.headers };
     app(request, response);
@@ -290,9 +235,8 @@ const cleared: TestDatabase[] = [];
 /** A gateway on a database of its own, with the workspace acme and two small services behind it. */
 export async function startGatewayHarness(options: GatewayHarnessOptions = {}): Promise<GatewayHarness> {
   const lastReceived: ReceivedRequest = {};
-  const routes = sampleRoutes(lastReceived);
-  const incident = await startService('incident', routes.incident, lastReceived);
-  const catalog = await startService('catalog', routes.catalog, lastReceived);
+  const incident = await startService('incident', lastReceived);
+  const catalog = await startService('catalog', lastReceived);
   const database =
     options.database ??
     cleared.pop() ??
@@ -315,7 +259,6 @@ export async function startGatewayHarness(options: GatewayHarnessOptions = {}): 
       broker,
       ...(options.withRedis !== true && { requestCounter: memoryRequestCounter() }),
       descriptions: sampleDescriptions(options.deadline),
-      descriptionTiming: NEVER,
       checkReplies: true,
       ...options.overrides,
     },

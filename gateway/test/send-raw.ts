@@ -92,3 +92,20 @@ export async function sendBytes(url: string, text: string, idleTimeout = 300): P
   socket.write(Buffer.from(text, 'latin1'));
   return promise.finally(() => socket.destroy());
 }
+
+/** A connection, with everything that it has received, as Latin-1. */
+export type RawConnection = net.Socket & { received: string };
+
+/**
+ * Opens a connection that sends a text and then nothing.
+ * @param from a loopback address
+ */
+export function openConnection(url: string, text = '', from = '127.0.0.1'): RawConnection {
+  const { hostname, port } = new URL(url);
+  const socket = net.connect({ host: hostname, port: Number(port), localAddress: from });
+  const connection = Object.assign(socket, { received: '' });
+  connection.setEncoding('latin1').on('data', (chunk) => (connection.received += String(chunk)));
+  connection.on('error', () => undefined);
+  connection.write(text);
+  return connection;
+}

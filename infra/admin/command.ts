@@ -1,22 +1,26 @@
 import type { Environment } from '@tocsin/runtime';
-import type { FlagValues } from './flag-values.ts';
-import type { Column, Row } from './table.ts';
-import { type Target, UsageError } from './target.ts';
+import type { Row } from '../cli/src/output.ts';
+import { UsageError } from '../cli/src/operation-parameters.ts';
+import type { Target } from './target.ts';
+
+/** What a value may be. */
+interface Value {
+  help: string;
+  /** The only values. */
+  choices?: readonly string[];
+  /** @param name of the flag or the argument. @throws UsageError */
+  parse?(text: string, name: string): unknown;
+}
 
 /** A flag of a command. */
-export interface Flag {
+export interface Flag extends Value {
   /** The placeholder of the value in the help; a flag without it is true or false. */
   value?: string;
-  help: string;
   required?: true;
   /** May be repeated. */
   multiple?: true;
-  /** The only values. */
-  choices?: readonly string[];
   /** Has a `--no-` form. */
   negatable?: true;
-  /** The value is the name of a file. */
-  isFile?: true;
 }
 
 interface CommandBase {
@@ -24,10 +28,10 @@ interface CommandBase {
   name: string;
   summary: string;
   /** The one value that stands without a flag. */
-  argument?: { name: string; help: string; choices?: readonly string[] };
+  argument?: { name: string } & Value;
   flags: Record<string, Flag>;
   /** How the answer is printed as a table for people; `rows` may be the property that has them. */
-  table?: { rows: string | ((answer: Answer) => Row[]); columns: readonly Column[] };
+  table?: { rows: string | ((answer: Answer) => Row[]); columns: readonly string[] };
   /** The exit code of the process for an answer; 0 by default. */
   exitCode?(answer: Answer): number;
   /** The exit code when there is no answer; 1 by default. */
@@ -37,14 +41,14 @@ interface CommandBase {
 /** The object that `--json` prints. */
 export type Answer = Record<string, unknown>;
 
-/** A command that works on the databases of an instance. */
+/** A command that works on the databases of an instance. @param values of its flags in camel case, and its argument */
 interface TargetCommand extends CommandBase {
-  run(values: FlagValues, target: Target): Promise<Answer>;
+  run(values: object, target: Target): Promise<Answer>;
 }
 
-/** A command that needs no database, or that finds by itself what it works on. A string is printed as it is. */
+/** A command that needs no database, or that finds by itself what it works on. */
 interface FreeCommand extends CommandBase {
-  runFreely(values: FlagValues, context: CommandContext): Promise<Answer | string>;
+  runFreely(values: object, context: CommandContext): Promise<Answer>;
 }
 
 export type Command = TargetCommand | FreeCommand;
@@ -58,11 +62,11 @@ export interface CommandContext {
 /** The workspace that a command works on. */
 export const workspaceFlag: Flag = { value: 'SLUG', help: 'the workspace', required: true };
 
-/** @throws UsageError unless the text is an integer from 1 */
-export function parseId(text: string, name: string): number {
-  const id = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(id) || id < 1) {
-    throw new UsageError(`${name}: must be an integer of at least 1`);
-  }
-  return id;
+/** @throws UsageError unless the text is an integer from 1 to `max` */
+export function parsePositive(text: string, name: string, max = Number.MAX_SAFE_INTEGER): number {
+  const number = Number(text);
+  if (/^[1-9]\d*$/.test(text) && number <= max) return number;
+  throw new UsageError(
+    `${name}: must be an integer of at least 1${max < Number.MAX_SAFE_INTEGER ? `, at most ${max}` : ''}`,
+  );
 }

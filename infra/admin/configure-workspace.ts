@@ -1,15 +1,10 @@
-import { isDeepStrictEqual } from 'node:util';
-import { DomainError, invalidRequest, parseJson, validate } from '@tocsin/http';
+import { DomainError, invalidRequest, jsonEqual, parseJson, validate } from '@tocsin/http';
 import { z } from 'zod';
 import { serviceTiers } from '../../services/catalog/src/administration.ts';
 import { planConfiguration } from '../../services/incident/src/administration.ts';
-import type { FlagValues } from './flag-values.ts';
-import { readInputFile } from './read-input.ts';
+import { readText } from './read-input.ts';
 import type { Target } from './target.ts';
 import { workspaceView } from './views.ts';
-
-/** Many times the size of the longest lists. */
-const MAX_FILE_BYTES = 1_048_576;
 
 /** This command and `workspace show` print the workspace, too. The incident service validates the lists. */
 const configurationFile = z.looseObject({ workspace: z.looseObject({}).optional() });
@@ -18,11 +13,12 @@ const configurationFile = z.looseObject({ workspace: z.looseObject({}).optional(
  * Replaces the lists that the file contains, as the API does (contract: Administration). The workspace's version is raised
  * last: it makes the change visible.
  */
-export async function configureWorkspace(values: FlagValues, target: Target): Promise<Record<string, unknown>> {
-  const slug = values.required('slug');
-  const file = values.required('file');
+export async function configureWorkspace(
+  { slug, file }: { slug: string; file: string },
+  target: Target,
+): Promise<Record<string, unknown>> {
   const current = await target.gateway.getWorkspace(slug);
-  const content = await readInputFile(file, MAX_FILE_BYTES);
+  const content = Buffer.from(await readText(file));
   const configured = await withFileName(file, async () => {
     const { workspace: settings = {}, ...part } = validate(configurationFile, parseJson(content));
     checkUnchanged(settings, workspaceView(current));
@@ -39,9 +35,7 @@ export async function configureWorkspace(values: FlagValues, target: Target): Pr
 
 /** The file may have the settings of the workspace as they are; this command does not change them. */
 function checkUnchanged(given: Record<string, unknown>, current: Record<string, unknown>): void {
-  const changed = Object.keys(given).find(
-    (name) => name !== 'updated_at' && !isDeepStrictEqual(given[name], current[name]),
-  );
+  const changed = Object.keys(given).find((name) => name !== 'updated_at' && !jsonEqual(given[name], current[name]));
   if (changed !== undefined) throw invalidRequest(`workspace.${changed}`, 'Must be as it is: workspace set changes it');
 }
 

@@ -1,13 +1,17 @@
 import type { QueueDefinition } from '@tocsin/contracts';
+import type { Row } from '../cli/src/output.ts';
 import { chooseQueues } from './dead-letters/choose-queues.ts';
 import { type DeadLetters, QUEUES_BY_NAME, withDeadLetters } from './dead-letters/dead-letters.ts';
 import { withOutboxDeadLetters } from './dead-letters/outbox-dead-letters.ts';
-import type { Command, CommandContext, Flag } from './command.ts';
-import type { FlagValues } from './flag-values.ts';
-import { UsageError } from './target.ts';
+import { type Command, type CommandContext, type Flag, parsePositive } from './command.ts';
 
 const QUEUE_NAMES = [...QUEUES_BY_NAME.keys()];
-const queue: Flag = { value: 'QUEUE', help: 'the queue', required: true, choices: QUEUE_NAMES };
+const queue: Flag = {
+  ...{ value: 'QUEUE', help: 'the queue', required: true, choices: QUEUE_NAMES },
+  parse: (name) => QUEUES_BY_NAME.get(name),
+};
+
+const most: Flag = { value: 'N', help: 'how many', parse: parsePositive };
 
 const DEFAULT_SHOWN = 10;
 /** Characters of a message in the table; `--json` prints it whole. */
@@ -21,14 +25,9 @@ async function withLetters<Result>(
   return choice.kind === 'broker' ? withDeadLetters(choice, work) : withOutboxDeadLetters(choice.targets, work);
 }
 
-const readQueue = (values: FlagValues) =>
-  QUEUES_BY_NAME.get(values.oneOf('queue', QUEUE_NAMES) ?? '') as QueueDefinition;
-
-function readMost(values: FlagValues): number | undefined {
-  const text = values.text('most');
-  if (text === undefined) return undefined;
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`--most: ${text} is not a positive number`);
-  return Number(text);
+interface Selection {
+  queue: QueueDefinition;
+  most?: number;
 }
 
 export const deadLetterCommands: readonly Command[] = [
@@ -49,32 +48,30 @@ export const deadLetterCommands: readonly Command[] = [
   {
     name: 'dead-letters show',
     summary: 'Show the oldest dead letters of a queue; they stay in it',
-    flags: { queue, most: { value: 'N', help: `at most N of them; ${DEFAULT_SHOWN} by default` } },
+    flags: { queue, most: { ...most, help: `at most N of them; ${DEFAULT_SHOWN} by default` } },
     table: {
-      rows: 'dead_letters',
-      columns: ['id', 'type', 'reason', 'died_at', ['body', ({ body }) => String(body).slice(0, SHOWN_BODY)]],
+      rows: (answer) =>
+        (answer['dead_letters'] as Row[]).map((letter) => ({
+          ...letter,
+          body: String(letter['body']).slice(0, SHOWN_BODY),
+        })),
+      columns: ['id', 'type', 'reason', 'died_at', 'body'],
     },
-    runFreely: async (values, context) => {
-      const [from, limit] = [readQueue(values), readMost(values) ?? DEFAULT_SHOWN];
-      return withLetters(context, async (letters) => ({ dead_letters: await letters.peek(from, limit) }));
-    },
+    runFreely: async ({ queue: from, most: limit = DEFAULT_SHOWN }: Selection, context) =>
+      withLetters(context, async (letters) => ({ dead_letters: await letters.peek(from, limit) })),
   },
   {
     name: 'dead-letters replay',
     summary: 'Send the oldest dead letters back to their queue',
-    flags: { queue, most: { value: 'N', help: 'at most N of them; all by default' } },
-    runFreely: async (values, context) => {
-      const [from, limit] = [readQueue(values), readMost(values) ?? Infinity];
-      return withLetters(context, async (letters) => ({ replayed: await letters.replay(from, limit) }));
-    },
+    flags: { queue, most: { ...most, help: 'at most N of them; all by default' } },
+    runFreely: async ({ queue: from, most: limit = Infinity }: Selection, context) =>
+      withLetters(context, async (letters) => ({ replayed: await letters.replay(from, limit) })),
   },
   {
     name: 'dead-letters discard',
     summary: 'Delete the oldest dead letters of a queue',
-    flags: { queue, most: { value: 'N', help: 'how many', required: true } },
-    runFreely: async (values, context) => {
-      const [from, limit] = [readQueue(values), readMost(values) ?? 0];
-      return withLetters(context, async (letters) => ({ discarded: await letters.discard(from, limit) }));
-    },
+    flags: { queue, most: { ...most, required: true } },
+    runFreely: async ({ queue: from, most: limit = 0 }: Selection, context) =>
+      withLetters(context, async (letters) => ({ discarded: await letters.discard(from, limit) })),
   },
 ];

@@ -1,20 +1,23 @@
 import { buildInfo, type Environment } from '@tocsin/runtime';
-import type { Command } from './command.ts';
-import { completionCommand } from './completion-command.ts';
+import { Argument, Command as Parser, CommanderError } from 'commander';
+import { candidates, completionScript } from '../cli/src/completion.ts';
+import { createOutput, type Output, type Row } from '../cli/src/output.ts';
+import { ROOT } from '../environment.ts';
+import { addCommand } from './add-command.ts';
+import type { Answer, Command } from './command.ts';
 import { deadLetterCommands } from './dead-letter-commands.ts';
 import { describeError } from './describe-error.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
-import { formatAnswer } from './format-answer.ts';
 import { keyCommands } from './key-commands.ts';
-import { type Call, parseCall } from './parse-call.ts';
 import { oidcCommands } from './oidc-commands.ts';
+import { replicaCommands } from './replica-commands.ts';
 import { slackCommands } from './slack-commands.ts';
 import { withTarget } from './target.ts';
 import { userCommands } from './user-commands.ts';
 import { webhookCommands } from './webhook-commands.ts';
 import { workspaceCommands } from './workspace-commands.ts';
 
-const MANAGEMENT: readonly Command[] = [
+const COMMANDS: readonly Command[] = [
   ...workspaceCommands,
   ...userCommands,
   ...keyCommands,
@@ -23,9 +26,12 @@ const MANAGEMENT: readonly Command[] = [
   ...webhookCommands,
   ...deadLetterCommands,
   doctorCommand,
+  ...replicaCommands,
 ];
 
-const COMMANDS: readonly Command[] = [...MANAGEMENT, completionCommand(MANAGEMENT)];
+const CALL = 'npm run -s admin --';
+/** What a shell completes: npm has a completion of its own. */
+const SHELL_COMMAND = 'tocsin-admin';
 
 /** The text for stdout, or the one-line error message for stderr. */
 export interface Outcome {
@@ -44,29 +50,67 @@ export async function runAdmin(
   env: Environment,
   print: (line: string) => void = () => undefined,
 ): Promise<Outcome> {
-  let failureCode = 1;
-  try {
-    const call = parseCall({ commands: COMMANDS, args, version: versionText(env) });
-    if (call.kind === 'text') return { output: call.text, exitCode: 0 };
-    failureCode = call.command.failureCode ?? failureCode;
-    return await run(call, env, print);
-  } catch (error) {
-    return { error: describeError(error), exitCode: failureCode };
+  let text = '';
+  let [exitCode, failureCode] = [0, 1];
+  const write = (part: string) => (text += part);
+  const output = createOutput({ stdout: { write, isTTY: true, columns: Infinity }, stderr: { write } }, {});
+  const program = new Parser(CALL)
+    .exitOverride()
+    .configureOutput({ writeOut: write, writeErr: () => undefined })
+    .configureHelp({ showGlobalOptions: true })
+    .showSuggestionAfterError()
+    .version(versionText(env), '-V, --version', 'print the version')
+    .option('--json', 'print one JSON object');
+  for (const command of COMMANDS) {
+    addCommand(program, command, async (values) => {
+      failureCode = command.failureCode ?? failureCode;
+      const answer =
+        'run' in command
+          ? await withTarget(env, print, async (target) => command.run(values, target))
+          : await command.runFreely(values, { env, print });
+      if (program.opts<{ json?: boolean }>().json === true) output.line(JSON.stringify(answer));
+      else show(output, command, answer);
+      exitCode = command.exitCode?.(answer) ?? 0;
+    });
   }
+  program
+    .command('completion')
+    .description(`Print a script that defines ${SHELL_COMMAND} in a shell, and completes commands, flags and values`)
+    .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
+    .action((shell: string) => {
+      const call = `npm --prefix '${ROOT.replaceAll("'", `'\\''`)}' run -s admin --`;
+      const definition =
+        shell === 'fish' ? `function ${SHELL_COMMAND}; ${call} $argv; end` : `${SHELL_COMMAND}() { ${call} "$@"; }`;
+      output.line(`${definition}\n${completionScript(shell, SHELL_COMMAND)}`);
+    });
+  try {
+    if (args[0] === '--complete') output.line(candidates(program, args.slice(1)).join('\n'));
+    else await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    const isHelp = error instanceof CommanderError && error.exitCode === 0;
+    if (!isHelp) return { error: describeError(error), exitCode: failureCode };
+  }
+  return { output: text.trimEnd(), exitCode };
 }
 
-async function run(
-  { command, values, json }: Extract<Call, { kind: 'run' }>,
-  env: Environment,
-  print: (line: string) => void,
-): Promise<Outcome> {
-  const answer =
-    'run' in command
-      ? await withTarget(env, print, async (target) => command.run(values, target))
-      : await command.runFreely(values, { env, print });
-  if (typeof answer === 'string') return { output: answer, exitCode: 0 };
-  const output = json ? JSON.stringify(answer) : formatAnswer(command, answer);
-  return { output, exitCode: command.exitCode?.(answer) ?? 0 };
+/** For people: the table of the command, or the properties and lists of its answer. */
+function show(output: Output, { table }: Command, answer: Answer): void {
+  if (table !== undefined) {
+    const rows = typeof table.rows === 'string' ? (answer[table.rows] as Row[]) : table.rows(answer);
+    if (rows.length === 0) output.line('none');
+    output.rows(rows, table.columns);
+    return;
+  }
+  for (const [name, value] of Object.entries(answer)) {
+    if (Array.isArray(value) && value.length > 0) {
+      output.line(name);
+      output.rows(value as Row[], [...new Set((value as Row[]).flatMap((row) => Object.keys(row)))]);
+      output.end();
+    } else if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      output.line(name);
+      output.reply({ [name]: value }, name);
+    } else output.reply({ [name]: value }, undefined);
+  }
 }
 
 /** The version, with the commit where it is known. */

@@ -2,6 +2,13 @@ import { connectChat, disconnectChat } from '../../services/incident/src/adminis
 import { type Command, workspaceFlag } from './command.ts';
 import { readSecret, secretFlags } from './read-input.ts';
 
+interface Connection {
+  workspace: string;
+  botTokenFile?: string;
+  botToken?: string;
+  channelTemplate?: string;
+}
+
 export const slackCommands: readonly Command[] = [
   {
     name: 'slack connect',
@@ -14,14 +21,16 @@ export const slackCommands: readonly Command[] = [
         help: 'channel names, with {id}, {short_title}, {date}, {severity}, {service}; inc-{id}-{short_title} by default',
       },
     },
-    run: async (values, { gateway, database, secretKeys }) => {
-      const slug = values.required('workspace');
-      const botToken = await readSecret(values, 'slack connect', 'bot-token');
+    run: async (
+      { workspace: slug, botTokenFile: file, botToken: secret, channelTemplate: template }: Connection,
+      { gateway, database, secretKeys },
+    ) => {
+      const botToken = await readSecret('bot-token', { file, secret });
       const { id: workspaceId } = await gateway.getWorkspace(slug);
       const { channelTemplate } = await connectChat(database('incident'), {
         workspaceId,
         botToken,
-        channelTemplate: values.text('channel-template'),
+        channelTemplate: template,
         secretKeys: secretKeys(),
       });
       return { slack: { workspace: slug, connected: true, channel_template: channelTemplate } };
@@ -31,8 +40,7 @@ export const slackCommands: readonly Command[] = [
     name: 'slack disconnect',
     summary: 'Disconnect a workspace from Slack; its channels stay',
     flags: { workspace: workspaceFlag },
-    run: async (values, { gateway, database }) => {
-      const slug = values.required('workspace');
+    run: async ({ workspace: slug }: { workspace: string }, { gateway, database }) => {
       const { id } = await gateway.getWorkspace(slug);
       await disconnectChat(database('incident'), id);
       return { slack: { workspace: slug, connected: false } };

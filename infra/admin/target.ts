@@ -2,12 +2,10 @@ import { type Knex, openDatabase } from '@tocsin/postgres';
 import type { Environment } from '@tocsin/runtime';
 import { type AppName, APPS } from '../apps.ts';
 import { type Administration, administration } from '../../gateway/src/administration.ts';
+import { UsageError } from '../cli/src/operation-parameters.ts';
 import { dataDirPath, findRunningInstance, type RunningInstance } from '../data-dir.ts';
 import { type MigrateConfig, migrateConfig, type SchemaTarget } from '../migrate/config.ts';
 import { describeDatabase } from '../migrate/describe-database.ts';
-
-/** A call that is malformed, or that lacks something it needs. */
-export class UsageError extends Error {}
 
 /** What a command works on. */
 export interface Target {
@@ -16,7 +14,7 @@ export interface Target {
   readonly env: Environment;
   /** Receives a line for stderr. */
   print: (line: string) => void;
-  /** A connection as the role that owns an app's schema. @throws UsageError when no setting names its database */
+  /** The connection as the role that owns an app's schema. @throws UsageError when no setting names its database */
   database(app: AppName): Knex;
   /** The keys that encrypt secrets at rest. @throws UsageError when they are not set */
   secretKeys(): string;
@@ -44,16 +42,18 @@ export async function withTarget<Result>(
   work: (target: Target) => Promise<Result>,
 ): Promise<Result> {
   const selection = await selectDatabases(env);
-  const opened: Knex[] = [];
+  const opened = new Map<AppName, Knex>();
   const printed = new Set<string>();
   const open = (app: AppName): Knex => {
+    const existing = opened.get(app);
+    if (existing !== undefined) return existing;
     const target = findTarget(selection.config, app);
     if (target?.variable === undefined) throw new UsageError(missingDatabaseMessage(selection, app, env));
     const line = describeSelection(selection, target);
     if (!printed.has(line)) print(line);
     printed.add(line);
     const database = openDatabase({ url: target.url, schema: target.schema, application: 'tocsin-admin', poolSize: 2 });
-    opened.push(database);
+    opened.set(app, database);
     return database;
   };
   try {
@@ -69,7 +69,7 @@ export async function withTarget<Result>(
       },
     });
   } finally {
-    await Promise.all(opened.map(async (database) => database.destroy()));
+    await Promise.all(Array.from(opened.values(), async (database) => database.destroy()));
   }
 }
 

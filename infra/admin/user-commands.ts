@@ -1,7 +1,7 @@
 import { consoleUrl, loginUrl } from './console-url.ts';
-import { ROLES, SEATS } from '../../gateway/src/administration.ts';
+import { ROLES, type Role, type Seat, SEATS } from '../../gateway/src/administration.ts';
+import { UsageError } from '../cli/src/operation-parameters.ts';
 import { type Command, type Flag, workspaceFlag } from './command.ts';
-import { UsageError } from './target.ts';
 import { userView } from './views.ts';
 
 const userFlags: Record<string, Flag> = {
@@ -12,15 +12,24 @@ const userFlags: Record<string, Flag> = {
 const role: Flag = { value: 'ROLE', help: 'member by default', choices: ROLES };
 const seat: Flag = { value: 'SEAT', help: 'none by default', choices: SEATS };
 
+interface User {
+  workspace: string;
+  email: string;
+}
+
+/** What the other flags say of a user. */
+interface Properties {
+  newEmail?: string;
+  name?: string;
+  role?: Role;
+  seat?: Seat;
+}
+
 const activation = (name: string, active: boolean, summary: string): Command => ({
   name,
   summary,
   flags: userFlags,
-  run: async (values, { gateway }) => ({
-    user: userView(
-      await gateway.setUser({ workspace: values.required('workspace'), email: values.required('email'), active }),
-    ),
-  }),
+  run: async (user: User, { gateway }) => ({ user: userView(await gateway.setUser({ ...user, active })) }),
 });
 
 export const userCommands: readonly Command[] = [
@@ -32,8 +41,8 @@ export const userCommands: readonly Command[] = [
       rows: 'users',
       columns: ['id', 'workspace', 'email', 'name', 'role', 'seat', 'active', 'created_at'],
     },
-    run: async (values, { gateway }) => ({
-      users: (await gateway.listUsers(values.text('workspace'))).map((user) => ({
+    run: async (values: Partial<User>, { gateway }) => ({
+      users: (await gateway.listUsers(values.workspace)).map((user) => ({
         ...userView(user),
         workspace: user.workspace,
       })),
@@ -43,8 +52,8 @@ export const userCommands: readonly Command[] = [
     name: 'user show',
     summary: 'Show a user',
     flags: userFlags,
-    run: async (values, { gateway }) => ({
-      user: userView(await gateway.getUser(values.required('workspace'), values.required('email'))),
+    run: async ({ workspace, email }: User, { gateway }) => ({
+      user: userView(await gateway.getUser(workspace, email)),
     }),
   },
   {
@@ -56,32 +65,22 @@ export const userCommands: readonly Command[] = [
       role,
       seat,
     },
-    run: async (values, { gateway }) => ({
-      user: userView(
-        await gateway.createUser({
-          workspace: values.required('workspace'),
-          email: values.required('email'),
-          name: values.required('name'),
-          role: values.oneOf('role', ROLES),
-          seat: values.oneOf('seat', SEATS),
-        }),
-      ),
+    run: async (user: Properties & User & { name: string }, { gateway }) => ({
+      user: userView(await gateway.createUser(user)),
     }),
   },
   {
     name: 'user set',
-    summary: "Change a user's name, role or seat",
+    summary: "Change a user's email address, name, role or seat",
     flags: {
       ...userFlags,
+      'new-email': { value: 'EMAIL', help: 'another email address, which ends their sessions and sign-in links' },
       name: { value: 'NAME', help: 'the display name' },
       role: { ...role, help: '' },
       seat: { ...seat, help: '' },
     },
-    run: async (values, { gateway }) => {
-      const read = { name: values.text('name'), role: values.oneOf('role', ROLES), seat: values.oneOf('seat', SEATS) };
-      const changes = Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined));
-      if (Object.keys(changes).length === 0) throw new UsageError('user set: there is nothing to set');
-      const [workspace, email] = [values.required('workspace'), values.required('email')];
+    run: async ({ workspace, email, ...changes }: Properties & User, { gateway }) => {
+      if (Object.keys(changes).length === 0) throw new UsageError('there is nothing to set');
       return { user: userView(await gateway.setUser({ ...changes, workspace, email })) };
     },
   },
@@ -89,10 +88,10 @@ export const userCommands: readonly Command[] = [
     name: 'login-link',
     summary: 'Print a link that signs a user in to the console; it works once, within ten minutes',
     flags: userFlags,
-    run: async (values, { gateway, env }) => {
-      const workspace = values.required('workspace');
-      const { token, expiresAt } = await gateway.createLoginLink({ workspace, email: values.required('email') });
-      return { url: loginUrl(consoleUrl(env, workspace), token), expires_at: expiresAt };
+    run: async (user: User, { gateway, env }) => {
+      const address = consoleUrl(env, user.workspace);
+      const { token, expiresAt } = await gateway.createLoginLink(user);
+      return { url: loginUrl(address, token), expires_at: expiresAt };
     },
   },
   activation('user deactivate', false, 'Deactivate a user and all their API keys, and end their sessions'),

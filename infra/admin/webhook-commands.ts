@@ -8,11 +8,11 @@ import {
   type LoggedDelivery,
   type Subscription,
 } from '../../services/webhook/src/administration.ts';
-import { type Command, parseId, workspaceFlag } from './command.ts';
-import { UsageError } from './target.ts';
+import { UsageError } from '../cli/src/operation-parameters.ts';
+import { type Command, parsePositive, workspaceFlag } from './command.ts';
 import { snakeCase } from './views.ts';
 
-const argument = { name: 'delivery', help: "the delivery's ID" };
+const argument = { name: 'delivery', help: "the delivery's ID", parse: parsePositive };
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 10_000;
@@ -38,11 +38,11 @@ const deliveryView = ({ id, workspaceId, subscriptionId: subscription, origin: u
 const attemptView = ({ number, startedAt, duration, ...outcome }: LoggedAttempt) =>
   snakeCase({ number, startedAt, durationMs: duration, ...outcome });
 
-function readLimit(text: string | undefined): number {
-  if (text === undefined) return DEFAULT_LIMIT;
-  const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > MAX_LIMIT) throw new UsageError(`--limit: must be a number from 1 to ${MAX_LIMIT}`);
-  return limit;
+interface Filter {
+  workspace: string;
+  subscription?: string;
+  status?: (typeof DELIVERY_STATUSES)[number];
+  limit?: number;
 }
 
 /** The user of the machine who runs the command. */
@@ -63,13 +63,12 @@ export const webhookCommands: readonly Command[] = [
     table: {
       rows: 'webhooks',
       columns: [
-        ...['id', 'name', 'url', 'status', 'verified', 'waiting'],
-        ['failures', (row) => row['consecutive_failures']],
+        ...['id', 'name', 'url', 'status', 'verified', 'waiting', 'consecutive_failures'],
         ...['last_success_at', 'last_failure_at', 'created_at'],
       ],
     },
-    run: async (values, { gateway, database }) => {
-      const { id } = await gateway.getWorkspace(values.required('workspace'));
+    run: async ({ workspace }: { workspace: string }, { gateway, database }) => {
+      const { id } = await gateway.getWorkspace(workspace);
       return { webhooks: (await deliveryLog(database('webhook')).subscriptions(id)).map(webhookView) };
     },
   },
@@ -80,7 +79,11 @@ export const webhookCommands: readonly Command[] = [
       workspace: workspaceFlag,
       subscription: { value: 'ID', help: 'only the deliveries of this webhook' },
       status: { value: 'STATUS', help: '', choices: DELIVERY_STATUSES },
-      limit: { value: 'N', help: `at most N of them; ${DEFAULT_LIMIT} by default, up to ${MAX_LIMIT}` },
+      limit: {
+        value: 'N',
+        help: `at most N of them; ${DEFAULT_LIMIT} by default, up to ${MAX_LIMIT}`,
+        parse: (text, name) => parsePositive(text, name, MAX_LIMIT),
+      },
     },
     table: {
       rows: 'deliveries',
@@ -89,11 +92,9 @@ export const webhookCommands: readonly Command[] = [
         ...['event_queued_at', 'finished_at', 'redelivery'],
       ],
     },
-    run: async (values, { gateway, database }) => {
-      const status = values.oneOf('status', DELIVERY_STATUSES);
-      const limit = readLimit(values.text('limit'));
-      const { id } = await gateway.getWorkspace(values.required('workspace'));
-      const filter = { subscriptionId: values.text('subscription'), status, limit };
+    run: async ({ workspace, subscription, status, limit = DEFAULT_LIMIT }: Filter, { gateway, database }) => {
+      const { id } = await gateway.getWorkspace(workspace);
+      const filter = { subscriptionId: subscription, status, limit };
       return { deliveries: (await deliveryLog(database('webhook')).deliveries(id, filter)).map(deliveryView) };
     },
   },
@@ -102,8 +103,8 @@ export const webhookCommands: readonly Command[] = [
     summary: 'Show a delivery and its attempts',
     argument,
     flags: {},
-    run: async (values, { database }) => {
-      const found = await deliveryLog(database('webhook')).delivery(parseId(values.argument, argument.name));
+    run: async ({ delivery }: { delivery: number }, { database }) => {
+      const found = await deliveryLog(database('webhook')).delivery(delivery);
       return { delivery: deliveryView(found.delivery), attempts: found.attempts.map(attemptView) };
     },
   },
@@ -112,10 +113,9 @@ export const webhookCommands: readonly Command[] = [
     summary: 'Queue the event of a delivery for the same webhook again, within all limits',
     argument,
     flags: {},
-    run: async (values, { gateway, database, env, print }) => {
+    run: async ({ delivery: id }: { delivery: number }, { gateway, database, env, print }) => {
       const limits = deliveryLimits(env);
       const log = deliveryLog(database('webhook'));
-      const id = parseId(values.argument, argument.name);
       const { delivery: original } = await log.delivery(id);
       const { slug, isDemo } = await gateway.getWorkspaceById(original.workspaceId);
       if (isDemo) throw new UsageError(`${slug} is a demo workspace, which sends no webhooks`);

@@ -1,18 +1,21 @@
 import { QUOTAS } from '@tocsin/contracts';
+import { UsageError } from '../cli/src/operation-parameters.ts';
 import type { Command, Flag } from './command.ts';
 import { configureWorkspace } from './configure-workspace.ts';
-import type { FlagValues } from './flag-values.ts';
-import { UsageError } from './target.ts';
 import { workspaceView } from './views.ts';
 
 const slug: Flag = { value: 'SLUG', help: 'the first label of its host name', required: true };
 
 const settingFlags: Record<string, Flag> = {
   demo: { negatable: true, help: 'make it a demo workspace, which sends no webhooks' },
-  'history-days': { value: 'N', help: 'hide incidents older than N days from lists; none shows all incidents' },
+  'history-days': {
+    value: 'N',
+    help: 'hide incidents older than N days from lists; none shows all incidents',
+    parse: parseLimit,
+  },
   'reporting-currency': { value: 'CODE', help: 'the currency that amounts are summed in; USD by default' },
   'short-title-required': { negatable: true, help: 'require a short title for incidents' },
-  'rate-limit': { value: 'N', help: "requests per minute; none uses the installation's default" },
+  'rate-limit': { value: 'N', help: "requests per minute; none uses the installation's default", parse: parseLimit },
   quota: {
     value: 'NAME=N',
     multiple: true,
@@ -20,22 +23,38 @@ const settingFlags: Record<string, Flag> = {
   },
 };
 
+type Limit = number | 'none';
+
+interface Settings {
+  name?: string;
+  demo?: boolean;
+  historyDays?: Limit;
+  reportingCurrency?: string;
+  shortTitleRequired?: boolean;
+  rateLimit?: Limit;
+  quota?: string[];
+}
+
+type Values = Settings & { slug: string };
+
 /** Only the settings that the call names; the others keep their values. */
-function settings(values: FlagValues) {
-  const read = {
-    name: values.text('name'),
-    isDemo: values.flag('demo'),
-    historyDays: values.number('history-days'),
-    reportingCurrency: values.text('reporting-currency'),
-    shortTitleRequired: values.flag('short-title-required'),
-    rateLimit: values.number('rate-limit'),
-    quotas: quotas(values.texts('quota')),
-  };
-  return Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined));
+const settings = ({ demo, historyDays, rateLimit, quota, ...others }: Settings) => ({
+  ...others,
+  ...(demo !== undefined && { isDemo: demo }),
+  ...(historyDays !== undefined && { historyDays: historyDays === 'none' ? null : historyDays }),
+  ...(rateLimit !== undefined && { rateLimit: rateLimit === 'none' ? null : rateLimit }),
+  ...(quota !== undefined && { quotas: quotas(quota) }),
+});
+
+/** @throws UsageError */
+function parseLimit(text: string, name: string): Limit {
+  if (text === 'none') return text;
+  if (!/^\d+(?:\.\d+)?$/.test(text)) throw new UsageError(`${name}: ${text} is neither a number nor none`);
+  return Number(text);
 }
 
 /** Parses `name=number`, `name=none` and `name=default`. */
-function quotas(flags: readonly string[]): Record<string, number | null | 'default'> | undefined {
+function quotas(flags: readonly string[]): Record<string, number | null | 'default'> {
   const changes = flags.map((flag) => {
     const [, name = '', value = ''] = /^([a-z_]+)=(\d{1,10}|none|default)$/.exec(flag) ?? [];
     if (name === '') throw new UsageError(`--quota: ${flag} is not NAME=N, NAME=none or NAME=default`);
@@ -43,7 +62,7 @@ function quotas(flags: readonly string[]): Record<string, number | null | 'defau
   });
   const repeated = changes.find(([name], index) => changes.findIndex(([other]) => other === name) < index);
   if (repeated !== undefined) throw new UsageError(`--quota: ${repeated[0]} is given twice`);
-  return changes.length === 0 ? undefined : Object.fromEntries(changes);
+  return Object.fromEntries(changes);
 }
 
 export const workspaceCommands: readonly Command[] = [
@@ -53,7 +72,7 @@ export const workspaceCommands: readonly Command[] = [
     flags: {},
     table: {
       rows: 'workspaces',
-      columns: ['id', 'slug', 'name', ['demo', (row) => row['is_demo']], 'created_at'],
+      columns: ['id', 'slug', 'name', 'is_demo', 'created_at'],
     },
     run: async (_, { gateway }) => ({ workspaces: (await gateway.listWorkspaces()).map(workspaceView) }),
   },
@@ -61,32 +80,25 @@ export const workspaceCommands: readonly Command[] = [
     name: 'workspace show',
     summary: 'Show all settings of a workspace',
     flags: { slug },
-    run: async (values, { gateway }) => ({
-      workspace: workspaceView(await gateway.getWorkspace(values.required('slug'))),
+    run: async ({ slug: name }: { slug: string }, { gateway }) => ({
+      workspace: workspaceView(await gateway.getWorkspace(name)),
     }),
   },
   {
     name: 'workspace create',
     summary: 'Create a workspace',
     flags: { slug, name: { value: 'NAME', help: 'the display name', required: true }, ...settingFlags },
-    run: async (values, { gateway }) => ({
-      workspace: workspaceView(
-        await gateway.createWorkspace({
-          ...settings(values),
-          slug: values.required('slug'),
-          name: values.required('name'),
-        }),
-      ),
+    run: async ({ slug: label, name, ...values }: Values & { name: string }, { gateway }) => ({
+      workspace: workspaceView(await gateway.createWorkspace({ ...settings(values), slug: label, name })),
     }),
   },
   {
     name: 'workspace set',
     summary: "Change a workspace's settings",
     flags: { slug, name: { value: 'NAME', help: 'the display name' }, ...settingFlags },
-    run: async (values, { gateway }) => {
-      const changes = settings(values);
-      if (Object.keys(changes).length === 0) throw new UsageError('workspace set: there is nothing to set');
-      return { workspace: workspaceView(await gateway.setWorkspace({ ...changes, slug: values.required('slug') })) };
+    run: async ({ slug: label, ...values }: Values, { gateway }) => {
+      if (Object.keys(values).length === 0) throw new UsageError('there is nothing to set');
+      return { workspace: workspaceView(await gateway.setWorkspace({ ...settings(values), slug: label })) };
     },
   },
   {
@@ -94,7 +106,7 @@ export const workspaceCommands: readonly Command[] = [
     summary: 'Replace statuses, severities, tiers, exchange rates or timeline groups',
     flags: {
       slug,
-      file: { value: 'FILE', help: 'a JSON file with the new lists', required: true, isFile: true },
+      file: { value: 'FILE', help: 'a JSON file with the new lists', required: true },
     },
     run: configureWorkspace,
   },

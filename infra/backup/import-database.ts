@@ -9,7 +9,7 @@ import { RowDigest } from './row-digest.ts';
 /**
  * Loads a backup into a database whose schemas have exactly the migrations of the backup, in one transaction: all of it
  * or nothing. Needs a superuser.
- * @param client a session with the settings of `withSession`
+ * @param client of `withSession`
  * @throws Error unless every table then has the rows of the backup
  */
 export async function importDatabase(client: pg.Client, file: string): Promise<BackupContents> {

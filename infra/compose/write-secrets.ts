@@ -7,17 +7,19 @@ import {
   generateSecretKeys,
   findKnownSecretViolation,
   parseSecretKeys,
+  processSettings,
+  readConfig,
 } from '@tocsin/runtime';
-import { APP_NAMES, type AppName, APPS } from '../apps.ts';
+import { APP_NAMES, type AppName, APPS, passwordVariables } from '../apps.ts';
+import { brokerDefinitions, brokerUser, brokerUsers } from '../broker-definitions.ts';
 import { ignoreMissing } from '../missing-files.ts';
 import { deriveServiceKeys } from '../service-keys.ts';
 
 /** The folder of the secrets that the others are made of; no other container mounts it. */
 const KEPT = 'kept';
+const BROKER_ADMINISTRATOR = 'tocsin';
 /** Passwords are written into URLs and configuration files. */
 const PASSWORD = /^[A-Za-z0-9_-]{1,128}$/;
-
-const passwordVariable = (app: AppName) => APPS[app].databaseVariable.replace(/_URL$/, '_PASSWORD');
 
 /**
  * Writes a folder for each container of docker-compose.yml with the secrets that it needs and no others: a file for
@@ -41,33 +43,47 @@ export async function writeSecrets(folder: string, env: Environment): Promise<vo
     return value;
   };
 
+  const { TOCSIN_NAMESPACE: namespace } = readConfig({ TOCSIN_NAMESPACE: processSettings.TOCSIN_NAMESPACE }, env);
   const keys = await secret('TOCSIN_SECRET_KEYS', generateSecretKeys);
   parseSecretKeys(keys);
   const superuser = await password('POSTGRES_PASSWORD');
   const broker = await password('RABBITMQ_PASSWORD');
   const cache = await password('REDIS_PASSWORD');
   const databases: Record<string, string> = {};
+  const brokerPasswords: Record<string, string> = {};
   for (const app of APP_NAMES) {
     const { schema, databaseVariable } = APPS[app];
-    const own = await password(passwordVariable(app));
+    const variables = passwordVariables(app);
+    const own = await password(variables.database);
     databases[databaseVariable] = `postgres://tocsin_${schema.name}:${own}@postgres:5432/tocsin`;
+    brokerPasswords[brokerUser(namespace, app)] = await password(variables.broker);
   }
 
-  const AMQP_URL = `amqp://tocsin:${broker}@rabbitmq:5672`;
+  const brokerUrl = (user: string, own = brokerPasswords[user] ?? '') => `amqp://${user}:${own}@rabbitmq:5672`;
   const REDIS_URL = `redis://:${cache}@redis:6379`;
   const appSecrets = (app: AppName) => ({
     TOCSIN_SECRET_KEYS: deriveServiceKeys(keys, app),
-    AMQP_URL,
+    AMQP_URL: brokerUrl(brokerUser(namespace, app)),
     [APPS[app].databaseVariable]: databases[APPS[app].databaseVariable] ?? '',
     ...(APPS[app].usesRedis && { REDIS_URL }),
   });
+  const administrator = { name: BROKER_ADMINISTRATOR, password: broker };
+  const definitions = brokerDefinitions(namespace, brokerUsers(administrator, brokerPasswords));
   const files: Record<string, Record<string, string>> = {
     ...Object.fromEntries(APP_NAMES.map((app) => [app, appSecrets(app)])),
     migrate: { ...databases, DATABASE_URL: `postgres://postgres:${superuser}@postgres:5432/tocsin` },
-    admin: { ...databases, AMQP_URL, REDIS_URL, TOCSIN_SECRET_KEYS: deriveServiceKeys(keys, 'admin') },
+    admin: {
+      ...databases,
+      AMQP_URL: brokerUrl(BROKER_ADMINISTRATOR, broker),
+      REDIS_URL,
+      TOCSIN_SECRET_KEYS: deriveServiceKeys(keys, 'admin'),
+    },
     postgres: { password: superuser },
-    // RabbitMQ reads the user and the password only when it creates its data.
-    rabbitmq: { 'tocsin.conf': `log.console = true\ndefault_user = tocsin\ndefault_pass = ${broker}` },
+    // RabbitMQ imports the definitions whenever it starts.
+    rabbitmq: {
+      'tocsin.conf': 'log.console = true\nload_definitions = /run/tocsin/definitions.json',
+      'definitions.json': JSON.stringify(definitions),
+    },
     redis: { 'tocsin.conf': `requirepass ${cache}`, password: cache },
   };
   for (const [container, contents] of Object.entries(files)) {

@@ -1,13 +1,15 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { cp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { environment, ROOT } from '../environment.ts';
 
 const FOLDER = path.join(ROOT, 'gateway/console');
 const BUILT = path.join(FOLDER, 'dist');
+/** Of a build under way. It is not among the sources, which another process may be reading. */
+const DRAFT = path.join(ROOT, `gateway/.build-${process.pid}`);
 const DIGEST = '.digest';
 const VITE = path.join(ROOT, 'node_modules/vite/bin/vite.js');
 
@@ -19,29 +21,38 @@ const VITE = path.join(ROOT, 'node_modules/vite/bin/vite.js');
 export async function buildConsole(): Promise<boolean> {
   if (!existsSync(VITE)) return false;
   const digest = await digestOfSources();
-  const built = await readFile(path.join(BUILT, DIGEST), 'utf8').catch(() => undefined);
-  if (built === digest) return false;
+  const isBuilt = async () => (await readFile(path.join(BUILT, DIGEST), 'utf8').catch(() => undefined)) === digest;
+  if (await isBuilt()) return false;
   // Beside the old files, because a gateway may be reading them, and another process may build at the same time.
-  const draft = path.join(FOLDER, `.build-${process.pid}`);
-  await promisify(execFile)(process.execPath, [VITE, 'build', FOLDER, '--outDir', draft, '--emptyOutDir'], {
+  await promisify(execFile)(process.execPath, [VITE, 'build', FOLDER, '--outDir', DRAFT, '--emptyOutDir'], {
     cwd: ROOT,
     // Tests set another one, with which React is several times as large.
     env: { ...environment(), NODE_ENV: 'production' },
   });
-  await writeFile(path.join(draft, DIGEST), digest);
-  await rm(BUILT, { recursive: true, force: true });
-  await rename(draft, BUILT).catch(async () => cp(draft, BUILT, { recursive: true }));
-  await rm(draft, { recursive: true, force: true });
-  return true;
+  await writeFile(path.join(DRAFT, DIGEST), digest);
+  const old = `${DRAFT}-old`;
+  try {
+    if (await isBuilt()) return true;
+    await rename(BUILT, old).catch(() => undefined);
+    // Fails if another process was faster.
+    await rename(DRAFT, BUILT).catch(async (error: unknown) => {
+      if (!(await isBuilt())) throw error;
+    });
+    return true;
+  } finally {
+    for (const folder of [DRAFT, old]) await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** Of the sources by their paths, and of the versions of all packages. */
 async function digestOfSources(): Promise<string> {
-  const entries = await readdir(FOLDER, { recursive: true, withFileTypes: true });
+  const entries = await readdir(FOLDER, { withFileTypes: true });
+  const folders = entries.filter((entry) => entry.isDirectory() && entry.name !== 'dist');
+  for (const { name } of folders)
+    entries.push(...(await readdir(path.join(FOLDER, name), { recursive: true, withFileTypes: true })));
   const files = entries
     .filter((entry) => entry.isFile())
     .map((entry) => path.join(entry.parentPath, entry.name))
-    .filter((file) => !/^(?:dist|\.build-\d+)[/\\]/.test(path.relative(FOLDER, file)))
     .sort();
   const digest = createHash('sha256');
   for (const file of [...files, path.join(ROOT, 'package-lock.json')]) {

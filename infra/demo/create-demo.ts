@@ -2,7 +2,7 @@ import { type EventWorkspace, SCOPES } from '@tocsin/contracts';
 import { DomainError } from '@tocsin/http';
 import { type Environment, systemClock } from '@tocsin/runtime';
 import { type Administration, administration, openGatewayDatabase } from '../../gateway/src/administration.ts';
-import { loginUrl } from '../admin/console-url.ts';
+import { consoleUrl, loginUrl } from '../admin/console-url.ts';
 import { withDatabase } from '../databases.ts';
 import type { DataDir } from '../data-dir.ts';
 import { addSampleWebhook } from './sample-webhook.ts';
@@ -60,7 +60,7 @@ export async function createDemo(options: DemoOptions): Promise<Demo | undefined
   // A host that resolves everywhere, where the gateway takes it for the workspace's.
   const baseUrl = env['DEFAULT_WORKSPACE'] === DEMO_WORKSPACE ? url : `http://${host}`;
   const workspace = `${DEMO_WORKSPACE}, http://${host}`;
-  const console = link && loginUrl(baseUrl, link);
+  const console = link && loginUrl((env['PUBLIC_URL'] ?? '') === '' ? baseUrl : consoleUrl(env, DEMO_WORKSPACE), link);
   if (token.kind === 'ended') return { baseUrl, workspace, token: undefined, console, error: undefined };
   const { text } = token;
   const error = await addSampleData(workspaceApi({ baseUrl: url, host, token: text }))

@@ -1,5 +1,7 @@
+import path from 'node:path';
 import type { Environment } from '@tocsin/runtime';
-import { APP_NAMES, APPS } from '../apps.ts';
+import { APP_NAMES, type AppName, APPS } from '../apps.ts';
+import { ROOT } from '../environment.ts';
 import { receiverPort } from './sample-webhook.ts';
 import type { Demo } from './create-demo.ts';
 
@@ -9,12 +11,14 @@ export interface EndBlockOptions {
   demo: Demo | undefined;
   /** With the addresses of the apps. */
   env: Environment;
+  /** The address of the metrics of all apps; default: those of each app. */
+  metrics?: string;
   /** More about the instance, such as where its data is. */
   notes: readonly string[];
 }
 
 /** What a started instance prints: where it is, and how to send a first request. The last line is for programs. */
-export function endBlock({ url, demo, env, notes }: EndBlockOptions): string {
+export function endBlock({ url, demo, env, metrics, notes }: EndBlockOptions): string {
   const entries: [string, string][] = [['address', url]];
   if (demo === undefined) {
     entries.push([
@@ -31,13 +35,8 @@ export function endBlock({ url, demo, env, notes }: EndBlockOptions): string {
       entries.push(['webhooks', 'make receiver, in another terminal, receives them and checks their signatures']);
     }
   }
-  for (const app of APP_NAMES) {
-    const addresses = (env[APPS[app].addressVariable] ?? '').split(',');
-    entries.push([
-      app === APP_NAMES[0] ? 'metrics' : '',
-      `${addresses.map((each) => `${each}/metrics`).join(', ')} (${app})`,
-    ]);
-  }
+  const lines = metrics === undefined ? APP_NAMES.map((app) => metricsOf(app, env)) : [metrics];
+  entries.push(...lines.map((line, index): [string, string] => [index === 0 ? 'metrics' : '', line]));
   const curl = demo?.token === undefined ? [] : ['', ...curlFor(demo.baseUrl, demo.token)];
   return [
     '',
@@ -50,6 +49,9 @@ export function endBlock({ url, demo, env, notes }: EndBlockOptions): string {
   ].join('\n');
 }
 
+const metricsOf = (app: AppName, env: Environment) =>
+  `${(env[APPS[app].addressVariable] ?? '').replaceAll(/(?=,|$)/g, '/metrics').replaceAll(',', ', ')} (${app})`;
+
 const curlFor = (baseUrl: string, token: string) => [
   `curl -sS ${baseUrl}/api/v1/incidents \\`,
   `  -H 'Authorization: Bearer ${token}' \\`,
@@ -60,7 +62,8 @@ const curlFor = (baseUrl: string, token: string) => [
   `curl -sS '${baseUrl}/api/v1/events?from=beginning' -H 'Authorization: Bearer ${token}'`,
   '',
   '# the same by the command, see docs/guides/cli.md',
+  `export PATH="${path.join(ROOT, 'node_modules/.bin')}:$PATH"`,
   `export TOCSIN_URL=${baseUrl} TOCSIN_TOKEN=${token}`,
-  "npx tocsin incidents declare --title 'Checkout is down' --service checkout --severity sev1",
-  'npx tocsin events tail --from beginning',
+  "tocsin incidents declare --title 'Checkout is down' --service checkout --severity sev1",
+  'tocsin events tail --from beginning',
 ];

@@ -1,8 +1,10 @@
 import { lstat } from 'node:fs/promises';
 import { MemoryBroker } from '@tocsin/messaging';
+import { declareOwnServers } from '@tocsin/http';
 import { type App, type Environment, memoryVersions } from '@tocsin/runtime';
 import { memoryRequestCounter } from '../../gateway/src/app.ts';
 import {
+  APP_NAMES,
   type AppName,
   type AppOverrides,
   appEnvironments,
@@ -23,6 +25,7 @@ import { startParts } from '../start-parts.ts';
 import type { Step } from '../steps.ts';
 import type { EmbeddedConfig } from './config.ts';
 import { openLogFile } from './logs.ts';
+import { serveMetrics } from './metrics.ts';
 import { databaseFolder, openEmbeddedDatabase } from './open-database.ts';
 
 /** All apps and their database, in this process. */
@@ -31,6 +34,8 @@ export interface EmbeddedTocsin extends App {
   readonly env: Environment;
   readonly dataDir: DataDir;
   readonly logFile: string;
+  /** The address of the metrics of all apps, or why there is none. */
+  readonly metrics: string;
 }
 
 /** `step` runs each part of the start. */
@@ -55,7 +60,7 @@ export const startEmbedded = async ({ config, env, step }: EmbeddedOptions): Pro
     closing.push(dataDir.close);
     const inUse = config.http.port === 0 ? undefined : await bindError(config.http);
     if (inUse !== undefined) throw inUse;
-    const logs = openLogFile(dataDir.path, { level: config.logLevel });
+    const logs = openLogFile(dataDir.path, { level: config.logLevel, format: config.logFormat });
     closing.push(logs.close);
     const log = logs.loggerOf('embedded');
 
@@ -78,6 +83,8 @@ export const startEmbedded = async ({ config, env, step }: EmbeddedOptions): Pro
     await step('migrations', async () => migrateAll(migrateConfig(settings), (line) => log.info(line)));
 
     const environments = await appEnvironments(settings);
+    const appUrls = APP_NAMES.map((name) => environments.gateway[APPS[name].addressVariable] ?? '');
+    declareOwnServers(appUrls);
     const broker = new MemoryBroker();
     closing.push(async () => broker.close());
     const shared: AppOverrides = { broker, versions: memoryVersions(), requestCounter: memoryRequestCounter() };
@@ -99,9 +106,21 @@ export const startEmbedded = async ({ config, env, step }: EmbeddedOptions): Pro
     // Without the broker that `env` may name for the other ways to run.
     const reachable = { ...environments.gateway, PORT: port, AMQP_URL: '', TOCSIN_BROKER: MEMORY_BROKER };
     await dataDir.register({ env: clientSettings(reachable), pid: process.pid, baseUrl: url });
+    const metricsPort = config.metricsPort ?? besides(Number(port));
+    const served = await serveMetrics(metricsPort, appUrls).catch((error: unknown) => error as NodeJS.ErrnoException);
+    if (!(served instanceof Error)) closing.push(served.stop);
+    const metrics =
+      served instanceof Error
+        ? `not served: port ${metricsPort} is not available (${served.code}); set METRICS_PORT`
+        : `${served.url} (of all apps)`;
     let stopped: Promise<void> | undefined;
-    return { url, env: reachable, dataDir, logFile: logs.path, stop: async () => (stopped ??= stop()) };
+    return { url, env: reachable, dataDir, logFile: logs.path, metrics, stop: async () => (stopped ??= stop()) };
   });
+
+const LAST_PORT = 65_535;
+
+/** The port after another one. */
+const besides = (port: number) => (port === LAST_PORT ? port - 1 : port + 1);
 
 /** Allows the sample receiver, besides those that `env` allows. */
 function receiverSettings({ receiverPort }: EmbeddedConfig, env: Environment): Environment {

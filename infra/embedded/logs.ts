@@ -2,6 +2,7 @@ import { createWriteStream, openSync, renameSync, type WriteStream } from 'node:
 import path from 'node:path';
 import { finished } from 'node:stream/promises';
 import { createLogger, type Logger } from '@tocsin/runtime';
+import { formatLine, type LogFormat } from '../log-lines.ts';
 import { ignoreMissing } from '../missing-files.ts';
 
 /** The log file of all apps of one process. */
@@ -20,7 +21,11 @@ const MAX_BYTES = 67_108_864;
  */
 export function openLogFile(
   folder: string,
-  { level, maxBytes = MAX_BYTES }: { level: string; maxBytes?: number },
+  {
+    level,
+    format = 'json',
+    maxBytes = MAX_BYTES,
+  }: { level: string; format?: LogFormat | undefined; maxBytes?: number },
 ): LogFile {
   const file = rotate(path.join(folder, 'tocsin.log'));
   const destination = boundedFile(file, maxBytes);
@@ -28,7 +33,9 @@ export function openLogFile(
   return {
     path: file,
     loggerOf: (app) => {
-      const logger = loggers.get(app) ?? createLogger({ app, level, destination });
+      const pretty = { write: (line: string) => destination.write(`${formatLine(app, line)}\n`) };
+      const logger =
+        loggers.get(app) ?? createLogger({ app, level, destination: format === 'pretty' ? pretty : destination });
       loggers.set(app, logger);
       return logger;
     },

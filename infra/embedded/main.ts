@@ -20,7 +20,7 @@ await runProcess(async () => {
     const demo = config.demo ? await step('demo data', async () => createDemo(options)) : undefined;
     if (demo?.error !== undefined) console.error(`cannot create all sample data: ${demo.error}`);
     const notes = [`data in ${displayPath(app.dataDir.path)}, log in ${displayPath(app.logFile)}`];
-    console.log(endBlock({ url: app.url, demo, env: app.env, notes }));
+    console.log(endBlock({ ...app, demo, notes }));
     return app;
   } catch (error) {
     await app.stop();

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { SCOPES } from '@tocsin/contracts';
-import { NDJSON } from '@tocsin/http';
+import { MARKDOWN, NDJSON } from '@tocsin/http';
 import { APP_NAMES, APPS } from '../apps.ts';
 import { ROOT } from '../environment.ts';
 import type { JsonSchema } from './tolerant-schema.ts';
@@ -24,11 +24,16 @@ interface DescribedOperation {
     string,
     {
       headers?: Record<string, unknown>;
-      content?: { 'application/json': { schema: JsonSchema }; 'application/x-ndjson'?: unknown };
+      content?: {
+        'application/json': { schema: JsonSchema };
+        'application/x-ndjson'?: unknown;
+        'text/markdown'?: unknown;
+      };
     }
   >;
   'x-tocsin-scope': string | string[];
   'x-deadline-seconds': number;
+  'x-null-when-validated'?: string[];
 }
 
 export interface Parameter {
@@ -45,6 +50,7 @@ export type Operation = ReturnType<typeof operationOf>;
 const RESOURCES = [
   ['IdempotencyKey', 'idempotencyKeys'],
   ['TimelineEvent', 'timeline'],
+  ['FollowUp', 'followUps'],
   ['ApiKey', 'apiKeys'],
   ['AuditLog', 'auditLog'],
   ['Session', 'sessions'],
@@ -53,6 +59,7 @@ const RESOURCES = [
   ['Configuration', 'configuration'],
   ['Service', 'services'],
   ['Webhook', 'webhooks'],
+  ['Alert', 'alerts'],
   ['Event', 'events'],
   ['Team', 'teams'],
   ['User', 'users'],
@@ -92,13 +99,13 @@ function operationOf(method: string, url: string, described: DescribedOperation)
       .map(({ name, required = false, description, schema }) => ({ name, required, description, schema }));
   const headers = parameters('header').map(({ name }) => name);
   const success = Object.entries(described.responses).find(([status]) => status.startsWith('2'))?.[1];
-  const schema = success?.content?.['application/json'].schema;
-  const [reply, validatedReply] = schema?.anyOf ?? [schema];
+  const reply = success?.content?.['application/json'].schema;
   const properties = Object.entries(reply?.properties ?? {});
   const query = parameters('query');
   const isPage = query.some(({ name }) => name === 'cursor');
   const body = described.requestBody?.content['application/json'];
   const scopes = [described['x-tocsin-scope']].flat();
+  const item = 'Service-Resource-Version' in (success?.headers ?? {}) ? properties[0]?.[0] : undefined;
   return {
     id: described.operationId,
     ...namesOf(described),
@@ -113,14 +120,17 @@ function operationOf(method: string, url: string, described: DescribedOperation)
     params: parameters('path'),
     /** Without `validate_only`, which every write has. */
     query,
+    /** Whether they are options: beside a body, which is the argument, and of one resource. */
+    hasQueryOption: query.length > 0 && (body !== undefined || item !== undefined),
     body: body && { schema: body.schema, required: described.requestBody?.required === true, example: body.example },
-    /** Of a write that has an effect, and of one that is only validated. */
     reply,
-    validatedReply,
+    /** Dotted paths of what is null in the reply to a write that is only validated. Items of lists may have null anyway. */
+    assigned: (described['x-null-when-validated'] ?? []).filter((name) => !name.includes('[')),
     isKeyed: headers.includes('Idempotency-Key'),
     hasRevision: headers.includes('If-Service-Resource-Version'),
     /** The property of the response that is the one resource, and of a page that has its rows. */
-    item: 'Service-Resource-Version' in (success?.headers ?? {}) ? properties[0]?.[0] : undefined,
+    item,
+    hasMarkdown: MARKDOWN in (success?.content ?? {}),
     rows: isPage ? properties.find(([, { type }]) => type === 'array')?.[0] : undefined,
     /** Seconds. */
     deadline: described['x-deadline-seconds'],

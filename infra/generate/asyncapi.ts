@@ -1,6 +1,8 @@
 import {
   envelope,
   eventData,
+  EVENT_TYPES,
+  EVENTS,
   type EventType,
   eventWorkspace,
   exchangeName,
@@ -15,30 +17,9 @@ import { EXAMPLES } from './event-examples.ts';
 import { jsonText } from './formatted.ts';
 import { type JsonSchema, mapInner } from './tolerant-schema.ts';
 
-/** Events that Tocsin consumes from other systems; it publishes all others. */
-const CONSUMED: ReadonlySet<EventType> = new Set(['customer-impact.updated', 'investigation.run.updated']);
+/** Whether Tocsin publishes these events; it consumes all others from other systems. */
+const isPublished = (type: EventType) => EVENTS[type].publishers.length > 0;
 
-const SUMMARIES: Record<EventType, string> = {
-  'incident.created': 'An incident was created',
-  'incident.updated': 'Properties, values or the timeline of an incident changed',
-  'incident.archived': 'An incident was archived',
-  'incident.restored': 'An archived incident was restored',
-  'incident.imported': 'An import from another system created or changed an incident, with its timeline',
-  'timeline_event.created':
-    'A timeline event was added to an incident, by a client, a lifecycle operation or an import',
-  'timeline_event.updated': 'Properties of a timeline event changed',
-  'timeline_event.deleted': 'A timeline event was deleted',
-  'service.changed': 'A service was created, changed, archived or restored',
-  'team.changed': 'A team was created, changed, archived or restored',
-  'custom-field.changed': 'A custom field was created, changed, archived or restored',
-  'workspace.changed': 'A workspace was created, or its settings or configuration changed',
-  'user.changed': 'A user was created, changed, deactivated or activated',
-  'audit.recorded': 'Somebody changed a setting of a workspace',
-  'customer-impact.updated': 'Another system computed the customer impact of an incident',
-  'investigation.run.updated': 'Another system reported the progress of an investigation of an incident',
-};
-
-const TYPES = Object.keys(eventData) as EventType[];
 const nameOf = (type: EventType) => type.replaceAll(/[.-]/g, '_');
 
 /** The description of the events, from the schemas by which the services validate their messages. */
@@ -48,7 +29,7 @@ export const asyncApiFile = {
 };
 
 /** One message of every type, for authors of consumers. */
-export const exampleFiles = TYPES.map((type) => ({
+export const exampleFiles = EVENT_TYPES.map((type) => ({
   file: `docs/events/examples/${type}.json`,
   generate: async () => jsonText(EXAMPLES[type]),
 }));
@@ -78,7 +59,7 @@ function document() {
         address: exchangeName('tocsin'),
         description: 'The exchange. Its name begins with TOCSIN_NAMESPACE. The routing key is the event type.',
         messages: Object.fromEntries(
-          TYPES.map((type) => [nameOf(type), { $ref: `#/components/messages/${nameOf(type)}` }]),
+          EVENT_TYPES.map((type) => [nameOf(type), { $ref: `#/components/messages/${nameOf(type)}` }]),
         ),
         bindings: {
           amqp: {
@@ -89,11 +70,11 @@ function document() {
       },
     },
     operations: {
-      publish: operation('send', 'Events that Tocsin publishes', (type) => !CONSUMED.has(type)),
-      consume: operation('receive', 'Events that Tocsin consumes from other systems', (type) => CONSUMED.has(type)),
+      publish: operation('send', 'Events that Tocsin publishes', isPublished),
+      consume: operation('receive', 'Events that Tocsin consumes from other systems', (type) => !isPublished(type)),
     },
     components: {
-      messages: Object.fromEntries(TYPES.map((type) => [nameOf(type), message(type)])),
+      messages: Object.fromEntries(EVENT_TYPES.map((type) => [nameOf(type), message(type)])),
       schemas: Object.fromEntries(
         Object.entries(SCHEMAS).map(([name, schema]) => [name, withReferences(schema, name)]),
       ),
@@ -106,7 +87,7 @@ function operation(action: 'send' | 'receive', description: string, includes: (t
     action,
     description,
     channel: { $ref: '#/channels/events' },
-    messages: TYPES.filter(includes).map((type) => ({ $ref: `#/channels/events/messages/${nameOf(type)}` })),
+    messages: EVENT_TYPES.filter(includes).map((type) => ({ $ref: `#/channels/events/messages/${nameOf(type)}` })),
   };
 }
 
@@ -147,7 +128,7 @@ function message(type: EventType) {
   const own = z.object({ type: z.literal(type), data: eventData[type] });
   return {
     name: type,
-    title: SUMMARIES[type],
+    title: EVENTS[type].summary,
     contentType: 'application/json',
     bindings: { amqp: { messageType: type } },
     payload: { allOf: [referenceTo('Envelope'), withReferences(schemaOf(own))] },

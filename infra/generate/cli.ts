@@ -22,17 +22,24 @@ export const cliFile = {
 type Schemas = Readonly<Record<string, JsonSchema>>;
 
 function parametersOf(operation: Operation, schemas: Schemas) {
-  const { params, query, body } = operation;
+  const { params, query, body, hasQueryOption } = operation;
   const { properties = {}, required = [] } = resolve(body?.schema ?? {}, schemas);
-  const given =
-    body === undefined
-      ? query.map(({ name, schema, required: isRequired }) => [name, schema, isRequired] as const)
-      : Object.entries(properties).map(([name, schema]) => [name, schema, required.includes(name)] as const);
-  const kinds = given.map(([name, schema, isRequired]) => [name, `${kindOf(schema, schemas)}${isRequired ? '!' : ''}`]);
+  const kindsOf = (given: readonly { name: string; schema: JsonSchema; required: boolean }[]) =>
+    Object.fromEntries(
+      given.map(({ name, schema, required: isRequired }) => [
+        name,
+        `${kindOf(schema, schemas)}${isRequired ? '!' : ''}`,
+      ]),
+    );
+  const ofBody = Object.entries(properties).map(([name, schema]) => ({
+    ...{ name, schema, required: required.includes(name) },
+  }));
+  const inputs = kindsOf(body === undefined && !hasQueryOption ? query : ofBody);
   return {
     arguments: params.map(({ name }) => name),
-    inputs: Object.fromEntries(kinds) as Record<string, string>,
-    sample: sampleOf(operation, required),
+    inputs,
+    ...(hasQueryOption && { query: kindsOf(query) }),
+    sample: sampleOf(operation, inputs),
   };
 }
 
@@ -56,15 +63,18 @@ function kindOf(given: JsonSchema, schemas: Schemas): string {
   return typeof item === 'string' && SCALARS.has(item) ? `${item}s${nullable}` : 'json';
 }
 
-/** The arguments and flags of an example: what is required, or else the first text. */
-function sampleOf({ params, query, body }: Operation, required: readonly string[]): string {
+/** The arguments and flags of an example: what is required, or else the first text, or else the whole body in a file. */
+function sampleOf({ params, query, body }: Operation, inputs: Readonly<Record<string, string>>): string {
   const ids = params.map(({ schema }) =>
     schema['example'] === undefined ? '1' : String(schema['example'] as string | number),
   );
   const example = Object.entries((body?.example ?? {}) as Record<string, unknown>);
-  const simple = example.filter(([, value]) => typeof value !== 'object');
-  const chosen = simple.filter(([name]) => required.includes(name));
+  const simple = example.filter(
+    ([name, value]) => typeof value !== 'object' && !(inputs[name] ?? 'json').startsWith('json'),
+  );
+  const chosen = simple.filter(([name]) => inputs[name]?.endsWith('!'));
   const flags = (chosen.length > 0 ? chosen : simple.slice(0, 1)).map(([name, value]) => flagOf(name, String(value)));
+  if (flags.length === 0 && example.length > 0) flags.push('--data @body.json');
   const limit = query.some(({ name }) => name === 'limit') ? ['--limit 10'] : [];
   return [...ids, ...flags, ...limit].join(' ');
 }

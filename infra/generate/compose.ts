@@ -1,16 +1,17 @@
-import { APP_NAMES, type AppName, APPS } from '../apps.ts';
+import { createHash } from 'node:crypto';
+import { APP_NAMES, type AppName, APPS, passwordVariables } from '../apps.ts';
+import { brokerDefinitions } from '../broker-definitions.ts';
 import { calledBy, internalPort, settingsOf } from './app-settings.ts';
 import { fileWithBlocks } from './blocks.ts';
 
 /** What every app gets: from `x-environment` of the file, from its image or from its own address. */
 const SHARED =
   /^(?:NODE_ENV|LOG_LEVEL|(?:INTERNAL_)?(?:HOST|PORT)|DRAIN_SECONDS|TOCSIN_.+|(?:\w+_)?DATABASE_URL|DATABASE_.+|MAX_BODY_BYTES|IDEMPOTENCY_RETENTION_HOURS|INBOX_RETENTION_DAYS|AMQP_URL|REDIS_URL|\w+_FILE)$/;
-/** Receivers on loopback addresses are refused in production. */
-const NOT_IN_PRODUCTION = 'WEBHOOK_TEST_RECEIVERS';
+/** Receivers on loopback addresses are refused in production; what is in lower case also has a name in upper case. */
+const OMITTED = /^(?:WEBHOOK_TEST_RECEIVERS|[a-z_]+)$/;
 
 const forEachApp = (text: (app: AppName) => string) => APP_NAMES.map(text).join('\n');
 const databaseFile = (app: AppName) => `${APPS[app].databaseVariable}_FILE: /run/tocsin/${APPS[app].databaseVariable}`;
-const passwordVariable = (app: AppName) => APPS[app].databaseVariable.replace(/_URL$/, '_PASSWORD');
 
 function service(app: AppName): string {
   const { does, reaches, usesRedis } = APPS[app];
@@ -19,15 +20,13 @@ function service(app: AppName): string {
     `http://${other}:${internalPort(other)}`,
   ]);
   const variables = new Map(addresses as [string, string][]);
-  const own = settingsOf(app).filter(
-    (name) => !SHARED.test(name) && !variables.has(name) && name !== NOT_IN_PRODUCTION,
-  );
+  const own = settingsOf(app).filter((name) => !SHARED.test(name) && !variables.has(name) && !OMITTED.test(name));
   const isPublic = app === 'gateway';
   return [
     `# ${does}`,
     `${app}:`,
     '  <<: *app',
-    `  image: tocsin/${app}`,
+    `  image: localhost/tocsin/${app}`,
     `  build: { <<: *build, target: ${app} }`,
     ...(reaches === undefined ? [] : [`  # For ${reaches}.`]),
     ...(isPublic || reaches !== undefined ? ['  networks: [inside, outside]'] : []),
@@ -47,10 +46,18 @@ function service(app: AppName): string {
   ].join('\n');
 }
 
+const digest = (value: unknown) => createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
+
 export const composeFile = fileWithBlocks('docker-compose.yml', {
   'the databases of all apps': () => `x-databases: &databases\n${forEachApp((app) => `  ${databaseFile(app)}`)}`,
   'the apps': () => forEachApp(service),
   'the folders of the apps': () => forEachApp((app) => `- ${app}-secrets:/secrets/${app}`),
-  'the passwords of the apps': () => forEachApp((app) => `${passwordVariable(app)}: \${${passwordVariable(app)}:-}`),
+  'the passwords of the apps': () =>
+    forEachApp((app) =>
+      Object.values(passwordVariables(app))
+        .map((variable) => `${variable}: \${${variable}:-}`)
+        .join('\n'),
+    ),
+  'the version of the definitions': () => `tocsin.definitions: '${digest(brokerDefinitions('tocsin'))}'`,
   'the volumes of the apps': () => forEachApp((app) => `${app}-secrets:`),
 });

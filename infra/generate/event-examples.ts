@@ -1,4 +1,11 @@
-import type { Envelope, EventData, EventType, PublishedIncident, TimelineEventSnapshot } from '@tocsin/contracts';
+import type {
+  Envelope,
+  EventData,
+  EventType,
+  FollowUpSnapshot,
+  PublishedIncident,
+  TimelineEventSnapshot,
+} from '@tocsin/contracts';
 
 const workspace = { id: 1, slug: 'acme', is_demo: false };
 
@@ -60,7 +67,24 @@ const timelineEvent: TimelineEventSnapshot = {
   source_window_started_at: null,
   source_window_ended_at: null,
   evidence_links: [],
+  imported: false,
 };
+const followUp: FollowUpSnapshot = {
+  id: 12,
+  revision: 1,
+  incident_id: 17,
+  title: 'Alert on the size of the connection pool',
+  description: '',
+  owner: '42',
+  due_on: '2026-12-04',
+  status: 'open',
+  external_url: 'https://tickets.acme.example/OPS-214',
+  created_at: '2026-11-20T11:00:00.000Z',
+  created_by: '42',
+  completed_at: null,
+  updated_at: '2026-11-20T11:00:00.000Z',
+};
+const done = '2026-12-02T09:00:00.000Z';
 const { id, reference } = incident;
 
 const DATA: { [Type in EventType]: EventData<Type> } = {
@@ -99,6 +123,7 @@ const DATA: { [Type in EventType]: EventData<Type> } = {
       last_event_summary: 'Rolled back',
     },
     outcome: 'created',
+    actor: '42',
   },
   'timeline_event.created': { incident: { id, reference, revision: 3 }, timeline_event: timelineEvent },
   'timeline_event.updated': {
@@ -114,6 +139,12 @@ const DATA: { [Type in EventType]: EventData<Type> } = {
     incident: { id, reference, revision: 5 },
     timeline_event: { ...timelineEvent, revision: 2, collaboration_generation: 2 },
   },
+  'follow_up.created': { incident: { id, reference }, follow_up: followUp },
+  'follow_up.updated': {
+    incident: { id, reference },
+    follow_up: { ...followUp, revision: 2, status: 'done', completed_at: done, updated_at: done },
+  },
+  'follow_up.deleted': { incident: { id, reference }, follow_up: followUp },
   'service.changed': {
     version: 12,
     service: {
@@ -186,6 +217,9 @@ const OCCURRED_AT: Partial<Record<EventType, string>> = {
   'timeline_event.created': '2026-11-20T09:36:00.000Z',
   'timeline_event.updated': '2026-11-20T09:37:00.000Z',
   'timeline_event.deleted': '2026-11-20T09:38:00.000Z',
+  'follow_up.created': followUp.created_at,
+  'follow_up.updated': done,
+  'follow_up.deleted': '2026-11-20T11:05:00.000Z',
   'incident.archived': '2026-11-21T08:00:00.000Z',
   'incident.restored': '2026-11-21T09:00:00.000Z',
   'incident.imported': '2026-11-22T07:00:00.000Z',
@@ -201,7 +235,7 @@ export const EXAMPLES = Object.fromEntries(
       schema_version: 1,
       occurred_at: OCCURRED_AT[type] ?? incident.created_at,
       workspace,
-      request_id: /^(?:incident|timeline_event)\./.test(type) ? 'req-7f3a' : null,
+      request_id: /^(?:incident|timeline_event|follow_up)\./.test(type) ? 'req-7f3a' : null,
       data: DATA[type],
     },
   ]),

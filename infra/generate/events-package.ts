@@ -1,11 +1,10 @@
-import { envelope, eventData, type EventType } from '@tocsin/contracts';
+import { envelope, EVENT_TYPES, eventData } from '@tocsin/contracts';
 import { z } from 'zod';
 import { compileValidators } from './compile-validators.ts';
 import { type JsonSchema, tolerantSchema } from './tolerant-schema.ts';
 import { typeOf } from './type-of-schema.ts';
 
 const FOLDER = 'shared/events-client';
-const TYPES = Object.keys(eventData) as EventType[];
 const HEADER = '// Generated from shared/contracts by npm run generate. Do not edit.';
 
 const schemaOf = (schema: z.ZodType): JsonSchema => {
@@ -13,7 +12,7 @@ const schemaOf = (schema: z.ZodType): JsonSchema => {
   return tolerantSchema(rest as JsonSchema);
 };
 
-const dataSchemas = Object.fromEntries(TYPES.map((type) => [type, schemaOf(eventData[type])]));
+const dataSchemas = Object.fromEntries(EVENT_TYPES.map((type) => [type, schemaOf(eventData[type])]));
 const envelopeSchema = schemaOf(envelope);
 
 /** The files of `@tocsin/events` that follow from the schemas of the events. */
@@ -30,9 +29,9 @@ function messageSchemas() {
     title: 'The events of Tocsin',
     description:
       'The definitions are the messages by type. Unknown members, and unknown values of enumerations, are valid.',
-    oneOf: TYPES.map((type) => ({ $ref: `#/definitions/${type}` })),
+    oneOf: EVENT_TYPES.map((type) => ({ $ref: `#/definitions/${type}` })),
     definitions: Object.fromEntries(
-      TYPES.map((type) => [
+      EVENT_TYPES.map((type) => [
         type,
         {
           ...envelopeSchema,
@@ -52,12 +51,12 @@ function types(): string {
     '',
     '/** The type of `data`, by event type. */',
     'export interface EventData {',
-    ...TYPES.map((type) => `  '${type}': ${typeOf(dataSchemas[type] ?? {}, 1)};`),
+    ...EVENT_TYPES.map((type) => `  '${type}': ${typeOf(dataSchemas[type] ?? {}, 1)};`),
     '}',
     '',
     '/** Every event type that this version knows. */',
     'export const EVENT_TYPES = [',
-    ...TYPES.map((type) => `  '${type}',`),
+    ...EVENT_TYPES.map((type) => `  '${type}',`),
     '] as const satisfies readonly (keyof EventData)[];',
     '',
   ].join('\n');
@@ -74,11 +73,11 @@ function validators(): string {
     '// @ts-nocheck: JavaScript by Ajv',
     compileValidators({
       validateEnvelope: envelopeSchema,
-      ...Object.fromEntries(TYPES.map((type) => [nameOf(type), dataSchemas[type] ?? {}])),
+      ...Object.fromEntries(EVENT_TYPES.map((type) => [nameOf(type), dataSchemas[type] ?? {}])),
     }),
     '',
     'export const dataValidators = {',
-    ...TYPES.map((type) => `  '${type}': ${nameOf(type)},`),
+    ...EVENT_TYPES.map((type) => `  '${type}': ${nameOf(type)},`),
     '};',
     '',
   ].join('\n');

@@ -22,6 +22,7 @@ const GUIDES: Readonly<Record<string, readonly string[]>> = {
 const RESOURCES: Readonly<Record<string, readonly string[]>> = {
   Incidents: ['Incidents', 'Lifecycle', 'Incident lists', 'Incident statistics'],
   Timeline: ['Timeline', 'Timeline imports'],
+  Alerts: ['Alerts'],
   'Custom fields': ['Custom fields'],
   Chat: ['Chat'],
   Services: ['Catalog'],

@@ -1,10 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { APP_NAMES, type AppName, APPS, SERVICE_NAMES } from '../apps.ts';
+import { brokerDefinitions, brokerUser } from '../broker-definitions.ts';
 import { ROOT } from '../environment.ts';
 import { calledBy, internalPort } from './app-settings.ts';
 import { fileWithBlocks } from './blocks.ts';
+import { jsonText } from './formatted.ts';
 
+/** `TOCSIN_NAMESPACE`, unless the settings have another. */
+const NAMESPACE = 'tocsin';
 const FOLDER = 'infra/kubernetes';
 const HEAD = '# Generated from infra/apps.ts by npm run generate: change it there, or with a patch of a kustomization.';
 
@@ -96,7 +100,7 @@ spec:
             matchLabels: { app.kubernetes.io/name: ${app} }
       containers:
         - name: ${app}
-          image: tocsin/${app}
+          image: localhost/tocsin/${app}
           ports:
             - { name: http, containerPort: 8080 }${isPublic ? '\n            - { name: internal, containerPort: 8081 }' : ''}
           env:
@@ -201,7 +205,7 @@ const secret = (app: AppName) =>
     'stringData:',
     `  # secret-keys derive ${app}`,
     '  TOCSIN_SECRET_KEYS: REPLACE',
-    '  AMQP_URL: amqp://tocsin:REPLACE@rabbitmq.rabbitmq.svc:5672',
+    `  AMQP_URL: amqp://${brokerUser(NAMESPACE, app)}:REPLACE@rabbitmq.rabbitmq.svc:5672`,
     ...(APPS[app].usesRedis ? ['  REDIS_URL: redis://:REPLACE@redis.redis.svc:6379'] : []),
     `  ${databaseUrl(app)}`,
     '---',
@@ -209,13 +213,17 @@ const secret = (app: AppName) =>
 
 async function imageTags(): Promise<string> {
   const { version } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
-  return APP_NAMES.map((app) => `- { name: tocsin/${app}, newTag: '${version}' }`).join('\n');
+  return APP_NAMES.map((app) => `- { name: localhost/tocsin/${app}, newTag: '${version}' }`).join('\n');
 }
 
 const reachingOut = APP_NAMES.filter((app) => APPS[app].reaches !== undefined);
 
 export const kubernetesFiles = [
   ...manifestFiles,
+  {
+    file: `${FOLDER}/examples/rabbitmq-definitions.json`,
+    generate: async () => jsonText(brokerDefinitions(NAMESPACE)),
+  },
   fileWithBlocks(`${FOLDER}/kustomization.yaml`, {
     'the apps': () => APP_NAMES.map((app) => `- ${app}.yaml`).join('\n'),
     'their images': imageTags,

@@ -18,6 +18,7 @@ import { kubernetesFiles } from './kubernetes.ts';
 import { openApiFile } from './openapi.ts';
 import { prometheusRuleFile } from './prometheus-rule.ts';
 import { sdkFiles, sdkTypeFiles } from './sdk.ts';
+import { workspaceSchemaFile } from './workspace-schema.ts';
 
 /** A generated file: the same sources give the same text. */
 interface GeneratedFile {
@@ -37,6 +38,7 @@ const COMMITTED: readonly GeneratedFile[] = [
   ...kubernetesFiles,
   ...sdkFiles,
   cliFile,
+  workspaceSchemaFile,
 ];
 const check = process.argv.includes('--check');
 const onlyPackage = process.argv.includes('--package');

@@ -1,9 +1,10 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type AnyDocumentation, type Contracts, openApiDocument, type WebhookDocumentation } from '@tocsin/http';
+import type { AnyDocumentation, Contracts, WebhookDocumentation } from '@tocsin/http';
 import { type AppName, APPS } from '../apps.ts';
 import { ROOT } from '../environment.ts';
 import { jsonText } from './formatted.ts';
+import { openApiDocument } from './openapi-document.ts';
 
 interface DocumentationModule {
   documentation: Readonly<Record<string, AnyDocumentation>>;

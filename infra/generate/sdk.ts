@@ -22,9 +22,10 @@ function operationTable(operations: readonly Operation[]): string {
       name: `${resource}.${verb}`,
       ...{ method, path, summary, deadline },
       ...(scopes.length > 0 && { scopes }),
-      ...(body === undefined ? query.length > 0 && { input: 'query' } : { input: 'body' }),
+      ...(body === undefined ? query.length > 0 && !operation.hasQueryOption && { input: 'query' } : { input: 'body' }),
       ...(operation.isKeyed && { isKeyed: true }),
       ...(operation.hasRevision && { hasRevision: true }),
+      ...(operation.hasMarkdown && { hasMarkdown: true }),
       ...(operation.item !== undefined && { item: operation.item }),
       ...(operation.rows !== undefined && { rows: operation.rows }),
     };
@@ -46,7 +47,7 @@ const pascal = (name: string) => name.replaceAll(/(?:^|[_-])(\w)/g, (_, letter: 
 function errorClasses(): string {
   const codes = Object.keys(ERROR_STATUS).map((code) => [code, `${pascal(code)}Error`] as const);
   return [
-    header('shared/http/src/errors.ts'),
+    header('shared/http/src/errors/errors.ts'),
     "import { TocsinError } from './errors.ts';",
     '',
     ...codes.map(
@@ -67,7 +68,7 @@ function apiTypes({ schemas, operations }: Awaited<ReturnType<typeof readApi>>):
     schemas,
   );
   const returned = reachable(
-    operations.flatMap(({ reply, validatedReply }) => [reply ?? {}, validatedReply ?? {}]),
+    operations.flatMap(({ reply = {} }) => [reply]),
     schemas,
   );
   const components = Object.entries(schemas)
@@ -77,7 +78,7 @@ function apiTypes({ schemas, operations }: Awaited<ReturnType<typeof readApi>>):
   return [
     header('the API descriptions'),
     "import type { Pages } from '../pages.ts';",
-    "import type { CallOptions, KeyedOptions, RevisionOptions, UpdateOptions, WriteOptions } from '../options.ts';",
+    "import type { CallOptions, KeyedOptions, RevisionOptions, UpdateOptions, Validated, WriteOptions } from '../options.ts';",
     '',
     ...components,
     ...operations.flatMap(argumentTypes),
@@ -146,7 +147,7 @@ function declaration(name: string, schema: JsonSchema, isReturned: boolean): str
 
 /** The types of an operation's query, of its body and of its responses, unless they have a name already. */
 function argumentTypes(operation: Operation): string[] {
-  const { query, body, reply, validatedReply } = operation;
+  const { query, body, reply } = operation;
   const schemaOf = (parameters: readonly Parameter[]): JsonSchema => ({
     type: 'object',
     properties: Object.fromEntries(
@@ -162,7 +163,6 @@ function argumentTypes(operation: Operation): string[] {
     ...named('Query', query.length > 0 ? schemaOf(query) : undefined, false),
     ...named('Body', body?.schema, false),
     ...named('Reply', reply, true),
-    ...named('Validated', validatedReply, true),
   ];
 }
 
@@ -177,6 +177,7 @@ function resourceType(resource: string, group: readonly Operation[], all: readon
     ...group.flatMap((operation) => [
       ...methodOf(operation),
       ...(operation.hasRevision ? updateOf(operation, all) : []),
+      ...(operation.hasMarkdown ? markdownOf(operation) : []),
     ]),
     '}',
     '',
@@ -186,18 +187,21 @@ function resourceType(resource: string, group: readonly Operation[], all: readon
 const paramsOf = ({ params }: Operation) =>
   params.map(({ name, schema }) => `${name}: ${typeOf(readable(schema, false))}`);
 
-function optionsOf({ method, isKeyed, hasRevision }: Operation): string {
-  if (hasRevision) return 'RevisionOptions';
-  if (isKeyed) return 'KeyedOptions';
-  return method === 'GET' ? 'CallOptions' : 'WriteOptions';
+function optionsOf({ id, method, isKeyed, hasRevision, hasQueryOption }: Operation): string {
+  const plain = method === 'GET' ? 'CallOptions' : 'WriteOptions';
+  const options = hasRevision ? 'RevisionOptions' : isKeyed ? 'KeyedOptions' : plain;
+  return hasQueryOption ? `${options} & { query?: ${pascal(id)}Query | undefined }` : options;
 }
 
 function methodOf(operation: Operation): string[] {
-  const { verb, query, body, reply, validatedReply, rows, hasRevision, isDeprecated } = operation;
+  const { verb, query, body, reply, assigned, rows, hasRevision, isDeprecated } = operation;
   const optional = (isOptional: boolean) => (isOptional ? '?' : '');
   const input =
     body === undefined
-      ? query.length > 0 && [`query${optional(query.every(({ required }) => !required))}: ${pascal(operation.id)}Query`]
+      ? query.length > 0 &&
+        !operation.hasQueryOption && [
+          `query${optional(query.every(({ required }) => !required))}: ${pascal(operation.id)}Query`,
+        ]
       : [`body${optional(!body.required)}: ${nameOf(operation, 'Body', body.schema)}`];
   const before = [...paramsOf(operation), ...(input === false ? [] : input)];
   const result = nameOf(operation, 'Reply', reply);
@@ -209,15 +213,21 @@ function methodOf(operation: Operation): string[] {
   );
   const signature = (parameters: readonly string[], type: string) => `  ${verb}(${parameters.join(', ')}): ${type};`;
   const plain = signature([...before, `options${optional(!hasRevision)}: ${options}`], returned);
-  if (validatedReply === undefined) return [docs, plain];
+  if (assigned.length === 0) return [docs, plain];
   // An optional argument cannot stand before the required options.
   const required = before.map((parameter) => parameter.replace(/^(\w+)\?: (.*)$/s, '$1: $2 | undefined'));
-  const validated = `Promise<${nameOf(operation, 'Validated', validatedReply)}>`;
+  const validated = `Promise<Validated<${result}, ${assigned.map((name) => `'${name}'`).join(' | ')}>>`;
   return [docs, signature([...required, `options: ${options} & { validateOnly: true }`], validated), docs, plain];
 }
 
 const scopesOf = ({ scopes }: Operation) =>
   scopes.length === 0 ? 'with any key' : `needs the scope ${scopes.map((scope) => `\`${scope}\``).join(' or ')}`;
+
+/** The method that returns the Markdown document. */
+const markdownOf = (operation: Operation) => [
+  comment(`${operation.summary} as a Markdown document.`, '  '),
+  `  ${operation.verb}Markdown(${[...paramsOf(operation), 'options?: CallOptions'].join(', ')}): Promise<string>;`,
+];
 
 /** The method that reads, changes and writes. */
 function updateOf(operation: Operation, all: readonly Operation[]): string[] {

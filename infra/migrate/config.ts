@@ -1,5 +1,5 @@
-import { databaseSettings, ownDatabaseUrl, urlForRole } from '@tocsin/postgres';
-import { type Environment, readConfig } from '@tocsin/runtime';
+import { databaseSettings, ownDatabaseUrl, roleOf, urlForRole } from '@tocsin/postgres';
+import { type Environment, processSettings, readConfig } from '@tocsin/runtime';
 import { APP_NAMES, type AppName, APPS } from '../apps.ts';
 
 /** An app's schema, and the database that it goes into. */
@@ -25,12 +25,11 @@ export interface MigrateConfig {
 /** @throws ConfigError naming each setting that is malformed */
 export function migrateConfig(env: Environment): MigrateConfig {
   const ownUrls = Object.fromEntries(APP_NAMES.map((app) => [APPS[app].databaseVariable, ownDatabaseUrl]));
-  const read = readConfig({ DATABASE_URL: databaseSettings.DATABASE_URL, ...ownUrls }, env) as Record<
+  const { TOCSIN_NAMESPACE } = processSettings;
+  const read = readConfig({ DATABASE_URL: databaseSettings.DATABASE_URL, TOCSIN_NAMESPACE, ...ownUrls }, env) as Record<
     string,
     string | undefined
-  > & {
-    DATABASE_URL: string;
-  };
+  > & { DATABASE_URL: string; TOCSIN_NAMESPACE: string };
   const isShared = isSet(env['DATABASE_URL']);
   return {
     databaseUrl: read.DATABASE_URL,
@@ -41,7 +40,7 @@ export function migrateConfig(env: Environment): MigrateConfig {
         app,
         schema: schema.name,
         migrations: schema.migrations,
-        url: url ?? urlForRole(read.DATABASE_URL, `tocsin_${schema.name}`),
+        url: url ?? urlForRole(read.DATABASE_URL, roleOf(read.TOCSIN_NAMESPACE, schema.name)),
         variable: url !== undefined ? databaseVariable : isShared ? 'DATABASE_URL' : undefined,
         managed: url === undefined || (isShared && isSameDatabase(url, read.DATABASE_URL)),
       };

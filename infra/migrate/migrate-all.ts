@@ -1,6 +1,5 @@
-import { ensureDatabase, ensureSchemaOwner, migrate } from '@tocsin/postgres';
+import { ensureDatabase, ensureSchemaOwner, migrate, openMigrationSession } from '@tocsin/postgres';
 import { describeStartFailure } from '@tocsin/runtime';
-import pg from 'pg';
 import type { MigrateConfig, SchemaTarget } from './config.ts';
 
 /**
@@ -63,16 +62,10 @@ const NO_SUCH_DATABASE = '3D000';
 async function withServerLock(databaseUrl: string, work: () => Promise<void>): Promise<void> {
   const maintenance = new URL(databaseUrl);
   maintenance.pathname = '/postgres';
-  const client = new pg.Client({
-    connectionString: maintenance.href,
-    connectionTimeoutMillis: 5_000,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 5_000,
-    // Other processes hold the lock for moments only.
-    lock_timeout: 60_000,
-  });
-  await client.connect();
+  const client = await openMigrationSession(maintenance.href);
   try {
+    // Other processes hold the lock for moments only.
+    await client.query(`set lock_timeout = '60s'`);
     await client.query(`select pg_advisory_lock(hashtext('tocsin-owners'))`);
     await work();
   } finally {

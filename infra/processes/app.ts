@@ -3,6 +3,7 @@ import { type App, describeStartFailure, type Environment } from '@tocsin/runtim
 import { type AppName, clientSettings, replicaEnvironments, SERVICE_NAMES } from '../apps.ts';
 import { type DataDir, openDataDir, secretKeysFor } from '../data-dir.ts';
 import { migrateConfig } from '../migrate/config.ts';
+import { logPrinter } from '../log-lines.ts';
 import { migrateAll } from '../migrate/migrate-all.ts';
 import { withDefaultWorkspace } from '../demo/default-workspace.ts';
 import { bindError } from '../ports.ts';
@@ -11,8 +12,8 @@ import { startParts } from '../start-parts.ts';
 import type { Step } from '../steps.ts';
 import { childEnvironment } from './child-environment.ts';
 import type { LocalConfig } from './config.ts';
+import { checkCredentials } from './check-credentials.ts';
 import { findEncryptedData } from './find-encrypted-data.ts';
-import { logPrinter } from './log-lines.ts';
 import { superviseApp } from './supervised-app.ts';
 
 /** Milliseconds; a running app connects to its database at once. */
@@ -55,6 +56,7 @@ export const startLocal = async ({ config, env, step }: LocalOptions): Promise<L
     const print = (line: string) => {
       if (!line.endsWith('up to date')) console.log(line);
     };
+    await step('servers', async () => checkCredentials(config.servers));
     await step('migrations', async () => migrateAll(databases, print));
     const secretKeys = await secretKeysFor(dataDir, env, async () => findEncryptedData(databases));
 
@@ -73,9 +75,8 @@ export const startLocal = async ({ config, env, step }: LocalOptions): Promise<L
           const app = await superviseApp({
             name,
             env: environmentOf(name, environment),
-            print: logPrinter(name),
-            // In a terminal, lines are formatted for people.
-            sharesOutput: !process.stdout.isTTY,
+            print: logPrinter(name, config.logFormat),
+            sharesOutput: config.logFormat === 'json',
           });
           running.push(app);
           await waitUntilReady(name, app.url);

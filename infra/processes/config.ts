@@ -2,6 +2,7 @@ import { databaseSettings } from '@tocsin/postgres';
 import { brokerSettings, type Environment, readConfig, redisSettings, setting } from '@tocsin/runtime';
 import { z } from 'zod';
 import { dataDirPath } from '../data-dir.ts';
+import { logFormatSetting } from '../log-lines.ts';
 
 /** Of each app, on one machine. */
 const MAX_REPLICAS = 8;
@@ -12,6 +13,7 @@ const settings = {
   REPLICAS: z.coerce.number().int().min(1).max(MAX_REPLICAS).default(1),
   NODE_ENV: z.string().optional(),
   TOCSIN_DEMO: setting.flag.optional(),
+  ...logFormatSetting,
   DATABASE_URL: databaseSettings.DATABASE_URL,
   ...brokerSettings,
   ...redisSettings,
@@ -21,7 +23,7 @@ export type LocalConfig = ReturnType<typeof localConfig>;
 
 /** @throws ConfigError naming each setting that is malformed */
 export function localConfig(env: Environment) {
-  const { HOST, PORT, REPLICAS, NODE_ENV, TOCSIN_DEMO, ...servers } = readConfig(settings, env);
+  const { HOST, PORT, REPLICAS, NODE_ENV, TOCSIN_DEMO, LOG_FORMAT, ...servers } = readConfig(settings, env);
   return {
     dataDir: dataDirPath(env),
     http: { host: HOST, port: PORT },
@@ -29,6 +31,7 @@ export function localConfig(env: Environment) {
     replicas: REPLICAS,
     /** Whether an empty database gets the demo workspace. */
     demo: TOCSIN_DEMO ?? NODE_ENV !== 'production',
+    logFormat: LOG_FORMAT ?? (process.stdout.isTTY ? ('pretty' as const) : ('json' as const)),
     /** The servers that the apps use, including defaults: commands have no defaults of their own. */
     servers,
   };

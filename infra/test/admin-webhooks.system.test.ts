@@ -25,7 +25,7 @@ describeWithServers('webhooks of a running system', () => {
     expect(webhooks).toMatchObject([{ id: subscription, url: 'https://localhost', status: 'active', waiting: 0 }]);
     expect(JSON.stringify(webhooks)).not.toContain('secret');
     const { output = '' } = await runAdmin(['webhook', 'list', '--workspace', 'acme'], env());
-    expect(output.split('\n')[1]).toMatch(new RegExp(`^${subscription} +- +https://localhost +active +yes +0 +0 `));
+    expect(output.split('\n')[1]).toMatch(new RegExp(`^${subscription} +- +https://localhost +active +true +0 +0 `));
   });
 
   test('a failed delivery is shown with its attempts, and delivered again by the running service', async () => {
@@ -66,9 +66,7 @@ describeWithServers('webhooks of a running system', () => {
       { number: 1, started_at: expect.any(String), duration_ms: expect.any(Number), result: 'status', status: 404 },
     ]);
     const { output: text } = await runAdmin(['webhook', 'delivery', 'show', String(failed.id)], env());
-    expect(text).toMatch(
-      /\nattempts\n +NUMBER {2}STARTED_AT +DURATION_MS {2}RESULT {2}STATUS\n +1 {2}\S+Z +\d+ {2}status +404$/,
-    );
+    expect(text).toMatch(/\nattempts\nNUMBER +STARTED_AT +DURATION_MS +RESULT +STATUS\n1 +\S+ \S+Z +\d+ +status +404$/);
   });
 
   test('a demo workspace sends nothing again', async () => {

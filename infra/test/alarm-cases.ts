@@ -156,11 +156,11 @@ export const ALARM_CASES: Readonly<Record<string, AlarmCase>> = {
     labels: [{ app: 'incident', instance: 'a' }],
   }),
   TocsinEventLoopBlocked: {
-    broken: { 'tocsin_event_loop_delay_seconds{app="incident",instance="a",quantile="1"}': constant(1.5) },
+    broken: { 'tocsin_event_loop_delay_seconds{app="incident",instance="a",statistic="max"}': constant(1.5) },
     silentAt: 0,
     firesAfter: 2,
-    labels: [{ app: 'incident', instance: 'a', quantile: '1' }],
-    healthy: { 'tocsin_event_loop_delay_seconds{app="incident",instance="a",quantile="1"}': '0x9 1.5 0x100' },
+    labels: [{ app: 'incident', instance: 'a', statistic: 'max' }],
+    healthy: { 'tocsin_event_loop_delay_seconds{app="incident",instance="a",statistic="max"}': '0x9 1.5 0x100' },
   },
   TocsinBrokerUnavailable: gauge('tocsin_dependency_up{app="incident",dependency="broker"}', {
     bad: 0,

@@ -1,54 +1,18 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { describeWithProgram } from '@tocsin/testing/suites';
-import GithubSlugger from 'github-slugger';
-import { marked, type Tokens } from 'marked';
 import { stringify } from 'yaml';
-import { ROOT } from '../environment.ts';
 import { OBSERVABILITY, readRules } from './observability.ts';
 import { ALARM_CASES, type AlarmCase, type Series } from './alarm-cases.ts';
 
 const { alarms } = readRules();
 const RULES = path.join(OBSERVABILITY, 'rules.yaml');
-const GUIDE = 'docs/guides/operations.md';
 
-test('every alarm has a case, a severity, a duration and a summary', () => {
+test('every alarm has a case', () => {
   expect(alarms.map(({ alert }) => alert).toSorted()).toEqual(Object.keys(ALARM_CASES).toSorted());
-  for (const { alert, labels, annotations, for: duration } of alarms) {
-    expect([alert, labels?.['severity']]).toEqual([alert, expect.stringMatching(/^(?:critical|warning)$/)]);
-    expect([alert, duration]).toEqual([alert, expect.stringMatching(/^\d+m$/)]);
-    expect(annotations?.['summary']).toMatch(/^[A-Z].{10,}[^.]$/);
-  }
-});
-
-describe('the guide', () => {
-  const text = readFileSync(path.join(ROOT, GUIDE), 'utf8');
-  const tokens = marked.lexer(text);
-  const slugger = new GithubSlugger();
-  /** The text of each section, without those below it, by anchor. */
-  const sections = new Map<string, string>();
-  let anchor = '';
-  for (const token of tokens) {
-    if (token.type === 'heading') anchor = slugger.slug((token as Tokens.Heading).text);
-    else sections.set(anchor, (sections.get(anchor) ?? '') + token.raw);
-  }
-
-  test.each(alarms.map(({ alert, annotations }) => [alert, annotations?.['runbook'] ?? '']))(
-    'says what %s means, what users notice, what to look at and what to do',
-    (alert, runbook) => {
-      expect(runbook).toBe(`${GUIDE}#${alert.toLowerCase()}`);
-      const section = sections.get(alert.toLowerCase());
-      for (const part of ['Means', 'Users notice', 'Look at', 'Do']) expect(section).toContain(`**${part}**:`);
-    },
-  );
-
-  test('has no section of an alarm that does not exist', () => {
-    const described = [...text.matchAll(/^#+ (Tocsin\w+)$/gm)].map(([, name]) => name);
-    expect(described.toSorted()).toEqual(alarms.map(({ alert }) => alert).toSorted());
-  });
 });
 
 describeWithProgram('promtool')('the rules, according to promtool', () => {

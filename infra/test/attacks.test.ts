@@ -4,7 +4,6 @@ import type { Attack } from '../verification/attacks/attack.ts';
 import { longestDelay } from '../verification/attacks/measure.ts';
 import { readOptions } from '../verification/attacks/options.ts';
 import { ATTACKS } from '../verification/attacks/registry.ts';
-import { table } from '../verification/attacks/report.ts';
 import { judge, type Observed } from '../verification/attacks/rules.ts';
 
 const attack: Attack = { name: 'example', what: 'an example', expects: [200, 503], run: async () => undefined };
@@ -112,42 +111,6 @@ test('only rules about time depend on the machine', () => {
     ['memory', false],
     ['event-loop', true],
   ]);
-});
-
-test('the table shows each attack, and below it what failed', () => {
-  const failures = judge(attack, { ...harmless, died: ['gateway'] });
-  const rows = [
-    { ...harmless, attack: 'one', mode: 'services' as const, what: 'the first', failures: [] },
-    { ...harmless, attack: 'two', mode: 'services' as const, what: 'the second', failures },
-    {
-      ...harmless,
-      attack: 'three',
-      mode: 'services' as const,
-      what: 'the third',
-      failures: [],
-      attacker: { ...attacker, skipped: 'no ports' },
-    },
-  ];
-  const lines = table(rows).split('\n');
-  expect(lines.slice(1, 4).map((line) => line.split(/ {2,}/))).toEqual([
-    [
-      'one',
-      'services',
-      '3',
-      '1×200 1×429 1×503',
-      '30',
-      '0',
-      '10/10 ms',
-      '20/20 ms',
-      '40 ms/40 ms',
-      '150/150/150/150/150',
-      '20/20 ms',
-      'passed',
-    ],
-    expect.arrayContaining(['two', 'FAILED']),
-    expect.arrayContaining(['three', 'skipped: no ports']),
-  ]);
-  expect(lines.slice(4)).toEqual(['', 'two (services): processes: gateway ended', '1 passed, 1 failed, 1 skipped']);
 });
 
 test('reads the longest delay of an event loop in any form of the metric', () => {

@@ -5,12 +5,11 @@ import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openDatabase } from '@tocsin/postgres';
-import { type Client, eventually, httpClient } from '@tocsin/testing';
+import { type Client, eventually, httpClient, reservePorts } from '@tocsin/testing';
 import { countUnopened } from '../../services/webhook/src/administration.ts';
 import { secretCipher } from '../../services/webhook/src/subscriptions/secret-cipher.ts';
 import { runAdmin } from '../admin/run-admin.ts';
 import { restoreBackup } from '../backup/restore-backup.ts';
-import { freePorts } from '../ports.ts';
 import { stepPrinter } from '../steps.ts';
 import { processesWith, runCommand, type RunningCommand } from '../verification/systems/commands.ts';
 
@@ -61,7 +60,7 @@ interface Instance {
 }
 
 async function start(data: string): Promise<Instance> {
-  const [port = 0] = await freePorts(1);
+  const [port = 0] = await reservePorts(1);
   const command = run('embedded/main.ts', { TOCSIN_DATA_DIR: inFolder(data), PORT: String(port) });
   await command.ready();
   const token = /^token +(tcs_\w+)$/m.exec(command.output())?.[1] ?? '';
@@ -84,7 +83,7 @@ const LISTS = ['incidents', 'services', 'teams', 'custom-fields', 'settings/webh
 
 /** Everything that the API shows of a workspace. */
 async function readAll(client: Client): Promise<Record<string, unknown>> {
-  const all: Record<string, unknown> = {};
+  const all: Record<string, unknown> = { installation: (await client.get('/api/v1/me')).body.installation_id };
   for (const list of LISTS) {
     const { status, body } = await client.get(`/api/v1/${list}`);
     expect({ list, status }).toEqual({ list, status: 200 });

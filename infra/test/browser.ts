@@ -45,7 +45,7 @@ export async function openPage(
 ): Promise<WatchedPage> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
   // Shorter than the timeout of a test, so that a failure names the missing element.
-  context.setDefaultTimeout(60_000);
+  context.setDefaultTimeout(240_000);
   const page = await context.newPage();
   const problems: string[] = [];
   const origins = new Set<string>();

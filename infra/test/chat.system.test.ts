@@ -1,9 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { type Client, eventually, httpClient, startSlack } from '@tocsin/testing';
+import { type Client, eventually, startSlack } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { processesWith } from '../verification/systems/commands.ts';
-import { BUSY_MACHINE, localHarness } from '../verification/systems/local-harness.ts';
-import { running, runningCommand, runningSystem } from './running.ts';
+import { running, runningSystem } from './running.ts';
 
 const INCIDENTS = '/api/v1/incidents';
 
@@ -64,61 +62,5 @@ describeWithServers('an incident with a channel, through all five apps', () => {
       expect(answer.headers.get('Link')).toBe(`<${path}>; rel="successor-version"`);
       expect(Date.parse(answer.headers.get('Sunset') ?? '')).toBeGreaterThan(Date.parse('2027-05-20'));
     }
-  });
-
-  test('is created while the chat is down; a retry creates the channel', async () => {
-    slack.down = true;
-    const { status, body } = await client.post(INCIDENTS, ask);
-    expect(status).toBe(201);
-    const { id } = body.incident;
-    const failed = await provisioned(client, id);
-    expect(failed).toMatchObject({
-      status: 'failed',
-      steps: [{ key: 'slack_channel', error_code: 'service_unavailable' }, { key: 'invite_usergroups' }],
-    });
-    slack.down = false;
-    expect((await client.post(`${INCIDENTS}/${id}/provisioning/retry`)).status).toBe(202);
-    expect(await provisioned(client, id)).toMatchObject({ status: 'succeeded' });
-    const channels = slack.channels.filter(({ purpose }) => purpose.includes('INC-2 of acme'));
-    expect(channels.map(({ name }) => name)).toEqual(['inc-2']);
-    expect((await client.get(`${INCIDENTS}/${id}`)).body.incident.slack_channel_id).toBe(channels[0]?.id);
-  });
-});
-
-describeWithServers('a service that is killed after it created a channel and before it stored it', () => {
-  const slack = running(startSlack);
-  const harness = running(localHarness);
-  const services = runningCommand(() => harness.start({ ...BUSY_MACHINE, SLACK_API_URL: slack.url }));
-
-  test('finds the channel again after its restart', async () => {
-    const token = await harness.workspace('acme');
-    await harness.admin('slack', 'connect', '--workspace', 'acme', '--bot-token', slack.token);
-    const client = httpClient(`http://127.0.0.1:${harness.port}`, {
-      Host: 'acme.localhost',
-      Authorization: `Bearer ${token}`,
-    });
-    let killed = 0;
-    slack.after('conversations.create', async () => {
-      for (const [pid, { parent }] of await processesWith('services/incident/src/main.ts')) {
-        if (parent === services.pid) process.kill(pid, 'SIGKILL');
-        if (parent === services.pid) killed += 1;
-      }
-    });
-    const { body } = await client.post(INCIDENTS, { title: 'Killed', create_slack_channel: true });
-    await eventually(() => killed === 1, { what: 'the end of the service' });
-    expect(slack.channels).toMatchObject([{ name: 'inc-1', purpose: '' }]);
-
-    // Another worker can claim the step when its lease has expired.
-    const done = await eventually(
-      async () => {
-        const answer = await client.get(`${INCIDENTS}/${body.incident.id}/provisioning`);
-        return answer.body.provisioning?.status === 'succeeded' ? answer.body.provisioning : undefined;
-      },
-      { what: 'the provisioning after the restart' },
-    );
-    expect(done.steps[0]).toMatchObject({ key: 'slack_channel', attempts: 2 });
-    expect(slack.channels).toHaveLength(1);
-    const { body: now } = await client.get(`${INCIDENTS}/${body.incident.id}`);
-    expect(now.incident.slack_channel_id).toBe(slack.channels[0]?.id);
   });
 });

@@ -1,12 +1,19 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { text as readAll } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import { OPERATIONS } from '@tocsin/sdk/operations';
 import { runProgram } from '../cli/src/program.ts';
+import { TOCSIN } from './tocsin-command.ts';
 
 /** Runs a command that sends nothing. */
 async function print(...args: string[]): Promise<string> {
   let output = '';
   const stream = { write: (text: string) => (output += text) };
-  const session = { env: {}, stdin: {}, stdout: stream, stderr: stream, signal: new AbortController().signal };
+  const stdin = Readable.from([]);
+  const session = { env: {}, stdin, stdout: stream, stderr: stream, signal: new AbortController().signal };
   expect([args, await runProgram(args, session), output]).toEqual([args, 0, expect.any(String)]);
   return output;
 }
@@ -19,10 +26,27 @@ describe('the help of the command tocsin', () => {
     expect(commands).toEqual(expect.arrayContaining(['incidents', 'timeline', 'keys', 'fields', 'listen', 'mcp']));
     const all = [[], ...commands.map((command) => [command])];
     for (const command of commands) all.push(...(await words(command, '')).map((verb) => [command, verb]));
-    for (const each of all)
-      expect([each, await print(...each, '--help')]).toEqual([each, expect.stringContaining('Example:\n  ')]);
+    for (const each of all) {
+      const help = await print(...each, '--help');
+      expect([each, help]).toEqual([each, expect.stringContaining('Example:\n  ')]);
+      const [options = '', example = ''] = help.split('Example:\n');
+      // That of all commands is a command.
+      const flags = each.length < 2 ? [] : (example.split('\n')[0]?.match(/(?<= )--[a-z-]+/g) ?? []);
+      expect([each, flags.filter((flag) => !options.includes(`${flag} `))]).toEqual([each, []]);
+    }
     // `whoami` is getMe; `config apply`, `events tail`, `incidents export` and the three of `import` are none.
     expect(all.filter(({ length }) => length === 2)).toHaveLength(Object.keys(OPERATIONS).length - 1 + 6);
+  });
+
+  test('says in one sentence that Node is too old, with every Node that knows modules', async () => {
+    expect(await readFile(TOCSIN, 'utf8')).not.toMatch(/^(?:import|export|.*\bawait)\b(?!\()/m);
+    const older = `data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '18.20.8' })`;
+    const child = spawn(process.execPath, ['--import', older, TOCSIN, 'whoami']);
+    const [message] = await Promise.all([readAll(child.stderr), once(child, 'close')]);
+    expect([child.exitCode, message]).toEqual([
+      2,
+      'tocsin needs Node 22.15 or later, and was started with Node 18.20.8\n',
+    ]);
   });
 
   test('completes commands and flags', async () => {

@@ -1,9 +1,12 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { once } from 'node:events';
+import { text as readAll } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, expect, test } from '@jest/globals';
+import { reservePorts } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { freePorts } from '../ports.ts';
-import { runTocsin, type TocsinSettings } from './tocsin-command.ts';
+import { runTocsin, startTocsin, type TocsinSettings } from './tocsin-command.ts';
 import { runningSystem, temporaryFolder } from './running.ts';
 
 describeWithServers('the command tocsin', () => {
@@ -48,9 +51,18 @@ describeWithServers('the command tocsin', () => {
     expect(changed.incident).toMatchObject({ id: incident.id, status: 'monitoring', team_id: null });
     const resolved = await as('incidents', 'resolve', String(incident.id), '--resolution-note', 'Rolled back');
     expect(resolved.incident.status).toBe('resolved');
+    const past = await runTocsin(own, ['incidents', 'get', incident.human_id, '--at-revision', '1']);
+    expect(past.stderr).toContain('not recorded, so not as it was then: status_changed_at, ');
+    expect(JSON.parse(past.stdout).incident).toMatchObject({ status: incident.status, revision: 1 });
     expect((await as('timeline', 'list', incident.human_id)).map(({ body }: { body: string }) => body)).toEqual(
       expect.arrayContaining(['Looking', 'Rolled back']),
     );
+    const { stdout: document } = await runTocsin(own, ['incidents', 'postmortem', incident.human_id]);
+    expect(document).toMatch(
+      new RegExp(`^# ${incident.human_id}: 404\n\n- Status: Resolved\n[^]*\\| Looking \\|\n[^]*UTC\\.\n$`),
+    );
+    const { postmortem } = await as('incidents', 'postmortem', incident.human_id, '--json');
+    expect(postmortem).toMatchObject({ incident_id: incident.id, title: '404', left_out: null });
     const elsewhere = await runTocsin({ ...own, TOCSIN_URL: 'http://127.0.0.1:1' }, ['whoami']);
     expect(elsewhere).toMatchObject({ code: 2, stderr: expect.stringContaining('TOCSIN_TOKEN is not') });
     expect(await runTocsin(own, ['logout'])).toMatchObject({ code: 0 });
@@ -112,8 +124,53 @@ describeWithServers('the command tocsin', () => {
     expect((await json('describe')).length).toBeGreaterThan(70);
   });
 
+  test('reads stdin however slowly it comes, and files with a byte order mark', async () => {
+    const slowly = async (text: string, ...args: string[]) => {
+      const child = startTocsin(settings, args);
+      const finished = Promise.all([readAll(child.stdout!), readAll(child.stderr!), once(child, 'close')]);
+      // The first byte comes when the command has begun to wait for it, and each further one by itself.
+      await once(child, 'spawn');
+      await delay(1_500);
+      for (const byte of text) {
+        child.stdin?.write(byte);
+        await delay(10);
+      }
+      child.stdin?.end();
+      const [stdout, stderr] = await finished;
+      expect([args, child.exitCode, stderr]).toEqual([args, 0, expect.not.stringContaining('EAGAIN')]);
+      return stdout;
+    };
+    const body = '\ufeff{"title": "Slów"}';
+    expect(JSON.parse(await slowly(body, 'incidents', 'declare', '--data', '-')).incident.title).toBe('Slów');
+    expect(JSON.parse(await slowly(body, 'api', 'POST', '/incidents', '--data', '-')).incident.title).toBe('Slów');
+    const own = path.join(folder.path, 'slow');
+    await slowly(JSON.stringify((await json('config', 'get')).configuration), 'config', 'apply', '-', '--dry-run');
+    const loggedIn = runTocsin({ TOCSIN_CONFIG_DIR: own }, ['login', '--url', system.url], `\ufeff${token}\n`);
+    expect(await loggedIn).toMatchObject({ code: 0 });
+
+    const file = path.join(folder.path, 'marked.json');
+    for (const bytes of [Buffer.from(body), Buffer.from(body, 'utf16le'), Buffer.from(body, 'utf16le').swap16()]) {
+      await writeFile(file, bytes);
+      expect((await json('incidents', 'declare', '--data', `@${file}`, '--dry-run')).incident.title).toBe('Slów');
+    }
+    expect((await json('incidents', 'declare', '--data', body, '--dry-run')).incident.title).toBe('Slów');
+    await writeFile(file, `\ufeff${JSON.stringify((await json('config', 'get')).configuration)}`);
+    await done('config', 'apply', file, '--dry-run');
+    await writeFile(file, Buffer.from('{"title": "Sl\xf3w"}', 'latin1'));
+    expect(await run('incidents', 'declare', '--data', `@${file}`)).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  test('warns of an address without encryption, and reaches names below localhost', async () => {
+    const { port } = new URL(system.url);
+    const named = { ...settings, TOCSIN_URL: `http://acme.localhost:${port}` };
+    expect(await runTocsin(named, ['whoami'])).toMatchObject({ code: 0, stderr: '' });
+    const elsewhere = await runTocsin({ ...settings, TOCSIN_URL: 'http://tocsin.invalid:1' }, ['whoami']);
+    expect(elsewhere).toMatchObject({ code: 3, stdout: '' });
+    expect(elsewhere.stderr.match(/tocsin\.invalid:1 without encryption/g)).toHaveLength(1);
+  });
+
   test('tells what is wrong by its exit code', async () => {
-    const [port = 0] = await freePorts(1);
+    const [port = 0] = await reservePorts(1);
     const cases: [number, string, TocsinSettings, ...string[]][] = [
       [1, 'not_found', {}, 'incidents', 'get', '999999'],
       [1, 'authentication_required', { TOCSIN_TOKEN: 'tcs_wrong' }, 'whoami'],

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -54,12 +54,29 @@ export const isMissing = (error: TocsinError) => error instanceof NotFoundError 
 export const event = verifyWebhook('whsec_', new Headers(), '{}');
 `;
 
+/** What the samples of the documents take for granted. */
+const SURROUNDINGS = `
+declare const secret: string;
+declare const rawBody: string;
+declare const headers: Record<string, string>;
+declare const request: Request;
+declare const readCursor: () => Promise<string>;
+declare const writeCursor: (cursor: string) => Promise<void>;
+declare const page: (incident: { reference: string }) => Promise<void>;
+`;
+
+/** The samples in TypeScript that are no part of a file. */
+async function samplesIn(document: string): Promise<string[]> {
+  const text = await readFile(path.join(ROOT, document), 'utf8');
+  return [...text.matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, sample = '']) => sample);
+}
+
 /** A project outside of the repository that has installed the packed packages. */
 async function installPackages(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'tocsin-clients-'));
   const modules = path.join(folder, 'node_modules');
   await mkdir(path.join(modules, '@types'), { recursive: true });
-  for (const name of ['@tocsin/sdk', 'tocsin']) {
+  for (const name of ['@tocsin/sdk', '@tocsin/cli']) {
     const pack = ['pack', '--workspace', name, '--pack-destination', folder, '--json'];
     const { stdout } = await run('npm', pack, { cwd: ROOT });
     const filename = /"filename": "([^"]+)"/.exec(stdout)?.[1] ?? '';
@@ -68,11 +85,19 @@ async function installPackages(): Promise<string> {
     const unpack = ['-xzf', path.join(folder, filename), '-C', path.join(modules, name), '--strip-components=1'];
     await run('tar', unpack, { cwd: folder });
   }
-  for (const name of ['commander', 'zod', '@types/node', '@modelcontextprotocol'])
+  for (const name of ['commander', 'zod', '@types/node', '@modelcontextprotocol', 'standardwebhooks'])
     await symlink(path.join(NODE_MODULES, name), path.join(modules, name));
   await writeFile(path.join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
   await copyFile(path.join(ROOT, 'docs/guides/examples/first-incident.ts'), path.join(folder, 'example.ts'));
   await writeFile(path.join(folder, 'typed.ts'), TYPED_PROGRAM);
+  for (const document of ['README.md', 'docs/guides/sdk.md', 'shared/sdk/README.md']) {
+    for (const [index, sample] of (await samplesIn(document)).entries()) {
+      const imports = sample.includes('import ') ? '' : "import { Tocsin, verifyWebhook } from '@tocsin/sdk';\n";
+      const tocsin = sample.includes('new Tocsin') ? '' : 'declare const tocsin: Tocsin;\n';
+      const file = `sample-${document.replaceAll(/\W/g, '-')}-${index}.ts`;
+      await writeFile(path.join(folder, file), `${imports}${SURROUNDINGS}${imports === '' ? '' : tocsin}${sample}`);
+    }
+  }
   return folder;
 }
 
@@ -95,9 +120,17 @@ describe('the packed packages for clients', () => {
     expect(sdk.filter((file) => !/^\.\/dist\/(?:generated\/)?[a-z-]+\.(?:js|d\.ts)$/.test(file))).toEqual([
       ...['./README.md', './dist/LICENSE', './package.json'],
     ]);
-    const command = await files('tocsin');
+    const command = await files('@tocsin/cli');
+    // Whoever has the name of a dependency in a registry would be installed.
+    for (const name of ['@tocsin/sdk', '@tocsin/cli']) {
+      const manifest = await readFile(path.join(folder, 'node_modules', name, 'package.json'), 'utf8');
+      expect(
+        Object.keys(JSON.parse(manifest).dependencies ?? {}).filter((each) => each.startsWith('@tocsin/')),
+      ).toEqual([]);
+    }
     expect(command.filter((file) => !/^\.\/dist\/(?:[a-z]+\/)*[a-z-]+\.js$/.test(file))).toEqual([
-      ...['./README.md', './bin/tocsin.mjs', './dist/LICENSE', './package.json'],
+      ...['./README.md', './bin/run.mjs', './bin/tocsin.mjs', './dist/LICENSE', './package.json'],
+      './schema/workspace.schema.json',
     ]);
   });
 
@@ -110,7 +143,9 @@ describe('the packed packages for clients', () => {
       ...{ module: 'nodenext', target: 'es2022', outDir: 'built' },
       ...options,
     };
-    const files = options.types.length > 0 ? ['typed.ts', 'example.ts'] : ['typed.ts'];
+    const samples = (await readdir(folder)).filter((file) => file.startsWith('sample-'));
+    expect(samples.length).toBeGreaterThan(3);
+    const files = options.types.length > 0 ? ['typed.ts', 'example.ts', ...samples] : ['typed.ts'];
     await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
     for (const node of NODES)
       expect(await printed(run(node, [path.join(NODE_MODULES, 'typescript/bin/tsc')], { cwd: folder }))).toBe('');
@@ -134,7 +169,7 @@ describe('the packed packages for clients', () => {
     });
 
     test('run the command', async () => {
-      const bin = path.join(folder, 'node_modules/tocsin/bin/tocsin.mjs');
+      const bin = path.join(folder, 'node_modules/@tocsin/cli/bin/tocsin.mjs');
       const command = async (...args: string[]) =>
         printed(run(process.execPath, [bin, ...args], { cwd: folder, env: settings }));
       expect(JSON.parse(await command('whoami'))).toMatchObject({ workspace: { slug: 'acme' } });

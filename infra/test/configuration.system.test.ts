@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals';
-import { eventually } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { running, runningSystem } from './running.ts';
 
@@ -54,29 +53,5 @@ describeWithServers('the configuration of a workspace', () => {
     });
     expect((await client.get(PATH)).body.configuration).toEqual(configuration);
     expect(keys((await client.get('/api/v1/configuration/service-tiers')).body.service_tiers)).toContain('t1');
-  });
-
-  test('is changed by owners and admins with the scope only', async () => {
-    const { configuration } = (await client.get(PATH)).body;
-    for (const role of ['manager', 'member', 'viewer'] as const) {
-      const person = await system.as({ role });
-      expect((await person.get(PATH)).status).toBe(200);
-      expect(await person.put(PATH, {}, at(configuration.revision))).toMatchObject({
-        status: 403,
-        body: { code: 'missing_role_permission' },
-      });
-    }
-    const reader = await system.as({ role: 'owner', scopes: ['configuration:read'] });
-    expect((await reader.put(PATH, {}, at(configuration.revision))).body.code).toBe('missing_scope');
-    const writer = await system.as({ role: 'owner', seat: 'none', scopes: ['configuration:write'] });
-    expect((await writer.get(PATH)).body.code).toBe('missing_scope');
-    expect((await writer.put(PATH, {}, at(configuration.revision))).status).toBe(200);
-  });
-
-  test('is not replaced while the catalog is away', async () => {
-    await system.stopApp('catalog');
-    expect((await client.get(PATH)).status).toBe(503);
-    await system.startApp('catalog');
-    await eventually(async () => (await client.get(PATH)).status === 200);
   });
 });

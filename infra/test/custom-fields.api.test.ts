@@ -12,8 +12,6 @@ import {
   TEST_SECRET_KEYS,
   type TestDatabase,
 } from '@tocsin/testing';
-import { typedValue } from '@tocsin/testing/arbitraries';
-import fc from '@tocsin/testing/fuzz';
 import { startApp as startCustomFields } from '../../services/custom-field/src/app.ts';
 import { customFieldConfig } from '../../services/custom-field/src/config.ts';
 import { schema as customFieldSchema } from '../../services/custom-field/src/schema.ts';
@@ -130,26 +128,6 @@ describe('a required field', () => {
     expect((await declare('zone 50')).body.field).toBe('custom_field_values.0.field_id');
     await fields.post(`${path}/restore`);
     expect((await declare('zone 50')).status).toBe(201);
-  });
-
-  test('accepts on incidents what it accepts as its default, and returns it unchanged', async () => {
-    const { fields, incidents } = installation.as(3);
-    await fc.assert(
-      fc.asyncProperty(typedValue, async ({ field_type, config, value }) => {
-        const defined = await fields.post(FIELDS, { name: 'x', field_type, config, default_value: value });
-        const { id, slug } = defined.body.field as { id: number; slug: string };
-        const values = { field_id: id, value };
-        const declared = await incidents.post(INCIDENTS, { title: 'x', custom_field_values: [values] });
-        const omitted = await incidents.post(INCIDENTS, { title: 'x' });
-        await fields.delete(`${FIELDS}/${id}`);
-        expect([defined.status, declared.status, omitted.status]).toEqual([201, 201, 201]);
-        for (const { body } of [declared, omitted]) {
-          const read = await incidents.get(`${INCIDENTS}/${body.incident.id}`);
-          expect(read.body.incident.custom_fields).toEqual({ [slug]: JSON.parse(JSON.stringify(value)) });
-        }
-      }),
-      { numRuns: 50 },
-    );
   });
 });
 

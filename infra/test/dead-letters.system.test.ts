@@ -150,10 +150,10 @@ describeWithBroker('dead letters', () => {
   test.each([
     [['show'], "required option '--queue <QUEUE>' not specified"],
     [['show', '--queue', 'x'], '--queue: x is not one of'],
-    [['replay', '--queue', queue.name, '--most', '0'], '--most: 0'],
+    [['replay', '--queue', queue.name, '--most', '0'], '--most: must be an integer of at least 1'],
     [['discard', '--queue', queue.name], "required option '--most <N>' not specified"],
-    [['dance'], 'there is no command dead-letters dance: dead-letters list, '],
-    [[], 'there is no command dead-letters: dead-letters list, '],
+    [['dance'], "unknown command 'dance'"],
+    [[], 'name a command: --help lists them'],
     [['list', '--loud'], '--loud'],
   ])('rejects %j with a message', async (args, reason) => {
     await expect(run(...args)).rejects.toThrow(reason);

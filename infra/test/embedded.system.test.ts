@@ -6,9 +6,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Client, eventually, httpClient } from '@tocsin/testing';
+import { type Client, eventually, httpClient, reservePorts } from '@tocsin/testing';
 import { ROOT } from '../environment.ts';
-import { freePorts } from '../ports.ts';
 import { adminCommand } from '../verification/systems/admin-command.ts';
 import { processesWith, runCommand, type RunningCommand } from '../verification/systems/commands.ts';
 
@@ -18,7 +17,7 @@ const started: RunningCommand[] = [];
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'tocsin-embedded-'));
   await chmod(folder, 0o711);
-  [port = 0] = await freePorts(1);
+  [port = 0] = await reservePorts(1);
 });
 afterAll(async () => {
   for (const command of started) command.signal('SIGKILL');
@@ -78,12 +77,29 @@ describe('everything in one process', () => {
     expect(output).not.toContain('\u001b');
   });
 
+  test('serves the metrics of all apps on the port after its own, each described once', async () => {
+    const address = `http://127.0.0.1:${port + 1}/metrics`;
+    expect(command.output()).toContain(`metrics    ${address} (of all apps)`);
+    const text = await (await fetch(address)).text();
+    const apps = new Set([...text.matchAll(/^tocsin_build_info\{.*app="([\w-]+)"/gm)].map(([, app]) => app));
+    expect([...apps].sort()).toEqual(['catalog', 'custom-field', 'gateway', 'incident', 'webhook']);
+    const described = [...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name);
+    expect(new Set(described).size).toBe(described.length);
+  });
+
   test('prints a command that creates an incident', async () => {
     const printed = /^curl [^]*?'\{.*\}'$/m.exec(command.output())?.[0] ?? '';
     expect(printed).toContain(`http://localhost:${port}/api/v1/incidents`);
     expect(printed).toContain(`-H 'Authorization: Bearer ${token}'`);
     const answer = await acme(token).post('/api/v1/incidents', JSON.parse(/-d '(.*)'$/.exec(printed)?.[1] ?? ''));
     expect(answer).toMatchObject({ status: 201, body: { incident: { human_id: 'INC-4' } } });
+  });
+
+  test('describes an API whose first server resolves for every client', async () => {
+    const { servers } = (await (await fetch(`http://localhost:${port}/api/v1/openapi.json`)).json()) as {
+      servers: { url: string }[];
+    };
+    expect(servers.map(({ url }) => url)).toEqual([`http://localhost:${port}`, `http://{workspace}.localhost:${port}`]);
   });
 
   test('closes its files to other users, and logs no token', async () => {
@@ -94,7 +110,7 @@ describe('everything in one process', () => {
   });
 
   test('does not start twice on the same data', async () => {
-    const [other] = await freePorts(1);
+    const [other] = await reservePorts(1);
     expect(await errorOf(start({ PORT: String(other) }))).toMatch(
       new RegExp(`^${dataDir()} is in use: another instance runs at http://localhost:${port}, process ${command.pid};`),
     );

@@ -1,121 +1,114 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import path from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
-import {
-  behave,
-  type Client,
-  createCertificate,
-  eventually,
-  httpClient,
-  type Receiver,
-  startRabbitMq,
-  startReceiver,
-} from '@tocsin/testing';
+import { beforeAll, expect, test } from '@jest/globals';
+import { behave, eventually } from '@tocsin/testing';
+import fc from '@tocsin/testing/fuzz';
 import { describeWithServersAndOwnRabbitMq } from '@tocsin/testing/suites';
-import { processesWith } from '../verification/systems/commands.ts';
-import { BUSY_MACHINE, localHarness } from '../verification/systems/local-harness.ts';
-import { running, runningCommand, runningPostgres } from './running.ts';
+import { APP_NAMES, type AppName } from '../apps.ts';
+import { startFaultySystem } from '../verification/history/faulty-system.ts';
+import type { Operation } from '../verification/history/history.ts';
+import type { Run } from '../verification/history/run.ts';
+import { running } from './running.ts';
 
-/** Below the limit of ten requests per minute to one address, with room for repetitions. */
-const BURST = 7;
-/** Each test has a receiver on its own address: the limits of one do not slow the next. */
-const ADDRESSES = ['127.0.0.2', '127.0.0.3', '127.0.0.4'] as const;
-const ALL = { what: 'every event at its receiver' };
+const CLIENTS = 4;
+/** Those of the other workspaces. */
+const OTHER_CLIENTS = 3;
+/** Milliseconds between two operations of a client: processes that never rest notice late what happens to others. */
+const PAUSE = 20;
+/** Requests between two faults. */
+const BETWEEN = 80;
+/** Violations in the output of a failure. */
+const SHOWN = 5;
 
-describeWithServersAndOwnRabbitMq('no event is lost', () => {
-  const receivers: Receiver[] = [];
-  const harness = running(localHarness);
-  const broker = running(startRabbitMq);
-  const postgres = runningPostgres(harness);
-  const services = runningCommand(async () => {
-    const { folder } = harness;
-    const certificate = await createCertificate(ADDRESSES);
-    await writeFile(path.join(folder, 'ca.pem'), certificate.cert);
-    for (const host of ADDRESSES) receivers.push(await startReceiver({ host, certificate }));
-    return harness.start({
-      ...BUSY_MACHINE,
-      DATABASE_URL: postgres.url.replace(/\/postgres$/, '/tocsin'),
-      AMQP_URL: broker.url,
-      NODE_EXTRA_CA_CERTS: path.join(folder, 'ca.pem'),
-      WEBHOOK_TEST_RECEIVERS: ADDRESSES.map((host, index) => `${host}:${receivers[index]!.port}`).join(','),
-    });
+/** What a run with these faults always meets. */
+const MET = [
+  ...['a replay', 'idempotency_in_progress', 'idempotency_key_reused', 'precondition_failed', 'not_found'],
+  ...['an unknown outcome', 'a request that its client cut', 'a broken connection', 'service_unavailable'],
+  ...['a failed poll', 'a resumed stream', 'a repeated delivery'],
+];
+
+describeWithServersAndOwnRabbitMq('two processes of each app', () => {
+  const system = running(async () => startFaultySystem(2));
+  let run: Run;
+  let deliveries = 1;
+
+  beforeAll(async () => {
+    const seed = fc.readConfigureGlobal().seed ?? Date.now();
+    run = await system.startRun({ seed, clients: CLIENTS, pause: PAUSE, mayDeclare: () => deliveries });
   });
-  afterAll(async () => Promise.all(receivers.map(async (receiver) => receiver.stop())));
 
-  /** Creates a workspace with an active subscription to one of the receivers. */
-  async function subscribe(slug: string, index: number): Promise<{ client: Client; receiver: Receiver }> {
-    const receiver = receivers[index]!;
-    const token = await harness.workspace(slug);
-    const client = httpClient(await services.ready(), { Host: `${slug}.localhost`, Authorization: `Bearer ${token}` });
-    const { body } = await client.post('/api/v1/settings/webhooks', { url: receiver.url('/hook', ADDRESSES[index]) });
-    const verified = await client.post(`/api/v1/settings/webhooks/${body.webhook.id}/verify`);
-    expect(verified.body).toMatchObject({ webhook: { status: 'active' } });
-    receiver.requests.length = 0;
-    return { client, receiver };
-  }
+  const pidsOf = async (app: AppName) => (await system.processes()).get(app) ?? [];
+  /** Waits for so many further requests. */
+  const requests = async (count = BETWEEN) => {
+    const { operations } = run.history;
+    const enough = operations.length + count;
+    // If a client gives up, its error.
+    await Promise.race([run.done, eventually(() => operations.length >= enough, { what: 'requests' })]);
+  };
+  /** Requests that the system failed to answer during `act`. */
+  const failuresDuring = async (act: () => Promise<unknown>): Promise<Operation[]> => {
+    const { operations } = run.history;
+    const from = operations.length;
+    await act();
+    await requests();
+    return operations.slice(from).filter(({ status = 503, isCut }) => status >= 500 && !isCut);
+  };
+  const works = async () => {
+    for (const app of APP_NAMES) await system.isComplete(app);
+  };
 
-  /** Creates one incident, with retries: the idempotency key prevents duplicates. */
-  const declare = async (client: Client, count: number): Promise<string> =>
-    eventually(
-      async () => {
-        const answer = await client.post(
-          '/api/v1/incidents',
-          { title: `Burst ${count}` },
-          { 'Idempotency-Key': `burst-${count}` },
-        );
-        return answer.status === 201 ? String(answer.body.incident.human_id) : undefined;
-      },
-      { what: 'an incident' },
-    );
-
-  const referencesAt = (receiver: Receiver) =>
-    receiver.requests.map(({ body }) => String(JSON.parse(body).resource.reference));
-
-  /** Every event arrived; repeated deliveries have the same event ID. */
-  async function expectAll(receiver: Receiver, declared: readonly string[]): Promise<void> {
-    await eventually(() => new Set(referencesAt(receiver)).size === declared.length, ALL);
-    expect([...new Set(referencesAt(receiver))].sort()).toEqual([...declared].sort());
-    const ids = new Set(receiver.requests.map(({ headers }) => headers['webhook-id']));
-    expect(ids.size).toBe(declared.length);
-  }
-
-  test('when the broker is killed in the middle of a burst', async () => {
-    const { client, receiver } = await subscribe('brokers', 0);
-    const declared: string[] = [];
-    for (let count = 0; count < BURST; count += 1) {
-      if (count === 3) await broker.kill();
-      declared.push(await declare(client, count));
+  test('can be restarted one after the other without a failed request', async () => {
+    await works();
+    const before = await system.processes();
+    for (const replica of [0, 1]) {
+      for (const app of APP_NAMES) {
+        const pid = before.get(app)?.[replica] ?? NaN;
+        if (app === 'incident' || app === 'webhook') deliveries += 1;
+        const failures = await failuresDuring(async () => {
+          process.kill(pid, 'SIGTERM');
+          await eventually(async () => !(await pidsOf(app)).includes(pid), { what: `the end of ${app}` });
+        });
+        expect([app, failures]).toEqual([app, []]);
+      }
+      await works();
     }
-    await broker.start();
-    await expectAll(receiver, declared);
   });
 
-  test('when the webhook service is killed while it sends', async () => {
-    const { client, receiver } = await subscribe('senders', 1);
-    receiver.respond = behave.hang;
-    const declared: string[] = [];
-    for (let count = 0; count < BURST; count += 1) declared.push(await declare(client, count));
-    await eventually(() => receiver.requests.length > 0, { what: 'a request under way' });
-    for (const [pid, { parent }] of await processesWith('services/webhook/src/main.ts')) {
-      if (parent === services.pid) process.kill(pid, 'SIGKILL');
+  test('lose at most the writes under way when one of them is killed', async () => {
+    const [pid = NaN] = await pidsOf('incident');
+    const failures = await failuresDuring(async () => process.kill(pid, 'SIGKILL'));
+    expect(failures.filter(({ method, status }) => method === 'GET' || status !== 503)).toEqual([]);
+    expect(failures.length).toBeLessThanOrEqual(2 * (CLIENTS + OTHER_CLIENTS));
+    await works();
+  });
+
+  test('need no broker for requests', async () => {
+    deliveries += 1;
+    await system.broker.kill();
+    expect(await failuresDuring(requests)).toEqual([]);
+    await system.broker.start();
+    await works();
+  });
+
+  test('lose and repeat nothing when each app, the broker and the database are killed', async () => {
+    for (const app of APP_NAMES) {
+      deliveries += 1;
+      for (const pid of await pidsOf(app)) process.kill(pid, 'SIGKILL');
+      await requests();
+      await works();
     }
-    receiver.respond = () => behave.answer(204);
-    // Its deliveries are due again when their leases have expired.
-    await expectAll(receiver, declared);
-  });
+    const before = system.receiver.requests.length;
+    const { respond } = system.receiver;
+    system.receiver.respond = behave.hang;
+    deliveries += 1;
+    await eventually(() => system.receiver.requests.length > before, { what: 'a delivery under way' });
+    for (const pid of await pidsOf('webhook')) process.kill(pid, 'SIGKILL');
+    system.receiver.respond = respond;
+    await system.killPostgres();
+    await requests();
+    await works();
+    await requests();
 
-  test('when Postgres is killed in the middle of a burst', async () => {
-    const { client, receiver } = await subscribe('databases', 2);
-    const declared: string[] = [];
-    for (let count = 0; count < BURST; count += 1) {
-      if (count === 3) process.kill(await postmaster(), 'SIGKILL');
-      declared.push(await declare(client, count));
-    }
-    expect(new Set(declared).size).toBe(BURST);
-    await expectAll(receiver, declared);
+    await run.stop();
+    expect((await run.finish()).slice(0, SHOWN)).toEqual([]);
+    expect(run.history.met.missing(MET)).toEqual([]);
   });
-
-  /** The process ID of the running server. */
-  const postmaster = async (): Promise<number> =>
-    Number((await readFile(path.join(harness.folder, 'database', 'postmaster.pid'), 'utf8')).split('\n')[0]);
 });

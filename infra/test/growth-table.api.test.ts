@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(async () => database.drop());
 
 const WHAT_TO_DO = `add a row for each to the section Growth of ${GROWTH_GUIDE}: what it grows with, how many bytes a row
-has (npm run bench:growth), and what removes its rows; if nothing does, say why that is right, or add a periodic task`;
+has, and what removes its rows; if nothing does, say why that is right, or add a periodic task`;
 
 test('the guide says what every table grows with, and what removes its rows', () => {
   const documented = documentedTables();

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from '../environment.ts';
 
-export const GROWTH_GUIDE = 'docs/guides/operations.md';
+export const GROWTH_GUIDE = 'docs/guides/operations-reference.md';
 
-/** A row of the table of the guide's section on growth. */
+/** A table of the guide's section on growth; one row there may name several. */
 export interface DocumentedTable {
   /** Schema and table. */
   name: string;
@@ -21,8 +21,8 @@ export function documentedTables(): DocumentedTable[] {
     .split(/^## /m, 1)[0]!
     .split('\n')
     .map((line) => line.split('|').map((cell) => cell.trim()))
-    .flatMap(([, name = '', grows = '', , removed = '']) => {
-      const table = /^`([a-z_]+[.][a-z_]+)`$/.exec(name)?.[1];
-      return table === undefined ? [] : [{ name: table, grows, removed }];
-    });
+    .filter(([, names = '']) => names.startsWith('`'))
+    .flatMap(([, names = '', grows = '', , removed = '']) =>
+      [...names.matchAll(/`([a-z_]+[.][a-z_]+)`/g)].map(([, name = '']) => ({ name, grows, removed })),
+    );
 }

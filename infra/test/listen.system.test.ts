@@ -7,10 +7,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Client, eventually } from '@tocsin/testing';
+import { type Client, eventually, reservePorts } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { Webhook } from 'standardwebhooks';
-import { freePorts } from '../ports.ts';
 import { startSystem, type System } from '../verification/systems/system.ts';
 import { startTocsin } from './tocsin-command.ts';
 
@@ -29,7 +28,7 @@ describeWithServers('tocsin listen', () => {
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'tocsin-listen-'));
     // A gateway that starts again has the same port.
-    const [port = 0] = await freePorts(1);
+    const [port = 0] = await reservePorts(1);
     system = await startSystem({ settings: { DEFAULT_WORKSPACE: 'acme', PORT: String(port) } });
     client = await system.as();
     receiver = createServer((request, response) => {

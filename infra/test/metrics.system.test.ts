@@ -1,10 +1,11 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { QUEUES, queueName } from '@tocsin/contracts';
 import { eventually, startReceiver, testServers } from '@tocsin/testing';
-import { describeWithServers } from '@tocsin/testing/suites';
+import { describeWithProgram, describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
 import { APP_NAMES, type AppName } from '../apps.ts';
 import { withClient } from '../databases.ts';
@@ -36,6 +37,12 @@ describeWithServers('the metrics of the running apps', () => {
   /** All string literals of the sources, for values of labels that only appear when something is broken. */
   let sources = '';
 
+  async function scrapeOne(name: AppName): Promise<string> {
+    const response = await fetch(`${system.internalUrl(name)}/metrics`);
+    expect(response.status).toBe(200);
+    return response.text();
+  }
+
   beforeAll(async () => {
     const client = await system.as();
     const { body } = await client.post('/api/v1/settings/webhooks', { url: receiver.url() });
@@ -47,16 +54,7 @@ describeWithServers('the metrics of the running apps', () => {
     await system.admin('workspace', 'set', '--slug', 'limited', '--rate-limit', '1');
     await eventually(async () => (await limited.get('/api/v1/incidents')).status === 429, { what: 'a refusal' });
 
-    const scrape = async () => {
-      const texts = await Promise.all(
-        APP_NAMES.map(async (name) => {
-          const response = await fetch(`${system.internalUrl(name)}/metrics`);
-          expect(response.status).toBe(200);
-          return response.text();
-        }),
-      );
-      return texts.join('\n');
-    };
+    const scrape = async () => (await Promise.all(APP_NAMES.map(scrapeOne))).join('\n');
     // The last ones to appear: the first delivery, and the first run of each task.
     const text = await eventually(
       async () => {
@@ -139,7 +137,7 @@ describeWithServers('the metrics of the running apps', () => {
   test('a dead letter, and a database that refuses a process, are seen', async () => {
     const connection = await connect(testServers().amqpUrl ?? '');
     const channel = await connection.createConfirmChannel();
-    channel.sendToQueue(queueName(system.namespace, QUEUES.incidentFeeds), Buffer.from('not an event'));
+    channel.sendToQueue(queueName(system.namespace, QUEUES.incidentReports), Buffer.from('not an event'));
     await channel.waitForConfirms();
     await connection.close();
     const metricsOf = async (name: AppName) => (await fetch(`${system.internalUrl(name)}/metrics`)).text();
@@ -177,12 +175,20 @@ describeWithServers('the metrics of the running apps', () => {
     expect(problemsOf(expr)).toEqual([]);
   });
 
+  describeWithProgram('promtool')('their names and labels, according to promtool', () => {
+    test.each(APP_NAMES)('%s', async (name) => {
+      const input = await scrapeOne(name);
+      const { stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' });
+      expect(`${stdout}${stderr}`).toBe('');
+    });
+  });
+
   describe('each of our own', () => {
     const base = (series: string) => series.replace(/_(?:bucket|sum|count)$/, '');
     const own = () => [...new Set([...exported.keys()].filter((name) => name.startsWith('tocsin_')).map(base))];
 
     test('is in the table of the guide, which has no other', () => {
-      const guide = readFileSync(path.join(ROOT, 'docs/guides/operations.md'), 'utf8');
+      const guide = readFileSync(path.join(ROOT, 'docs/guides/operations-reference.md'), 'utf8');
       const documented = [...guide.matchAll(/^\| `(tocsin_\w+)`/gm)].map(([, name = '']) => name);
       expect(own().toSorted()).toEqual(documented.toSorted());
     });

@@ -84,6 +84,65 @@ describe('when apps have database URLs of their own', () => {
   });
 });
 
+describe('a second installation on the same server', () => {
+  const namespace = `t${randomBytes(4).toString('hex')}`;
+  const other = `${namespace}-other`;
+  const roles = (of: string) => SCHEMAS.map((schema) => `'${of}_${schema}'`).join();
+  const passwords = async (of: string) =>
+    query(urlOf('postgres'), `select rolname, rolpassword from pg_authid where rolname in (${roles(of)}) order by 1`);
+  const ownersIn = async (url: string) =>
+    query(
+      url,
+      `select distinct nspname as schema, pg_get_userbyid(nspowner) as owner, pg_get_userbyid(relowner) as "tableOwner"
+       from pg_namespace n join pg_class c on c.relnamespace = n.oid and c.relkind = 'r'
+       where nspname in (${SCHEMAS.map((schema) => `'${schema}'`).join()}) order by 1`,
+    );
+  const ownedBy = (of: string) =>
+    SCHEMAS.map((schema) => ({ schema, owner: `${of}_${schema}`, tableOwner: `${of}_${schema}` }));
+  const withPassword = (url: string, password: string) => url.replace('//postgres@', `//postgres:${password}@`);
+  let otherUrl: string;
+  beforeEach(() => {
+    otherUrl = urlOf(`${name}_other`);
+  });
+  afterEach(async () => {
+    await query(urlOf('postgres'), `drop database if exists ${name}_other with (force)`);
+    await query(urlOf('postgres'), `drop database if exists ${name} with (force)`);
+    for (const prefix of [namespace, other]) {
+      for (const schema of SCHEMAS) await query(urlOf('postgres'), `drop role if exists "${prefix}_${schema}"`);
+    }
+  });
+
+  test('has roles and passwords of its own', async () => {
+    await migrated({ DATABASE_URL: withPassword(databaseUrl, 'one'), TOCSIN_NAMESPACE: namespace });
+    const before = await passwords(namespace);
+    await migrated({ DATABASE_URL: withPassword(otherUrl, 'two'), TOCSIN_NAMESPACE: other });
+    expect(await passwords(namespace)).toEqual(before);
+    expect(await passwords(other)).toHaveLength(SCHEMAS.length);
+    expect(await ownersIn(databaseUrl)).toEqual(ownedBy(namespace));
+    expect(await ownersIn(otherUrl)).toEqual(ownedBy(other));
+  });
+
+  test('with the same namespace changes no password', async () => {
+    const env = { TOCSIN_NAMESPACE: namespace };
+    await migrated({ ...env, DATABASE_URL: withPassword(databaseUrl, 'one') });
+    const before = await passwords(namespace);
+    await expect(migrated({ ...env, DATABASE_URL: withPassword(otherUrl, 'two') })).rejects.toThrow(
+      `the role ${namespace}_gateway has data in another database of this server: set TOCSIN_NAMESPACE`,
+    );
+    expect(await passwords(namespace)).toEqual(before);
+    // The first one changes its own.
+    await migrated({ ...env, DATABASE_URL: withPassword(databaseUrl, 'three') });
+    expect(await passwords(namespace)).not.toEqual(before);
+  });
+
+  test('that gets a namespace later keeps its data', async () => {
+    await migrated({ DATABASE_URL: databaseUrl });
+    expect(await ownersIn(databaseUrl)).toEqual(ownedBy('tocsin'));
+    expect(await migrated({ DATABASE_URL: databaseUrl, TOCSIN_NAMESPACE: namespace })).toEqual(UP_TO_DATE);
+    expect(await ownersIn(databaseUrl)).toEqual(ownedBy(namespace));
+  });
+});
+
 test('needs no privileges when everything exists', async () => {
   await migrated({ DATABASE_URL: databaseUrl });
   const lines = await migrated({ DATABASE_URL: urlForRole(databaseUrl, 'tocsin_gateway'), ...ownUrls(databaseUrl) });

@@ -32,21 +32,13 @@ export function readRules(): { recorded: Map<string, string>; alarms: Alarm[] } 
 
 /** A panel of a Grafana dashboard, as far as tests look at it. */
 export interface Panel {
-  id: number;
   type: string;
   title: string;
   description?: string;
-  gridPos: { h: number; w: number; x: number; y: number };
-  datasource?: { type: string; uid: string };
-  targets?: { expr: string; refId: string; datasource: { type: string; uid: string }; legendFormat?: string }[];
-  fieldConfig?: { defaults: { unit?: string } };
-  panels?: Panel[];
+  targets?: { expr: string; refId: string }[];
 }
 
-export interface Dashboard {
-  uid: string;
-  title: string;
-  schemaVersion: number;
+interface Dashboard {
   panels: Panel[];
   templating: { list: { name: string; type: string; query: string | { query: string } }[] };
 }

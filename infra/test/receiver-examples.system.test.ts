@@ -7,11 +7,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Client, createCertificate, eventually } from '@tocsin/testing';
+import { type Client, createCertificate, eventually, reservePorts } from '@tocsin/testing';
 import { describeWithServers, describeWithServersAnd } from '@tocsin/testing/suites';
 import { Webhook } from 'standardwebhooks';
 import { ROOT } from '../environment.ts';
-import { freePorts } from '../ports.ts';
 import { startSystem, type System } from '../verification/systems/system.ts';
 
 const EXAMPLES = path.join(ROOT, 'docs/guides/examples');
@@ -37,7 +36,7 @@ function testReceiver(program: string, script: string): void {
     ca = certificate.cert;
     await writeFile(path.join(folder, 'receiver.pem'), certificate.cert);
     await writeFile(path.join(folder, 'receiver.key'), certificate.key);
-    [port = 0] = await freePorts(1);
+    [port = 0] = await reservePorts(1);
     system = await startSystem({ receivers: [{ ca, hostAndPort: () => `127.0.0.1:${port}` }] });
     client = await system.as();
     const created = await client.post('/api/v1/settings/webhooks', { url: `https://127.0.0.1:${port}/tocsin` });

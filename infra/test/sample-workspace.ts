@@ -1,9 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { eventually, httpClient, startSlack } from '@tocsin/testing';
+import { eventually, httpClient, reservePorts, startSlack } from '@tocsin/testing';
 import { findInstance } from '../data-dir.ts';
-import { freePorts } from '../ports.ts';
 import { startParts } from '../start-parts.ts';
 import { adminCommand } from '../verification/systems/admin-command.ts';
 import { runCommand } from '../verification/systems/commands.ts';
@@ -17,7 +16,8 @@ export const startSampleWorkspace = async () =>
     closing.push(async () => rm(folder, { recursive: true, force: true }));
     const slack = await startSlack();
     closing.push(slack.stop);
-    const [port = 0, receiverPort = 0] = await freePorts(2);
+    // The metrics are at the port beside that of the API.
+    const [port = 0, , receiverPort = 0] = await reservePorts(3);
     const settings = { TOCSIN_DATA_DIR: folder, PORT: String(port), RECEIVER_PORT: String(receiverPort) };
     const run = (script: string, env: Record<string, string>) => {
       const command = runCommand(script, env);

@@ -31,7 +31,9 @@ describeWithServers('a workspace that is run through its API', () => {
   });
 
   test('finds the changes of all services in one audit log', async () => {
-    await client.post('/api/v1/settings/webhooks', { url: 'https://hooks.acme.example/tocsin' });
+    const receiver = { url: 'https://hooks.acme.example/tocsin', headers: { 'X-Key': 'one' } };
+    const { webhook } = (await client.post('/api/v1/settings/webhooks', receiver)).body;
+    await client.put(`/api/v1/settings/webhooks/${webhook.id}/headers`, { headers: { Authorization: 'two' } });
     const { configuration } = (await client.get('/api/v1/settings/configuration')).body;
     const severities = configuration.severities.map((each: object) => ({ ...each, label: 'Renamed' }));
     const revision = { 'If-Service-Resource-Version': String(configuration.revision) };
@@ -46,6 +48,10 @@ describeWithServers('a workspace that is run through its API', () => {
       actor: { type: 'user', user_id: expect.any(Number), api_key_prefix: expect.any(String) },
       before: null,
       after: { url: 'https://hooks.acme.example', status: 'paused' },
+    });
+    expect(await entryOf('webhook.headers_replaced')).toMatchObject({
+      before: { header_names: ['X-Key'] },
+      after: { header_names: ['Authorization'] },
     });
     expect(await entryOf('configuration.replaced')).toMatchObject({
       before: { severities: configuration.severities },

@@ -2,7 +2,7 @@ import { readdir, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Environment } from '@tocsin/runtime';
-import { eventually, httpClient } from '@tocsin/testing';
+import { eventually, httpClient, testServers } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { APP_NAMES, APPS, type AppName } from '../apps.ts';
 import { findInstance } from '../data-dir.ts';
@@ -92,7 +92,7 @@ describeWithServers('the apps as processes', () => {
     const instance = await findInstance(harness.folder);
     const url = name === 'gateway' ? (instance?.baseUrl ?? '') : (instance?.env[APPS[name].addressVariable] ?? '');
     const before = await children();
-    process.kill(before.get(name) ?? 0, 'SIGKILL');
+    process.kill(before.get(name) ?? NaN, 'SIGKILL');
     await eventually(async () => (await children()).get(name) !== before.get(name) && (await isReady(url)), {
       what: `${name} at ${url}`,
     });
@@ -101,12 +101,18 @@ describeWithServers('the apps as processes', () => {
   });
 
   test.each(['SIGINT', 'SIGTERM'] as const)('stop gracefully on %s, also when it is repeated', async (signal) => {
-    if (signal === 'SIGTERM') await start().ready();
+    if (signal === 'SIGTERM') await start({ LOG_FORMAT: 'pretty' }).ready();
     command.signal(signal);
     command.signal(signal);
     expect(await command.ended()).toBe(0);
     expect(await children()).toEqual(new Map());
     expect(await readdir(harness.folder)).not.toContain('runtime.json');
+    const line = command
+      .output()
+      .split('\n')
+      .find((each) => each.includes('starting') && each.includes('incident'));
+    if (signal === 'SIGTERM') expect(line).toMatch(/^\d\d:\d\d:\d\d {2}info {3}incident {6}starting {2}version=/);
+    else expect(JSON.parse(line ?? '')).toMatchObject({ app: 'incident', msg: 'starting' });
   });
 
   test('stop when their supervisor is killed, and generate no keys when the database holds data encrypted with lost ones', async () => {
@@ -138,4 +144,35 @@ describeWithServers('the apps as processes', () => {
     expect(await command.ended()).toBe(1);
     expect(command.errors()).toBe('DATABASE_URL: connect ECONNREFUSED 127.0.0.1:1\n');
   });
+
+  test.each([
+    [
+      'AMQP_URL',
+      'amqp://guest:wrong@127.0.0.1',
+      'the broker 127.0.0.1:5672 refuses the user or the password: correct it',
+    ],
+    [
+      'AMQP_URL',
+      'amqp://127.0.0.1/none',
+      'the broker 127.0.0.1:5672/none refuses the virtual host, or the user there: correct it',
+    ],
+    ['REDIS_URL', 'redis://nobody:wrong@127.0.0.1', 'Redis refuses the user or the password: correct it (WRONGPASS'],
+    ['DATABASE_URL', 'postgres://nobody:wrong@127.0.0.1/x', 'correct the user or the password of the URL'],
+  ])(
+    'do not start with a wrong user or password of %s, and say so in one line: %s',
+    async (variable, wrong, message) => {
+      const url = new URL(wrong);
+      const servers = testServers();
+      const right = { AMQP_URL: servers.amqpUrl, REDIS_URL: servers.redisUrl, DATABASE_URL: servers.databaseUrl };
+      url.host = new URL(right[variable as keyof typeof right] ?? '').host;
+      start({ [variable]: url.href });
+      expect(await command.ended()).toBe(1);
+      expect(command.errors()).toContain(
+        message.replace('127.0.0.1:5672', url.host.includes(':') ? url.host : `${url.host}:5672`),
+      );
+      expect(command.errors()).toMatch(new RegExp(`^${variable}: .*\\n$`));
+      expect(command.output()).not.toMatch(/^(ready|migrations) /m);
+      expect(await children()).toEqual(new Map());
+    },
+  );
 });

@@ -30,7 +30,24 @@ describeWithServers('a history that moves', () => {
     await client.post('/api/v1/teams', { name: TEAMS[0] });
     const options = [0, 1, 2, 3].map((number) => `cause-${number}`);
     await client.post('/api/v1/custom-fields', { name: 'Cause', field_type: 'multi_select', config: { options } });
-    await client.post('/api/v1/custom-fields', { name: 'Urgency', field_type: 'string' });
+    const fields = {
+      Urgency: 'string',
+      Alerts: 'number',
+      Score: 'number',
+      Paged: 'boolean',
+      Remark: 'string',
+      Tasks: 'number',
+    };
+    for (const [name, field_type] of Object.entries({ ...fields, Owner: 'string', Costs: 'number' }))
+      await client.post('/api/v1/custom-fields', { name, field_type });
+    // A label that is the key of another one.
+    const { configuration } = (await client.get('/api/v1/settings/configuration')).body;
+    for (const status of configuration.workflow_statuses) {
+      if (status.key === 'active') status.label = 'In work';
+      else if (status.key === 'on-hold') status.label = 'Active';
+    }
+    const revision = { 'If-Service-Resource-Version': String(configuration.revision) };
+    expect((await client.put('/api/v1/settings/configuration', configuration, revision)).status).toBe(200);
   });
 
   /** Fetches with the faults of an API; the command is killed in the middle, and starts again. */
@@ -123,12 +140,16 @@ describeWithServers('a history that moves', () => {
         'team Search',
         'person Person K',
         'field incident_key',
-        'field alerts',
+        'field custom_fields.number',
       ];
       await move('pagerduty', { severities: { P0: 'sev1', P5: 'sev4', none: 'sev4' }, open });
       expect(await find('pagerduty:Q000005')).toMatchObject({ event_count: MANY + 1, status: 'resolved' });
       expect(await find('pagerduty:Q000007')).toMatchObject({ title: 'PagerDuty Q000007' });
       expect(await find('pagerduty:Q000020')).toMatchObject({ status: 'open', severity: 'sev1' });
+      expect(await find('pagerduty:Q000021')).toMatchObject({
+        status: 'active',
+        custom_fields: { score: 0, paged: false, remark: '', owner: '{"team":"a"}', alerts: 0 },
+      });
     },
     30 * MINUTES,
   );
@@ -144,6 +165,7 @@ describeWithServers('a history that moves', () => {
         'person person-10@old.example',
         'field tags',
         'field region',
+        'field extraProperties.tags',
       ];
       await move('opsgenie', { severities: { P0: 'sev1', P5: 'sev4', none: 'sev4' }, open });
       const many = await find('opsgenie:00000000-0000-4000-8000-000000000005');
@@ -151,6 +173,7 @@ describeWithServers('a history that moves', () => {
         event_count: MANY + 1 + 4,
         status: 'closed',
         impact_started_at: past[5]?.createdAt.toISOString(),
+        custom_fields: { score: 0, paged: false, remark: '', owner: '{"team":"a"}' },
       });
     },
     30 * MINUTES,
@@ -169,10 +192,13 @@ describeWithServers('a history that moves', () => {
       } finally {
         await database.drop();
       }
-      const open = ['severity Undetermined', 'severity none', 'person Person K', 'field visibility'];
+      const open = ['severity Undetermined', 'severity none', 'person Person K', 'field visibility', 'field tags.name'];
       const others = ['other end of an entry before its start'];
       await move('dispatch', { severities: { Undetermined: 'sev4', none: 'sev4' }, open: [...open, ...others] });
-      expect(await find('dispatch:6')).toMatchObject({ event_count: MANY + 2, status: 'closed' });
+      expect(await find('dispatch:6')).toMatchObject({
+        ...{ event_count: MANY + 2, status: 'closed', custom_fields: { tasks: 0, costs: 0 } },
+      });
+      expect(await find('dispatch:22')).toMatchObject({ status: 'monitoring' });
     },
     30 * MINUTES,
   );

@@ -21,13 +21,14 @@ import { describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
 import pg from 'pg';
 import { administration } from '../../gateway/src/administration.ts';
-import { auditStore } from '../../gateway/src/store/audit-store.ts';
+import { auditStore } from '../../gateway/src/audit/store/audit-store.ts';
 import { newFeedEpoch } from '../../services/webhook/src/administration.ts';
+import { alertStore, sweepAlerts } from '../../services/incident/src/alerts/store/alert-store.ts';
 import { storageStore, sweepKeyStorage } from '../../services/incident/src/storage/store/storage-store.ts';
 import { forgetActivity } from '../../services/webhook/src/subscriptions/store/activity-store.ts';
 import { deliveryStore } from '../../services/webhook/src/queue/store/delivery-store.ts';
 import { feedReader } from '../../services/webhook/src/feed/store/feed-reader.ts';
-import { feedTailReader } from '../../services/webhook/src/feed/store/feed-tail-reader.ts';
+import { recentEventsReader } from '../../services/webhook/src/feed/store/recent-events-reader.ts';
 import { deleteRecordedBefore } from '../../services/webhook/src/feed/store/feed-trimmer.ts';
 import { limitStore } from '../../services/webhook/src/requests/store/limit-store.ts';
 import { forgetExpiredSecrets } from '../../services/webhook/src/subscriptions/store/secret-store.ts';
@@ -62,6 +63,19 @@ const ALLOWED: { statement: RegExp; reads: string; reason: string }[] = [
     reads: 'login_links',
     reason: 'nearly every row is expired here, and it deletes them; the index of expires_at serves otherwise',
   },
+  {
+    statement: /^delete from "replica_versions" where "owner" = \$1$/,
+    reads: 'replica_versions',
+    reason: 'a migration has all replicas read again, once',
+  },
+  ...['incidents', 'incident_values', 'timeline_events', 'timeline_groups', 'follow_ups'].map((table) => ({
+    statement: new RegExp(
+      `^select .* from "${table}" where \\(.*is_folded\\(.* limit \\$\\d+ for update skip locked$`,
+      's',
+    ),
+    reads: `${table} by ${table}_to_fold`,
+    reason: 'the index has only the rows that it changes and that leave the index by that, a hundred at once (ADR 68)',
+  })),
 ];
 
 /** `METHOD path` of every public operation. */
@@ -159,10 +173,13 @@ async function useCatalog(call: Calling, userId: number): Promise<number> {
     { owner_team_id: String(team.id) },
     { tier: 't0' },
     { external_id: 'ext-search' },
+    { slug: 'search' },
+    { name: 'search' },
   ]) {
     await call('GET /api/v1/services', { query: parameters(filter) });
   }
-  await call('GET /api/v1/teams', { query: '?external_id=ext-Third' });
+  for (const filter of ['external_id=ext-Third', 'slug=third', 'name=Third'])
+    await call('GET /api/v1/teams', { query: `?${filter}` });
   await call('GET /api/v1/configuration/service-tiers');
   return team.id;
 }
@@ -219,7 +236,8 @@ async function useFields(call: Calling): Promise<{ field_id: number; value: unkn
   const { pagination } = await call('GET /api/v1/custom-fields', { query: '?limit=1' });
   await call('GET /api/v1/custom-fields', { query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
   await call('GET /api/v1/custom-fields', { query: '?include_archived=true' });
-  await call('GET /api/v1/custom-fields', { query: '?external_id=ext-string' });
+  for (const filter of ['external_id=ext-string', 'slug=string', 'name=string'])
+    await call('GET /api/v1/custom-fields', { query: `?${filter}` });
   return values;
 }
 
@@ -252,6 +270,7 @@ async function useGateway(call: Calling): Promise<void> {
   await call(`GET ${keys}`, { query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
 
   await call('GET /api/v1/settings/sessions', { query: '?limit=1' });
+  await call('POST /api/v1/settings/users/{id}/login-link', { ids: [user.id] });
   await call('POST /api/v1/settings/sessions/{id}/revoke', { ids: [key.id], status: 404 });
 
   const log = 'GET /api/v1/settings/audit-log';
@@ -274,6 +293,7 @@ async function useWebhooks(call: Calling, url: string): Promise<void> {
     const ids = [webhook.id];
     await call(`POST ${base}/{id}/verify`, { ids });
     await call(`POST ${base}/{id}/rotate-secret`, { ids });
+    await call(`PUT ${base}/{id}/headers`, { ids, body: { headers: { 'X-Key': 'one' } } });
     await call(`POST ${base}/{id}/pause`, { ids });
     await call(`POST ${base}/{id}/resume`, { ids });
     if (round === 'first') await call(`POST ${base}/{id}/revoke`, { ids });
@@ -319,6 +339,7 @@ async function useIncidents(
     headers: keyed('import'),
   });
   await call('GET /api/v1/incidents/{id}', { ids });
+  await call('GET /api/v1/incidents/{id}', { ids, query: '?at_revision=1' });
   await call('GET /api/v1/incident-references/{reference}', { ids: [incident.human_id] });
   const change = { status: 'monitoring', severity: 'sev1', team_id: null, incident_responders: [String(userId)] };
   await call('PATCH /api/v1/incidents/{id}', { ids, body: change, headers: at(1) });
@@ -328,6 +349,12 @@ async function useIncidents(
   await call('POST /api/v1/incidents/{id}/reopen', { ids });
   await call('POST /api/v1/incidents/{id}/archive', { ids });
   await call('POST /api/v1/incidents/{id}/restore', { ids });
+  const items = [
+    { id: incident.id, verb: 'close' },
+    { id: incident.id, verb: 'reopen' },
+    { id: incident.id + 1, revision: 9, changes: {} },
+  ];
+  await call('POST /api/v1/incidents/bulk', { body: { items }, headers: keyed('bulk') });
   const fields = '/api/v1/incidents/{id}/custom-fields';
   await call(`GET ${fields}`, { ids });
   const changed = values.slice(-3).map(({ field_id, value }) => ({ field_id, value: `${String(value)}x` }));
@@ -338,6 +365,7 @@ async function useIncidents(
   const { pagination } = await call(changelog, { ids, query: '?limit=1' });
   await call(changelog, { ids, query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
   await call(changelog, { ids });
+  await call('GET /api/v1/incidents/{id}/postmortem', { ids });
   await useTransfer(call);
   await call('GET /api/v1/configuration/severities');
   await call('GET /api/v1/configuration/workflow-statuses');
@@ -410,6 +438,74 @@ async function useTimeline(call: Calling, incidentId: number, groupId: number): 
   }
 }
 
+async function useRelations(call: Calling, incidentId: number): Promise<void> {
+  const relations = '/api/v1/incidents/{id}/relations';
+  const { incidents } = await call('GET /api/v1/incidents');
+  const other = incidents.find(({ id }: { id: number }) => id !== incidentId).id;
+  for (const type of ['duplicate_of', 'related']) {
+    const body = { type, incident_id: other };
+    await call(`POST ${relations}`, { ids: [incidentId], body, headers: keyed(type) });
+    await call(`POST ${relations}`, { ids: [incidentId], body });
+  }
+  const { relations: related, pagination } = await call(`GET ${relations}`, { ids: [incidentId], query: '?limit=1' });
+  const query = parameters({ limit: '1', cursor: pagination.next_cursor });
+  await call(`GET ${relations}`, { ids: [incidentId], query });
+  await call(`DELETE ${relations}/{relationId}`, { ids: [incidentId, related[0].id] });
+}
+
+async function useFollowUps(call: Calling, incidentId: number, userId: number): Promise<void> {
+  const ofIncident = '/api/v1/incidents/{id}/follow-ups';
+  const add = async (key: string, body: object = {}) =>
+    (await call(`POST ${ofIncident}`, { ids: [incidentId], body: { title: key, ...body }, headers: keyed(key) }))
+      .follow_up;
+  const followUp = await add('due', {
+    due_on: '2026-12-04',
+    owner: String(userId),
+    description: LARGE_TEXT.slice(0, 9_000),
+  });
+  const other = await add('other');
+  const one = '/api/v1/follow-ups/{id}';
+  await call(`GET ${one}`, { ids: [followUp.id] });
+  await call(`PATCH ${one}`, { ids: [followUp.id], body: { status: 'done' }, headers: at(1) });
+  await add('third');
+  await call(`DELETE ${one}`, { ids: [other.id] });
+  await call(`GET ${ofIncident}`, { ids: [incidentId] });
+  const all = 'GET /api/v1/follow-ups';
+  const { pagination } = await call(all, { query: '?limit=1' });
+  await call(all, { query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
+  for (const query of [
+    'status=open',
+    `owner=${userId}&status=done`,
+    `incident_id=${incidentId}`,
+    'due_before=2027-01-01',
+  ])
+    await call(all, { query: `?${query}` });
+  await call(all, { query: '?q=due' });
+}
+
+async function useAlerts(call: Calling): Promise<void> {
+  const alerts = 'POST /api/v1/alerts';
+  const send = async (status: string, names: readonly string[], query: object = {}) => {
+    const of = (name: string) => ({ status, labels: { alertname: name, service: 'checkout' }, fingerprint: name });
+    const times = { startsAt: '2026-11-20T09:00:00Z', endsAt: '2026-11-20T10:00:00Z' };
+    const body = { groupKey: 'g', status, alerts: names.map((name) => ({ ...of(name), ...times })) };
+    await call(`${alerts}/alertmanager`, { query: parameters({ on_end: 'resolve', ...query }), body });
+  };
+  await send('firing', ['a', 'b']);
+  await send('firing', ['a', 'b']);
+  await send('resolved', ['a']);
+  await send('firing', ['c', 'd', 'e'], { group: 'alert', new_incidents: '2' });
+  await call(`${alerts}/pagerduty`, { body: { event_action: 'trigger', dedup_key: 'k', payload: { summary: 'x' } } });
+  await call(alerts, { body: { id: 'own', status: 'firing', title: 'x' } });
+  await call(alerts, { body: { id: 'own', status: 'firing', title: 'x', started_at: 'soon' }, status: 400 });
+  for (const filter of [{}, { key_id: '1' }, { outcome: 'refused' }, { received_to: '2100-01-01T00:00:00Z' }]) {
+    const { pagination } = await call('GET /api/v1/alerts', { query: parameters({ ...filter, limit: '1' }) });
+    const cursor: string | undefined = pagination.next_cursor;
+    if (cursor !== undefined)
+      await call('GET /api/v1/alerts', { query: parameters({ ...filter, limit: '1', cursor }) });
+  }
+}
+
 const SORTS =
   'created_at case events diagnosis last_event_at impact_started_at impact service regions owner status severity team'.split(
     ' ',
@@ -428,6 +524,7 @@ const FILTERS: Record<string, string>[] = [
   { impact_started_from: '2026-01-01T00:00:00Z', impact_started_to: '2100-01-01T00:00:00Z' },
   { region: 'eu-west' },
   { lifecycle: 'incident' },
+  { lifecycle: 'alert' },
   { service_tier: 't0' },
   { effective_team_id: '1' },
   { unassigned_team: 'true' },
@@ -539,6 +636,8 @@ async function useChat(call: Calling): Promise<void> {
     { what: 'the channel' },
   );
   await call(`POST ${provisioning}/retry`, { ids, status: 409 });
+  const { incident: later } = await call('POST /api/v1/incidents', { body: { title: 'With a later channel' } });
+  await call(`POST ${provisioning}`, { ids: [later.id], status: 202 });
   const named = { mode: 'custom', name: 'war-room' };
   await call('POST /api/v1/incidents/{id}/slack/channel-name/preview', { ids, body: named });
   await call('PATCH /api/v1/incidents/{id}/slack/channel-name', { ids, body: named });
@@ -612,6 +711,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     }
     await links.connectOidc({
       ...{ workspace: 'acme', issuer: 'https://idp.internal', clientId: 'x', clientSecret: 'x', createsViewers: true },
+      ...{ trustsEmail: false, groups: null },
       secretKeys: TEST_SECRET_KEYS,
     });
     for (const path of ['/app/session', '/app/oidc']) await client.send('GET', path);
@@ -627,6 +727,9 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     await useWebhooks(call, receiver.url('/hook'));
     const incidentId = await useIncidents(call, { teamId, userId, values, documentUrl: receiver.url('/notes') });
     await useTimeline(call, incidentId, 1);
+    await useRelations(call, incidentId);
+    await useFollowUps(call, incidentId, userId);
+    await useAlerts(call);
     await useFeed(call, incidentId);
     const workspace = { id: workspaceId, slug: 'acme', is_demo: false };
     await publishFeeds(system.namespace, { workspace, incidentId });
@@ -642,6 +745,8 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     for (const schema of ['incident', 'catalog', 'webhook', 'gateway']) await sweepInbox(databases.get(schema)!, 7);
     await storageStore(databases.get('incident')!).requestMeasurement([workspaceId]);
     await sweepKeyStorage(databases.get('incident')!, 24);
+    await sweepAlerts(databases.get('incident')!);
+    await alertStore(databases.get('incident')!, { workspaceId, keyId: 0 }).forgetEnded();
     const webhook = databases.get('webhook')!;
     const before = '2000-01-01T00:00:00.000Z';
     await auditStore(databases.get('gateway')!).deleteBefore(before);
@@ -651,12 +756,12 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     await limitStore(webhook).forget(before);
     const latest = (await feedReader(webhook).latest()) ?? before;
     await feedReader(webhook).positionBefore(workspaceId, latest);
-    await feedTailReader(webhook).read(workspaceId, { after: 0, limit: 100, maxBytes: 524_288 });
-    await feedTailReader(webhook).heads([workspaceId]);
+    await recentEventsReader(webhook).read(workspaceId, { after: 0, limit: 25, maxBytes: 524_288 });
+    await recentEventsReader(webhook).heads([workspaceId]);
     await deleteRecordedBefore(webhook, latest);
     await newFeedEpoch(webhook);
     await deliveryStore(webhook).forget(before);
-    await deliveryStore(webhook).giveUp(before);
+    await deliveryStore(webhook).failExpired(before);
   }
 
   /** Adds pending and running work: all other work is done. */
@@ -676,6 +781,8 @@ describeWithServers('the statements of requests, consumers and workers', () => {
       insert into incident.timeline_attachments
         (timeline_event_id, filename, content_type, size_bytes, created_at, created_by)
       select id, 'x', 'text/plain', 1, now(), 'x' from incident.timeline_events limit 1;
+      insert into gateway.oidc_identities (user_id, workspace_id, issuer, subject, created_at)
+      select id, workspace_id, 'https://idp.internal', 'x', now() from gateway.users limit 1;
       insert into incident.configurations (workspace_id) values (1) on conflict do nothing;
       insert into incident.unannounced_configurations (workspace_id, version) values (1, 1);
       insert into incident.provisioning_steps (incident_id, workspace_id, key, status, due_at, updated_at)

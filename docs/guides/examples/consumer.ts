@@ -2,7 +2,7 @@
  * Keeps a table of the incidents that are not archived, from Tocsin's events on RabbitMQ: each event has its effect
  * exactly once.
  *
- *   npm install tocsin-events-0.1.0.tgz pg
+ *   npm install ./tocsin-events-0.1.0.tgz pg
  *   AMQP_URL=amqp://billing:…@rabbitmq DATABASE_URL=postgres://… node consumer.ts
  *
  * Settings: AMQP_URL (a user that may use its own queues, see the guide), DATABASE_URL (of your own database), QUEUE

@@ -1,13 +1,16 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { createRoot } from 'react-dom/client';
+import { createRoot, type Root } from 'react-dom/client';
 import './ui/tokens.css';
-import { ApiError, signIn } from './api/client.ts';
+import { ApiError, returnToPage, signIn } from './api/client.ts';
+import { OtherUser, usersOf } from './pages/other-user.tsx';
 import { queryClient } from './api/hooks.ts';
 import { refusalText, SignedOut } from './pages/signed-out.tsx';
 import { router } from './router.tsx';
 
 const LINK = '/app/sign-in';
+/** The provider has confirmed who signs in, and another user is signed in. */
+const BY_PROVIDER = '?by=provider';
 
 async function start(): Promise<void> {
   const root = createRoot(document.getElementById('root') as HTMLElement);
@@ -17,16 +20,40 @@ async function start(): Promise<void> {
     root.render(<SignedOut reason={refusalText(refused)} />);
     return;
   }
-  if (pathname === LINK && hash.length > 1) {
+  const isLink = hash.length > 1;
+  if (pathname === LINK && (isLink || search === BY_PROVIDER)) {
     // A link works once: it must not stay in the history.
     window.history.replaceState(null, '', '/app/');
-    try {
-      await signIn(hash.slice(1));
-    } catch (error) {
-      root.render(<SignedOut reason={error instanceof ApiError ? error.message : 'Tocsin cannot be reached.'} />);
-      return;
-    }
+    if (!(await openLink(root, isLink ? hash.slice(1) : undefined))) return;
   }
+  showConsole(root);
+}
+
+/**
+ * Signs in by a link; without one, by that of a cookie.
+ * @returns whether the console can be shown; otherwise it has said why not
+ */
+async function openLink(root: Root, token: string | undefined, replaces = false): Promise<boolean> {
+  try {
+    await signIn(token, { replaces });
+    return true;
+  } catch (error) {
+    const users = usersOf(error);
+    const reason = error instanceof ApiError ? error.message : 'Tocsin cannot be reached.';
+    const replace = async () => (await openLink(root, token, true)) && showConsole(root);
+    root.render(
+      users === undefined ? (
+        <SignedOut reason={reason} />
+      ) : (
+        <OtherUser {...users} onReplace={() => void replace()} onStay={() => showConsole(root)} />
+      ),
+    );
+    return false;
+  }
+}
+
+function showConsole(root: Root): void {
+  returnToPage();
   root.render(
     <QueryClientProvider client={queryClient}>
       <RouterProvider router={router} />

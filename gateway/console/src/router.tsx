@@ -1,25 +1,40 @@
-import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, Link } from '@tanstack/react-router';
+import { AlertsPage, readAlertsSearch } from './pages/alerts.tsx';
 import { CatalogPage } from './pages/catalog.tsx';
 import { ConfigurationPage } from './pages/configuration.tsx';
 import { FieldsPage } from './pages/fields.tsx';
 import { readListSearch } from './pages/incident-filters.ts';
-import { IncidentPage } from './pages/incident.tsx';
+import { IncidentAddress } from './pages/incident-address.tsx';
 import { IncidentsPage } from './pages/incidents.tsx';
 import { KeysPage } from './pages/keys.tsx';
+import { ServicePage } from './pages/service.tsx';
 import { Shell } from './pages/shell.tsx';
 import { StartPage } from './pages/start.tsx';
 import { readStatisticsSearch, StatisticsPage } from './pages/statistics.tsx';
 import { TeamPage } from './pages/team.tsx';
 import { UsersPage } from './pages/users.tsx';
 import { WebhooksPage } from './pages/webhooks.tsx';
-import { Empty, Page } from './ui/ui.tsx';
+import { buttonClass } from './ui/button.tsx';
+import { Empty } from './ui/states.tsx';
+import ui from './ui/ui.module.css';
 
 const root = createRootRoute({
   component: Shell,
   notFoundComponent: () => (
-    <Page title="Not found">
-      <Empty title="There is no such page" />
-    </Page>
+    <div className={ui.page}>
+      <Empty
+        title="There is no such page"
+        heading="h1"
+        icon="search"
+        action={
+          <Link to="/" className={buttonClass()}>
+            All incidents
+          </Link>
+        }
+      >
+        Press Ctrl+K to find an incident, a service or a page by its name.
+      </Empty>
+    </div>
   ),
 });
 
@@ -27,11 +42,13 @@ const getParentRoute = () => root;
 
 const routes = [
   createRoute({ getParentRoute, path: '/', validateSearch: readListSearch, component: IncidentsPage }),
-  createRoute({ getParentRoute, path: '/incidents/$id', component: IncidentPage }),
+  createRoute({ getParentRoute, path: '/incidents/$id', component: IncidentAddress }),
   createRoute({ getParentRoute, path: '/statistics', validateSearch: readStatisticsSearch, component: StatisticsPage }),
   createRoute({ getParentRoute, path: '/catalog', component: CatalogPage }),
   createRoute({ getParentRoute, path: '/catalog/teams/$id', component: TeamPage }),
+  createRoute({ getParentRoute, path: '/catalog/services/$id', component: ServicePage }),
   createRoute({ getParentRoute, path: '/fields', component: FieldsPage }),
+  createRoute({ getParentRoute, path: '/alerts', validateSearch: readAlertsSearch, component: AlertsPage }),
   createRoute({ getParentRoute, path: '/webhooks', component: WebhooksPage }),
   createRoute({ getParentRoute, path: '/users', component: UsersPage }),
   createRoute({ getParentRoute, path: '/keys', component: KeysPage }),

@@ -1,4 +1,11 @@
-import { deadLetterQueueName, exchangeName, type QueueDefinition, QUEUES, queueName } from '@tocsin/contracts';
+import {
+  deadLetterQueueName,
+  exchangeName,
+  type QueueDefinition,
+  QUEUES,
+  queueName,
+  requeueExchangeName,
+} from '@tocsin/contracts';
 import { declareTopology } from '@tocsin/messaging';
 import { brokerSettings, type Environment, processSettings, readConfig } from '@tocsin/runtime';
 import { type Channel, type ChannelModel, connect } from 'amqplib';
@@ -32,9 +39,10 @@ export const BROKER_CHECK: Check = {
         return `declared the exchange, the queues and their bindings of ${namespace} again`;
       };
       const findings: Finding[] = [];
-      const exchange = exchangeName(namespace);
-      if (!(await exists(connection, async (channel) => channel.checkExchange(exchange)))) {
-        findings.push(problem(`the exchange ${exchange} is missing`, declare));
+      for (const exchange of [exchangeName(namespace), requeueExchangeName(namespace)]) {
+        if (!(await exists(connection, async (channel) => channel.checkExchange(exchange)))) {
+          findings.push(problem(`the exchange ${exchange} is missing`, declare));
+        }
       }
       for (const queue of Object.values(QUEUES)) {
         findings.push(...(await checkQueue(connection, { namespace, queue, declare })));

@@ -1,6 +1,3 @@
-import type { Knex } from '@tocsin/postgres';
-import type { Environment } from '@tocsin/runtime';
-import type { AppName } from '../../apps.ts';
 import type { Target } from '../target.ts';
 
 /**
@@ -17,11 +14,7 @@ export interface Finding {
   repair?: () => Promise<string>;
 }
 
-export interface CheckContext {
-  target: Target;
-  env: Environment;
-  /** As the role of the app; the same connection for all checks. @throws UsageError when no setting names the database */
-  database(app: AppName): Knex;
+export interface CheckContext extends Target {
   /** Whether the time for this check is used up: it then says how far it came. */
   isOver(): boolean;
 }
@@ -39,7 +32,10 @@ export interface CheckedWorkspace {
 }
 
 /** All workspaces, so many at a time. */
-export async function* workspaceBatches({ database }: CheckContext, size: number): AsyncGenerator<CheckedWorkspace[]> {
+export async function* workspaceBatches(
+  { database }: Pick<Target, 'database'>,
+  size: number,
+): AsyncGenerator<CheckedWorkspace[]> {
   let batch: CheckedWorkspace[] = [];
   do {
     batch = await database('gateway')('workspaces')

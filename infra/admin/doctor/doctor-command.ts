@@ -16,8 +16,8 @@ export const doctorCommand: Command = {
   },
   failureCode: INCOMPLETE,
   exitCode: ({ result }) => (result === 'problems' ? PROBLEMS : result === 'incomplete' ? INCOMPLETE : 0),
-  run: async (values, target) => {
-    const checks = await runChecks(target, { fix: values.flag('fix') === true, describeError });
+  run: async ({ fix = false }: { fix?: boolean }, target) => {
+    const checks = await runChecks(target, { fix, describeError });
     const has = (status: string) => checks.some((line) => line.status === status);
     return { result: has('problem') ? 'problems' : has('unknown') ? 'incomplete' : 'healthy', checks };
   },

@@ -9,6 +9,8 @@ const BATCH = 1_000;
 const COMPARED = 1_000;
 /** Seconds after which an event that waits for the feed is late, and after which the epoch should have been written. */
 const MAX_DELAY = 120;
+/** Seconds by which clocks may differ. */
+const MAX_SKEW = 2;
 /** Days that a sweep, which runs every hour, may be late. */
 const GRACE_DAYS = 1;
 
@@ -24,14 +26,19 @@ interface FeedWorkspace {
 
 /**
  * Looks for positions that would be given out again, events that are missing, an epoch that does not belong to the
- * database, expired events, and a feed that stands still although events wait for it.
+ * database, times that the clock has yet to reach, expired events, and a feed that stands still although events wait for it.
  */
 export const FEED_CHECK: Check = {
   name: 'feed',
   run: async (context) => {
     const { checked, findings } = await checkPositions(context);
     const db = context.database('webhook');
-    findings.push(...(await checkEpoch(db)), ...(await checkRetention(context)), ...(await checkDelay(context)));
+    findings.push(
+      ...(await checkEpoch(db)),
+      ...(await checkTimes(db)),
+      ...(await checkRetention(context)),
+      ...(await checkDelay(context)),
+    );
     return findings.length === 0 ? [ok(`the feeds of ${count(checked, 'workspace')} have no gaps`)] : findings;
   },
 };
@@ -121,6 +128,36 @@ async function checkEpoch(db: Knex): Promise<Finding[]> {
     [MAX_DELAY],
   );
   return rows.length === 0 ? [] : [problem('there are events, and no epoch: does webhook run?', renew)];
+}
+
+/** The times of a feed never decrease, so those of a clock that was set forward stay until they are reached. */
+async function checkTimes(db: Knex): Promise<Finding[]> {
+  const { rows } = await db.raw<{ rows: { id: number }[] }>(
+    `select workspace_id as id from feed_workspaces where recorded_at > now() + ? * interval '1 second' order by 1`,
+    [MAX_SKEW],
+  );
+  if (rows.length === 0) return [];
+  const ids = rows.map(({ id }) => id);
+  const repair = async () => {
+    for (const id of ids) {
+      await db.transaction(async (trx) => {
+        // As whoever records events does, so that nothing is recorded meanwhile.
+        await trx('feed_workspaces').where({ workspace_id: id }).forUpdate().first('workspace_id');
+        const { rows: times } = await trx.raw<{ rows: [{ now: string }] }>('select clock_timestamp() as now');
+        const [{ now }] = times;
+        for (const table of ['feed_events', 'feed_workspaces']) {
+          await trx(table).where({ workspace_id: id }).andWhere('recorded_at', '>', now).update({ recorded_at: now });
+        }
+      });
+    }
+    return `times of the future are now, in the feeds of ${count(ids.length, 'workspace')}`;
+  };
+  return [
+    problem(
+      `the clock of the database has yet to reach times in the feeds of the workspaces ${some(ids)}: was it set forward? They are kept for longer, and new events get the same time`,
+      repair,
+    ),
+  ];
 }
 
 async function checkRetention({ database, env }: CheckContext): Promise<Finding[]> {

@@ -3,7 +3,7 @@ import { retentionDays } from '../../../services/webhook/src/administration.ts';
 import { APP_NAMES, type AppName } from '../../apps.ts';
 import { type Check, count, type Finding, ok, problem } from './check.ts';
 
-/** Seconds that an event may wait in the outbox. A relay publishes within a second. */
+/** Seconds that an event may wait in the outbox. A relay publishes within ten. */
 const MAX_WAIT = 60;
 /** Days that a sweep, which runs every hour, may be late. */
 const GRACE_DAYS = 1;

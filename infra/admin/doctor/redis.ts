@@ -1,7 +1,8 @@
 import { createLogger, openRedis, processSettings, readConfig, type Redis, redisSettings } from '@tocsin/runtime';
 import { once } from 'node:events';
 import { MEMORY_BROKER } from '../../apps.ts';
-import { type CheckContext, type Finding, unknown } from './check.ts';
+import type { Target } from '../target.ts';
+import { type Finding, unknown } from './check.ts';
 
 export type RedisOutcome<Result> =
   | { kind: 'done'; result: Result }
@@ -15,7 +16,7 @@ const ATTEMPTS = 3;
 
 /** Runs `work`, which only reads, on the Redis that the settings name; there is no default. */
 export async function withDoctorRedis<Result>(
-  { env }: CheckContext,
+  { env }: Pick<Target, 'env'>,
   work: (redis: Redis) => Promise<Result>,
 ): Promise<RedisOutcome<Result>> {
   if (env['TOCSIN_BROKER'] === MEMORY_BROKER) return { kind: 'none', reason: 'make start uses no Redis' };

@@ -1,9 +1,8 @@
-import type { Knex } from '@tocsin/postgres';
-import { type AppName, MEMORY_BROKER } from '../../apps.ts';
+import { MEMORY_BROKER } from '../../apps.ts';
 import { describeBroker } from '../dead-letters/choose-queues.ts';
 import type { Target } from '../target.ts';
 import { BROKER_CHECK } from './broker-check.ts';
-import { type Check, CHECK_TIME, type CheckContext, type Finding, type Status, unknown } from './check.ts';
+import { type Check, CHECK_TIME, type Finding, type Status, unknown } from './check.ts';
 import { CLOCK_CHECK } from './clock-check.ts';
 import { FEED_CHECK } from './feed-check.ts';
 import { MESSAGE_CHECK } from './message-check.ts';
@@ -13,11 +12,12 @@ import { POOL_CHECK } from './pool-check.ts';
 import { REPLICA_CHECK } from './replica-check.ts';
 import { SECRET_CHECK } from './secret-check.ts';
 import { SEQUENCE_CHECK } from './sequence-check.ts';
+import { SETTINGS_CHECK } from './settings-check.ts';
 import { STORAGE_CHECK } from './storage-check.ts';
 import { TIMELINE_CHECK } from './timeline-check.ts';
 
-/** In this order: the repair of replicas needs sequences and counters that are right. */
 const CHECKS: readonly Check[] = [
+  SETTINGS_CHECK,
   MIGRATION_CHECK,
   CLOCK_CHECK,
   POOL_CHECK,
@@ -44,17 +44,10 @@ export async function runChecks(
   options: { fix: boolean; describeError: (error: unknown) => string },
 ): Promise<DoctorLine[]> {
   printServers(target);
-  const opened = new Map<AppName, Knex>();
-  const database = (app: AppName): Knex => {
-    const found = opened.get(app) ?? target.database(app);
-    opened.set(app, found);
-    return found;
-  };
   const attempt = async (check: Check): Promise<Finding[]> => {
     const endsAt = performance.now() + CHECK_TIME;
-    const context: CheckContext = { target, env: target.env, database, isOver: () => performance.now() > endsAt };
     try {
-      return await check.run(context);
+      return await check.run({ ...target, isOver: () => performance.now() > endsAt });
     } catch (error) {
       return [unknown(options.describeError(error))];
     }

@@ -10,8 +10,8 @@ const LIMIT = 2_000;
 /** Looks for secrets that none of the configured keys opens. */
 export const SECRET_CHECK: Check = {
   name: 'secrets',
-  run: async ({ database, target }) => {
-    const secretKeys = target.secretKeys();
+  run: async ({ database, secretKeys: readKeys }) => {
+    const secretKeys = readKeys();
     // Malformed keys are an error of their own.
     parseSecretKeys(secretKeys);
     const findings: Finding[] = [];

@@ -1,5 +1,6 @@
 import { parseJson, UsageError } from './operation-parameters.ts';
-import { type Call, readText } from './session.ts';
+import { readFlag } from './read-input.ts';
+import type { Call } from './session.ts';
 
 const BASE = '/api/v1';
 
@@ -20,7 +21,7 @@ export async function api(
     if (colon < 1) throw new UsageError(`--header ${line}: is not name: value`);
     return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
   });
-  const body = data === undefined ? undefined : parseJson('--data', readText(data));
+  const body = data === undefined ? undefined : parseJson('--data', await readFlag(session, data));
   const full = `${path.startsWith(`${BASE}/`) ? '' : BASE}${path.startsWith('/') ? '' : '/'}${path}`;
   const tocsin = await connect();
   const request = { body, headers: Object.fromEntries(headers), signal: session.signal };

@@ -9,17 +9,25 @@ const RESOURCES: Readonly<Record<string, string>> = {
 
 /** Operations whose command has another name than their verb. */
 const VERBS: Readonly<Record<string, string>> = {
+  createFollowUp: 'add',
   createIncident: 'declare',
+  createIncidentRelation: 'relate',
   createTimelineEvent: 'add',
+  getIncidentPostmortem: 'postmortem',
+  deleteIncidentRelation: 'unrelate',
+  listIncidentRelations: 'relations',
 };
 
 /** What a table shows of the rows of a resource, or of one operation. */
 export const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   apiKeys: ['id', 'name', 'prefix', 'user_id', 'expires_at', 'revoked_at'],
   auditLog: ['occurred_at', 'action', 'actor'],
+  followUps: ['id', 'due_on', 'status', 'owner', 'incident_id', 'title'],
   customFields: ['id', 'slug', 'name', 'type', 'archived_at'],
   incidents: ['human_id', 'status', 'severity', 'service', 'created_at', 'title'],
+  listAlertNotifications: ['received_at', 'outcome', 'format', 'identity', 'started', 'ended', 'reason'],
   listIncidentChangelog: ['revision', 'changed_at', 'changes'],
+  listIncidentRelations: ['id', 'type', 'incident', 'created_at'],
   services: ['id', 'slug', 'name', 'tier', 'owner_team_id'],
   teams: ['id', 'slug', 'name', 'parent_id'],
   timeline: ['id', 'started_at', 'type', 'source', 'title', 'body'],

@@ -1,6 +1,7 @@
 import type { NewConfiguration } from '@tocsin/sdk';
 import { parseJson } from './operation-parameters.ts';
-import { type Call, readText } from './session.ts';
+import { readInput } from './read-input.ts';
+import type { Call } from './session.ts';
 
 export interface ApplyFlags {
   dryRun?: boolean;
@@ -12,7 +13,7 @@ export async function apply(
   file: string,
   { dryRun = false }: ApplyFlags,
 ): Promise<void> {
-  const document = parseJson(file, readText(file === '-' ? file : `@${file}`)) as {
+  const document = parseJson(file, await readInput(session, file)) as {
     configuration?: NewConfiguration;
   } & NewConfiguration;
   const body = document.configuration ?? document;

@@ -20,14 +20,14 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export const stateFolder = (env: Environment) =>
   env['TOCSIN_CONFIG_DIR'] ?? path.join(env['XDG_CONFIG_HOME'] ?? path.join(homedir(), '.config'), 'tocsin');
 
-/** Replaces a file of the folder, which only the user may read. */
+/** Replaces a file of the folder, which only the user may read. A crash of the machine leaves the old file or the new one. */
 export function writePrivately(folder: string, name: string, content: unknown): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = path.join(folder, name);
   const temporary = `${file}.${process.pid}`;
   // An older temporary file would keep its mode.
   rmSync(temporary, { force: true });
-  writeFileSync(temporary, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
+  writeFileSync(temporary, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600, flush: true });
   renameSync(temporary, file);
 }
 
@@ -75,3 +75,6 @@ export function findContext(env: Environment, name?: string): Context {
     );
   return { ...stored, ...(token !== undefined && { token }) };
 }
+
+/** The address of that workspace alone. @throws UsageError */
+export const findAddress = (env: Environment, name?: string): string => env['TOCSIN_URL'] ?? findContext(env, name).url;

@@ -1,7 +1,7 @@
-import { text } from 'node:stream/consumers';
 import { readContexts, writeContexts } from './contexts.ts';
 import { UsageError } from './operation-parameters.ts';
-import { type Call, createClient } from './session.ts';
+import { readInput } from './read-input.ts';
+import { type Call, createClient, type Session } from './session.ts';
 
 export interface LoginFlags {
   url: string;
@@ -11,9 +11,9 @@ export interface LoginFlags {
 
 /** Stores a context after the server has accepted its token. */
 export async function login({ session, output }: Call, { url, name }: LoginFlags): Promise<void> {
-  const token = await readToken();
+  const token = await readToken(session);
   const { origin } = new URL(URL.canParse(url) ? url : 'http://invalid');
-  const { user, workspace } = await (await createClient(url, token)).me.get({ signal: session.signal });
+  const { user, workspace } = await (await createClient(url, token, output.note)).me.get({ signal: session.signal });
   const stored = readContexts(session.env);
   const context = name ?? workspace.slug;
   writeContexts(session.env, {
@@ -24,9 +24,8 @@ export async function login({ session, output }: Call, { url, name }: LoginFlags
 }
 
 /** From stdin; a terminal asks for it, and does not show it. */
-async function readToken(): Promise<string> {
-  const { stdin } = process;
-  const given = stdin.isTTY ? await askSecretly('Token: ') : await text(stdin);
+async function readToken(session: Session): Promise<string> {
+  const given = session.stdin.isTTY === true ? await askSecretly('Token: ') : await readInput(session, '-');
   if (given.trim() === '') throw new UsageError('stdin has no token');
   return given.trim();
 }

@@ -1,10 +1,12 @@
-import type { Tocsin } from '@tocsin/sdk';
 import type { OperationEntry } from '@tocsin/sdk/operations';
 import { Command, Option } from 'commander';
 import { COLUMNS, commandWords } from './command-names.ts';
-import { flagName, type OperationParameters, parseInput, parseJson, UsageError } from './operation-parameters.ts';
+import { argumentFinder } from './find-id.ts';
+import { flagsOf, readFlags } from './operation-flags.ts';
+import { type OperationParameters, parseInput, parseJson, UsageError } from './operation-parameters.ts';
 import type { Row } from './output.ts';
-import { type Call, readText } from './session.ts';
+import { readFlag } from './read-input.ts';
+import type { Call, Session } from './session.ts';
 
 /** Rows of a list, if nothing else is said. */
 const ROWS = 50;
@@ -31,17 +33,14 @@ export function operationCommand(
   begin: (command: Command) => Call,
 ): Command {
   const [resource, verb] = commandWords(id, operation.name);
-  const { method, summary, input, rows, isKeyed, hasRevision, path } = operation;
+  const { method, summary, input, rows, isKeyed, hasRevision, hasMarkdown, path } = operation;
   const command = new Command(verb).description(summary);
-  for (const name of parameters.arguments) command.argument(`<${flagName(name)}>`);
-  for (const [name, kind] of Object.entries(parameters.inputs)) {
-    if (rows !== undefined && name === 'limit') continue;
-    const help = kind
-      .replace(/s(?=[|!]|$)/, ', repeatable')
-      .replace('|null', ' or null')
-      .replace('!', ' (required)');
+  for (const name of parameters.arguments)
+    command.argument(`<${argumentName(name)}>`, argumentFinder(path, name)?.words);
+  for (const { flag, help } of flagsOf(parameters)) {
+    if (rows !== undefined && flag === 'limit') continue;
     const collect = (text: string, before: string[] | undefined) => [...(before ?? []), text];
-    command.addOption(new Option(`--${flagName(name)} <value>`, help).argParser(collect));
+    command.addOption(new Option(`--${flag} <value>`, help).argParser(collect));
   }
   if (rows !== undefined) {
     command.option('--limit <rows>', `rows to print at most; default ${ROWS}`).option('--all', 'print all rows');
@@ -49,6 +48,7 @@ export function operationCommand(
   if (input === 'body') command.option('--data <json>', 'the body as JSON, @file or - for stdin; flags come on top');
   if (isKeyed === true) command.option('--idempotency-key <key>', 'default: a new one');
   if (hasRevision === true) command.option('--if-revision <revision>', 'default: the current one, read before');
+  if (hasMarkdown === true) command.addHelpText('after', '\nIt prints Markdown; with --json the same parts as JSON.');
   if (method !== 'GET') command.option('--dry-run', 'check the request, and carry out nothing (validate_only)');
   command.addHelpText(
     'after',
@@ -71,16 +71,22 @@ interface Run {
 }
 
 async function run({ id, operation, parameters, call, flags, args }: Run): Promise<void> {
-  const { input, rows, item, hasRevision, method, name } = operation;
+  const { input, rows, item, hasRevision, hasMarkdown, method, name, path } = operation;
   const { output } = call;
-  const data = inputsOf(parameters, flags);
-  const options = optionsOf(operation, flags, call);
+  const { signal } = call.session;
+  const whole = await wholeOf(call.session, flags);
+  const typed = readFlags(flagsOf(parameters), (flag) => flags[attributeOf(flag)]);
+  const options: Row = { ...optionsOf(operation, flags, call), query: typed.query };
   const tocsin = await call.connect();
   const [resource = '', verb = ''] = name.split('.');
   const methods = tocsin[resource as 'incidents'] as unknown as Methods;
   const ids = await Promise.all(
-    args.map(async (text, index) => (index === 0 ? findId(tocsin, operation, text) : text)),
+    parameters.arguments.map(async (argument, index) => {
+      const typed = { text: args[index] ?? '', what: `<${argumentName(argument)}>`, signal };
+      return argumentFinder(path, argument)?.find(tocsin, typed) ?? typed.text;
+    }),
   );
+  const data = { ...whole, ...(await typed.resolve(tocsin, signal)) };
   const inputs = input === undefined ? [] : [data];
 
   if (rows !== undefined) {
@@ -93,12 +99,18 @@ async function run({ id, operation, parameters, call, flags, args }: Run): Promi
   }
   if (input === 'body' && Object.keys(data).length === 0 && hasRevision === true)
     throw new UsageError(`nothing to change: see tocsin ${commandWords(id, name).join(' ')} --help`);
+  if (hasMarkdown === true && call.options.json !== true) {
+    output.line(((await methods[`${verb}Markdown`]?.(...ids, options)) as string).trimEnd());
+    return;
+  }
   const body =
     hasRevision === true && options['ifRevision'] === undefined
       ? await update(methods, { verb, item: item ?? '', ids, data, options })
       : await methods[verb]?.(...ids, ...inputs, options);
   if (flags.dryRun === true && method !== 'GET')
     output.note('nothing was written: this is what the request would give');
+  const { not_recorded: missing } = (body ?? {}) as Row;
+  if (Array.isArray(missing)) output.note(`not recorded, so not as it was then: ${missing.join(', ')}`);
   const list = id === 'listEvents' ? undefined : listIn(body);
   if (list !== undefined) {
     output.rows(list, COLUMNS[id] ?? COLUMNS[resource]);
@@ -116,20 +128,19 @@ async function update(
   return methods[verb]?.(...ids, data, { ...options, ifRevision: current[item]?.revision });
 }
 
-/** The flags and the body of `--data` as one object. */
-function inputsOf({ inputs }: OperationParameters, flags: Flags): Row {
-  const data = flags.data === undefined ? {} : parseJson('--data', readText(flags.data));
+/** The body of `--data`. */
+async function wholeOf(session: Session, flags: Flags): Promise<Row> {
+  const data = flags.data === undefined ? {} : parseJson('--data', await readFlag(session, flags.data));
   if (typeof data !== 'object' || data === null || Array.isArray(data))
     throw new UsageError('--data: is not an object');
-  const given = Object.entries(inputs).flatMap(([name, kind]) => {
-    const texts = flags[attributeOf(name)];
-    return Array.isArray(texts) ? [[name, parseInput(name, kind, texts as string[])] as const] : [];
-  });
-  return { ...data, ...Object.fromEntries(given) };
+  return data as Row;
 }
 
 /** As commander names the value of a flag. */
-const attributeOf = (name: string) => flagName(name).replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+const attributeOf = (flag: string) => flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** `userId` is `user-id`. */
+const argumentName = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 function optionsOf({ hasRevision, isKeyed }: OperationEntry, flags: Flags, call: Call): Row {
   const { dryRun, idempotencyKey, ifRevision } = flags;
@@ -140,12 +151,6 @@ function optionsOf({ hasRevision, isKeyed }: OperationEntry, flags: Flags, call:
     ...(hasRevision === true &&
       ifRevision !== undefined && { ifRevision: parseInput('if_revision', 'integer', [ifRevision]) }),
   };
-}
-
-/** People name incidents by their references. */
-async function findId(tocsin: Tocsin, { path }: OperationEntry, text: string): Promise<string> {
-  if (!path.startsWith('/api/v1/incidents/{id}') || !/^[a-z]+-\d+$/i.test(text)) return text;
-  return String((await tocsin.incidents.getByReference(text)).incident.id);
 }
 
 async function printRows(

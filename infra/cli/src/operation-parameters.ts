@@ -7,6 +7,8 @@ export interface OperationParameters {
    * and `json`; with `|null` if null clears it, and `!` if it is required.
    */
   inputs: Readonly<Record<string, string>>;
+  /** Of a query that is an option of the SDK, in the same way. */
+  query?: Readonly<Record<string, string>>;
   /** Arguments and flags of an example. */
   sample: string;
 }
@@ -38,7 +40,8 @@ function parseScalar(name: string, type: string, text: string): unknown {
 
 export function parseJson(what: string, text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    // A shell passes a byte order mark of a file on.
+    return JSON.parse(text.replace(/^\ufeff/, '')) as unknown;
   } catch (error) {
     throw new UsageError(`${what}: is not JSON: ${(error as Error).message}`);
   }

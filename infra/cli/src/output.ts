@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { visible, visibleLines } from './visible.ts';
 
 /** How a command prints. */
 export interface OutputOptions {
@@ -31,32 +32,37 @@ export interface Streams {
 
 export function createOutput({ stdout, stderr }: Streams, { json = false, quiet = false }: OutputOptions): Output {
   const isTable = stdout.isTTY === true && !json && !quiet;
-  const line = (text: string) => void stdout.write(`${text}\n`);
+  // Whatever reads a pipe gets the data as they are.
+  const print = (text: string) => void stdout.write(stdout.isTTY === true ? visibleLines(text) : text);
+  const line = (text: string) => print(`${text}\n`);
+  /** A line with styles, whose texts are visible. */
+  const styledLine = (text: string) => void stdout.write(`${text}\n`);
   let count = 0;
   let widths: readonly number[] | undefined;
   return {
     isTable,
     line,
-    note: (text) => void stderr.write(`${text}\n`),
+    note: (text) => void stderr.write(`${visibleLines(text)}\n`),
     rows: (rows, columns = columnsOf(rows[0] ?? {})) => {
       if (quiet) for (const row of rows) line(idOf(row));
       else if (!isTable) {
         for (const row of rows) {
-          stdout.write(`${count === 0 ? '[' : ','}\n${JSON.stringify(row)}`);
+          print(`${count === 0 ? '[' : ','}\n${JSON.stringify(row)}`);
           count += 1;
         }
       } else if (rows.length > 0) {
         const cells = rows.map((row) => columns.map((name) => cell(row[name])));
-        const titles = columns.map((name) => name.toUpperCase());
+        const titles = columns.map((name) => visible(name).toUpperCase());
         if (widths === undefined) {
           widths = widthsOf([titles, ...cells], stdout.columns ?? 120);
-          line(styleText('bold', format(titles, widths)));
+          styledLine(styleText('bold', format(titles, widths)));
         }
         for (const row of cells) line(format(row, widths));
       }
     },
     end: () => {
       if (!isTable && !quiet) stdout.write(count === 0 ? '[]\n' : '\n]\n');
+      widths = undefined;
     },
     reply: (body, item) => {
       const resource = (item === undefined ? undefined : (body as Row | undefined)?.[item]) ?? firstObject(body);
@@ -67,7 +73,7 @@ export function createOutput({ stdout, stderr }: Streams, { json = false, quiet 
         if (body !== undefined) line(JSON.stringify(body, undefined, 2));
       } else
         for (const [name, value] of Object.entries(resource as Row))
-          if (!isEmpty(value)) line(`${styleText('bold', name)}: ${cell(value)}`);
+          if (!isEmpty(value)) styledLine(`${styleText('bold', visible(name))}: ${cell(value)}`);
     },
   };
 }
@@ -101,27 +107,33 @@ function cell(value: unknown): string {
   return visible(typeof value === 'string' ? value.replace(TIMESTAMP, '$1 $2Z') : JSON.stringify(value));
 }
 
-/** Replaces characters that would control the terminal or the direction of the text. */
-export const visible = (text: string): string =>
-  text.replaceAll(
-    /[\p{Cc}\u202a-\u202e\u2066-\u2069\u2028\u2029]/gu,
-    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
-  );
-
-/** The last column gets what is left of the line; no other one takes more than 40 characters. */
+/** The last column gets what is left of the line; no other one takes more than a third of it. */
 function widthsOf(lines: readonly (readonly string[])[], columns: number): number[] {
-  const widths = (lines[0] ?? []).map((_, index) => Math.max(...lines.map((line) => [...(line[index] ?? '')].length)));
-  const limited = widths.map((width) => Math.min(width, 40));
+  const widths = (lines[0] ?? []).map((_, index) =>
+    lines.reduce((width, line) => Math.max(width, widthOf(line[index] ?? '')), 0),
+  );
+  const limited = widths.map((width) => Math.min(width, Math.max(40, columns / 3)));
   const others = limited.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
   return limited.with(-1, Math.min(widths.at(-1) ?? 0, Math.max(20, columns - others)));
 }
 
+/** What takes two columns of a terminal. */
+const WIDE = /\p{RGI_Emoji}|[\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303e\uff01-\uff60]/gv;
+
+/** On a terminal, in columns. */
+const widthOf = (text: string): number => [...text.replaceAll(WIDE, '##').replaceAll(/\p{M}/gu, '')].length;
+
 const format = (cells: readonly string[], widths: readonly number[]): string =>
   cells
     .map((text, index) => {
-      const characters = [...text];
       const width = widths[index] ?? 0;
-      return (characters.length > width ? `${characters.slice(0, width - 1).join('')}…` : text).padEnd(width);
+      const characters = [...text];
+      if (widthOf(text) > width) {
+        while (widthOf(characters.join('')) >= width) characters.pop();
+        characters.push('…');
+      }
+      const shown = characters.join('');
+      return shown + ' '.repeat(Math.max(0, width - widthOf(shown)));
     })
     .join('  ')
     .trimEnd();

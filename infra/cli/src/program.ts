@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { type OperationEntry, OPERATIONS } from '@tocsin/sdk/operations';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import type { ApiFlags } from './api.ts';
 import { resourceCommand } from './command-names.ts';
 import type { ApplyFlags } from './config-apply.ts';
@@ -8,13 +8,19 @@ import { addImport } from './import/commands.ts';
 import type { ListenFlags } from './listen.ts';
 import type { LoginFlags } from './login.ts';
 import { operationCommand } from './operation-command.ts';
-import { visible } from './output.ts';
+import type { McpFlags } from './mcp/serve.ts';
+import type { NotifyFlags } from './notify/notify.ts';
+import { visible, visibleLines } from './visible.ts';
 import { PARAMETERS } from './parameters.ts';
 import type { FollowFlags } from './tail.ts';
 import { versionOf } from './version.ts';
-import { type Call, createCall, type GlobalOptions, type Session } from './session.ts';
+import { type Call, createCall, Exit, type GlobalOptions, type Session } from './session.ts';
+import type { PlanFlags } from './workspace/commands.ts';
 
 type Begin = (command: Command) => Call;
+
+/** Collects a repeatable option. */
+const append = (text: string, before: string[]) => [...before, text];
 
 /** Commands that are more than an operation. Each is loaded when it runs. */
 function addCommands(program: Command, begin: Begin): void {
@@ -61,6 +67,7 @@ function addCommands(program: Command, begin: Begin): void {
     )
     .requiredOption('--forward-to <url>', 'the address that receives them')
     .option('--types <types>', 'types of events, separated by commas')
+    .option('--resource <resource>', 'such as incident:INC-12 or service:checkout')
     .option('--from <place>', 'where to begin the first time: beginning, now or a time', 'now')
     .option('--secret <secret>', 'default: one is made, kept and printed')
     .option('--reset', 'forget where it was')
@@ -69,12 +76,33 @@ function addCommands(program: Command, begin: Begin): void {
       (await import('./listen.ts')).listen(begin(command), flags),
     );
   program
+    .command('notify')
+    .description('post the events of the feed to a chat, or to a program as JSON; loses none while it is off')
+    .addOption(
+      new Option('--to <chat>', 'what receives them')
+        .choices(['slack', 'teams', 'google-chat', 'discord', 'json'])
+        .makeOptionMandatory(),
+    )
+    .requiredOption('--url-file <file>', 'a file with the address of the incoming webhook; - for stdin')
+    .option('--types <types>', 'types of events, separated by commas')
+    .option('--severity <severities>', 'only of incidents that have or had these, separated by commas')
+    .option('--team <teams>', 'only of these: IDs, slugs or names, separated by commas')
+    .option('--template <file>', 'the text of an event in the markup of the chat, with placeholders: {{title}}')
+    .option('--console-url <url>', 'where people open the console; default: the address of the workspace')
+    .option('--from <place>', 'where to begin the first time: beginning, now or a time', 'now')
+    .option('--reset', 'forget where it was')
+    .option('--allow-http', 'also post to an address without encryption')
+    .addHelpText('after', example('notify --to slack --url-file slack-url.txt --severity sev1,sev2'))
+    .action(async (flags: NotifyFlags, command: Command) =>
+      (await import('./notify/notify.ts')).notify(begin(command), flags),
+    );
+  program
     .command('api')
     .description('send any request')
     .argument('<method>')
     .argument('<path>', 'from /api/v1 on, which may be left out; with its query')
     .option('--data <json>', 'the body as JSON, @file or - for stdin')
-    .option('--header <header>', 'name: value; repeatable', (text: string, before: string[]) => [...before, text], [])
+    .option('--header <header>', 'name: value; repeatable', append, [])
     .addHelpText('after', example("api GET '/incidents?status=open'"))
     .action(async (method: string, path: string, flags: ApiFlags, command: Command) =>
       (await import('./api.ts')).api(begin(command), method, path, flags),
@@ -88,11 +116,55 @@ function addCommands(program: Command, begin: Begin): void {
       (await import('./describe.ts')).describe(begin(command), words),
     );
   addImport(program, begin);
+  const workspace = async () => import('./workspace/commands.ts');
+  const ofWorkspace = (name: string, description: string) =>
+    program
+      .command(name)
+      .description(description)
+      .option('--only-tag <tag>', 'only services with this tag')
+      .option('--only-external-id <prefix>', 'only services, teams and fields whose external ID begins with this');
+  const ofFiles = (name: string, description: string) =>
+    ofWorkspace(name, description)
+      .argument('<files...>', 'YAML files of the workspace; - for stdin')
+      .option(
+        '--prune <lists>',
+        'archive what no file names: services, teams, fields, webhooks or members, with commas',
+      )
+      .option('--secrets-to <file>', 'where the signing secrets of new webhooks are appended')
+      .addOption(
+        new Option(
+          '--from <source>',
+          'what the files are, if not YAML files of the workspace: backstage: folders of a catalog; csv: services',
+        ).choices(['backstage', 'csv']),
+      );
+  ofFiles('plan', 'say what YAML files would change in the workspace; exit code 2 if that is something')
+    .option('--out <file>', 'store the plan, for apply')
+    .addHelpText('after', example('plan workspace.yaml --out plan.json'))
+    .action(async (files: string[], flags: PlanFlags, own: Command) =>
+      (await workspace()).plan(begin(own), files, flags),
+    );
+  ofFiles('apply', 'carry out a stored plan, or what YAML files change')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', example('apply plan.json'))
+    .action(async (files: string[], flags: PlanFlags, own: Command) =>
+      (await workspace()).apply(begin(own), files, flags),
+    );
+  ofWorkspace('export', 'write the workspace as a YAML file, whose comments and order are kept')
+    .argument('[file]', 'default: stdout')
+    .option('--as <format>', 'yaml', 'yaml')
+    .option('--kinds <lists>', 'configuration, users, teams, services, fields or webhooks, with commas; default: all')
+    .addHelpText('after', example('export --as yaml workspace.yaml'))
+    .action(async (file: string | undefined, flags: PlanFlags & { as: string }, own: Command) =>
+      (await workspace()).exportWorkspace(begin(own), file, flags),
+    );
   program
     .command('mcp')
     .description('serve agents by the Model Context Protocol on stdin and stdout')
+    .option('--http', 'serve them by HTTP, each request with the API key that it sends')
+    .option('--listen <address>', 'with --http; default: 127.0.0.1:8484')
+    .option('--allow-host <name>', 'with --http: a host name besides localhost; repeatable', append, [])
     .addHelpText('after', example('mcp'))
-    .action(async (_: unknown, command: Command) => (await import('./mcp/serve.ts')).serve(begin(command)));
+    .action(async (flags: McpFlags, command: Command) => (await import('./mcp/serve.ts')).serve(begin(command), flags));
   program
     .command('completion')
     .description('print the completion of a shell')
@@ -134,7 +206,7 @@ function addToResource(resource: string, command: Command, begin: Begin): void {
       .command('tail')
       .description('print the events as they come, until Ctrl-C')
       .option('--types <types>', 'types of events, separated by commas')
-      .option('--resource <resource>', 'such as incident:12')
+      .option('--resource <resource>', 'such as incident:INC-12 or service:checkout')
       .option('--from <place>', 'beginning, now or a time', 'now')
       .option('--after <cursor>', 'behind this cursor')
       .addHelpText('after', '\nExample:\n  tocsin events tail --types incident.created,incident.updated')
@@ -170,13 +242,14 @@ export function createProgram(session: Session, args: readonly string[]): Comman
   return program;
 }
 
-/** Runs a command. Returns its exit code: 0 done, 1 refused, 2 usage, 3 unreachable. */
+/** Runs a command. Returns its exit code: 0 done, 1 refused, 2 usage, or differences of a plan, 3 unreachable. */
 export async function runProgram(args: readonly string[], session: Session): Promise<number> {
   const program = createProgram(session, args);
   const configure = (command: Command): void => {
     command.exitOverride().configureOutput({
       writeOut: (text) => void session.stdout.write(text),
-      writeErr: (text) => void session.stderr.write(text),
+      // It repeats arguments.
+      writeErr: (text) => void session.stderr.write(visibleLines(text)),
     });
     for (const each of command.commands) configure(each);
   };
@@ -192,6 +265,7 @@ export async function runProgram(args: readonly string[], session: Session): Pro
   } catch (error) {
     // Commander has printed its own.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof Exit) return error.code;
     // As shells report a program that Ctrl-C has ended.
     if (session.signal.aborted) return 130;
     const { exitCodeOf, messageOf } = await import('./describe-error.ts');

@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import type { Tocsin } from '@tocsin/sdk';
 import { type Environment, findContext } from './contexts.ts';
+import { isLoopback } from './loopback.ts';
 import { UsageError } from './operation-parameters.ts';
 import { createOutput, type Output, type OutputOptions, type Streams } from './output.ts';
 
@@ -10,9 +11,19 @@ const RETRIES = 3;
 /** The process, as commands see it. */
 export interface Session extends Streams {
   env: Environment;
-  stdin: { isTTY?: boolean };
+  stdin: Readable & { isTTY?: boolean };
   /** Ends with Ctrl-C. */
   signal: AbortSignal;
+}
+
+/** Ends the command with an exit code, when everything is printed. */
+export class Exit extends Error {
+  readonly code: number;
+
+  constructor(code: number) {
+    super(`exit code ${code}`);
+    this.code = code;
+  }
 }
 
 /** Options of every command. */
@@ -30,30 +41,27 @@ export interface Call {
 }
 
 export function createCall(session: Session, options: GlobalOptions): Call {
+  const output = createOutput(session, options);
   return {
-    ...{ session, options, output: createOutput(session, options) },
+    ...{ session, options, output },
     connect: async () => {
       const { url, token } = findContext(session.env, options.context);
-      return createClient(url, token);
+      return createClient(url, token, output.note);
     },
   };
 }
 
-/** The SDK is loaded only by commands that send something. */
-export async function createClient(url: string, token: string): Promise<Tocsin> {
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) throw new UsageError(`${url} is not an address`);
+/**
+ * The SDK is loaded only by commands that send something.
+ * @param warn receives a line
+ */
+export async function createClient(url: string, token: string, warn: (text: string) => void): Promise<Tocsin> {
+  const { protocol, host } = URL.canParse(url) ? new URL(url) : { protocol: '', host: '' };
+  if (!/^https?:$/.test(protocol)) throw new UsageError(`${url} is not an address`);
+  if (protocol === 'http:' && !isLoopback(new URL(url)))
+    warn(`warning: the token goes to ${host} without encryption: use https`);
   // Anything else cannot stand in a header.
   if (!/^[!-~]{1,256}$/.test(token)) throw new UsageError('the token has characters that no token has');
   const { Tocsin } = await import('@tocsin/sdk');
   return new Tocsin({ baseUrl: url, token, retries: RETRIES });
-}
-
-/** Text of a flag: `@file` and `-` (stdin) are read. @throws UsageError */
-export function readText(given: string): string {
-  if (given !== '-' && !given.startsWith('@')) return given;
-  try {
-    return readFileSync(given === '-' ? 0 : given.slice(1), 'utf8');
-  } catch (error) {
-    throw new UsageError(`cannot read ${given}: ${(error as Error).message}`);
-  }
 }

@@ -1,6 +1,7 @@
-import type { FeedEvent, FollowOptions } from '@tocsin/sdk';
+import type { FeedEvent, FollowOptions, Tocsin } from '@tocsin/sdk';
 import { messageOf } from './describe-error.ts';
-import { visible } from './output.ts';
+import { findResource } from './find-id.ts';
+import { visible } from './visible.ts';
 import type { Call } from './session.ts';
 
 /** What to follow, as flags. */
@@ -23,11 +24,22 @@ export const followOptions = ({ types, resource, from, after }: FollowFlags, cal
 export async function tail(call: Call, flags: FollowFlags): Promise<void> {
   const { output } = call;
   const tocsin = await call.connect();
+  const named = await withResource(tocsin, flags, call);
   await untilEnded(call, async () => {
-    for await (const { event } of tocsin.events.follow(followOptions(flags, call)))
+    for await (const { event } of tocsin.events.follow(followOptions(named, call)))
       output.line(output.isTable ? summaryOf(event) : JSON.stringify(event));
   });
 }
+
+/** The flags with the ID of the resource that they name. */
+export const withResource = async <Flags extends FollowFlags>(
+  tocsin: Tocsin,
+  flags: Flags,
+  { session: { signal } }: Call,
+): Promise<Flags> =>
+  flags.resource === undefined
+    ? flags
+    : { ...flags, resource: await findResource(tocsin, { text: flags.resource, what: '--resource', signal }) };
 
 /** Runs what only Ctrl-C ends, which is then no failure. */
 export async function untilEnded({ session }: Call, run: () => Promise<void>): Promise<void> {

@@ -1,9 +1,12 @@
-import { SORTS } from '../list-sorts.ts';
 import type { AttackContext } from './attack.ts';
 import type { Workspace } from '../systems/workspaces.ts';
-import { copyIncident, copyValues, create, createIncident } from './hostile-data.ts';
+import { copyValues, create, createIncident } from './hostile-data.ts';
+import { copyIncident } from '../statements/copy-rows.ts';
 
 type Parameter = [name: string, value: string];
+
+/** The sorts that do not follow the order of creation. */
+const SORTS = 'last_event_at severity service diagnosis case regions team impact status owner events'.split(' ');
 
 const repeat = (name: string, values: readonly (string | number)[]): Parameter[] =>
   values.map((value) => [name, String(value)]);
@@ -39,8 +42,7 @@ export async function expensiveLists(context: AttackContext, workspace: Workspac
   const list = (path: string, ...queries: Parameter[][]) =>
     `/api/v1/${path}?${new URLSearchParams(queries.flat()).toString()}`;
   return [
-    // Those that do not follow the order of creation.
-    ...SORTS.slice(1).map((sort) => list('incidents', filters, [['sort', sort]])),
+    ...SORTS.map((sort) => list('incidents', filters, [['sort', sort]])),
     list('incidents', filters, custom, [
       ['sort', 'custom'],
       ['sort_custom_field', 'customer'],
@@ -108,7 +110,7 @@ async function fillWorkspace(context: AttackContext, workspace: Workspace) {
     custom_field_values: values,
   });
   await create(context, workspace, { path: `incidents/${id}/timeline`, body: { body: 'The event', tags: ['tag 1'] } });
-  await copyIncident(context, workspace, { id, count: context.choose(10_000, 1_000) });
+  await copyIncident(context.sql, workspace.id, { id, count: context.choose(10_000, 1_000) });
   await copyValues(context, workspace, id);
   await context.sql.query('analyze incident.incidents, incident.incident_values');
   return { incidentId: id, teamId: team.id };

@@ -1,5 +1,6 @@
 import type { AttackContext } from './attack.ts';
 import type { SentRequest } from '../systems/send.ts';
+import { columnsOf } from '../statements/copy-rows.ts';
 import type { Workspace } from '../systems/workspaces.ts';
 
 /**
@@ -46,67 +47,6 @@ export const LARGEST = { fields: 25, characters: 10_000 } as const;
 
 export const largestValues = (fields: readonly number[], character = 'a') =>
   fields.map((field_id) => ({ field_id, value: character.repeat(LARGEST.characters) }));
-
-interface Copies {
-  /** With its schema. */
-  table: string;
-  /** The ID of the row to copy; the API has created it, so that it is as the service writes rows. */
-  id: number;
-  count: number;
-  /** SQL expressions for columns that differ; `copy` is the number of the copy, from 1. */
-  set: Record<string, string>;
-}
-
-/**
- * Copies a row by SQL, where requests would take too long or are refused since the values are too large: data that an
- * earlier release stored.
- */
-export async function copyRow({ sql }: AttackContext, { table, id, count, set }: Copies): Promise<void> {
-  const columns = await columnsOf(sql, table);
-  await sql.query(
-    `insert into ${table} (${columns.map((column) => `"${column}"`).join(', ')})
-     select ${columns.map((column) => set[column] ?? `original."${column}"`).join(', ')}
-     from ${table} as original, generate_series(1, $2::integer) as copy
-     where original.id = $1`,
-    [id, count],
-  );
-}
-
-/** The columns that a copy of a row has, too. */
-async function columnsOf(sql: AttackContext['sql'], table: string): Promise<string[]> {
-  const { rows } = await sql.query<{ column: string }>(
-    `select attname as "column" from pg_attribute
-     where attrelid = $1::regclass and attnum > 0 and not attisdropped and attname <> 'id' and attgenerated = ''
-     order by attnum`,
-    [table],
-  );
-  return rows.map(({ column }) => column);
-}
-
-/** Copies an incident `count` times; `customFields` is an SQL expression for the values that lists show, `set` as of `copyRow`. */
-export async function copyIncident(
-  context: AttackContext,
-  workspace: Workspace,
-  { id, count, customFields, set }: { id: number; count: number; customFields?: string; set?: Copies['set'] },
-): Promise<void> {
-  const last = `(select last from incident.incident_counters as counter where counter.workspace_id = ${workspace.id})`;
-  await copyRow(context, {
-    table: 'incident.incidents',
-    id,
-    count,
-    set: {
-      number: `${last} + copy`,
-      title: `'Hostile ' || copy`,
-      created_at: `original.created_at - copy * interval '1 second'`,
-      ...(customFields !== undefined && { custom_fields: customFields }),
-      ...set,
-    },
-  });
-  await context.sql.query('update incident.incident_counters set last = last + $2 where workspace_id = $1', [
-    workspace.id,
-    count,
-  ]);
-}
 
 /** Copies the values of an incident to the copies of that incident. */
 export async function copyValues({ sql }: AttackContext, workspace: Workspace, id: number): Promise<void> {

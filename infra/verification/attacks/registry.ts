@@ -1,4 +1,5 @@
 import type { Attack } from './attack.ts';
+import { alertAttacks } from './families/alerts.ts';
 import { bodyAttacks } from './families/bodies.ts';
 import { configurationAttacks } from './families/configurations.ts';
 import { connectionAttacks } from './families/connections.ts';
@@ -26,6 +27,7 @@ export const ATTACKS: readonly Attack[] = [
   ...crowdAttacks,
   ...readerAttacks,
   ...transferAttacks,
+  ...alertAttacks,
   ...receiverAttacks,
   ...faultAttacks,
 ];

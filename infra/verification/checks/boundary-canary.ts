@@ -19,7 +19,6 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   'services/alpha/src/clients/beta.ts': ['../store/things.ts'], // layer-clients
   'services/alpha/src/clients/gamma.ts': ['oxfmt'], // no-undeclared-package
   'services/alpha/src/config.ts': ['./store/things.ts'], // layer-config
-  'services/alpha/src/dependencies.ts': ['./http/routes.ts'], // layer-dependencies
   'services/alpha/src/description.ts': ['./config.ts'], // layer-description
   'services/alpha/src/domain/thing.ts': ['knex', '../store/things.ts'], // pure-domain, layer-domain
   'services/alpha/src/http/routes.ts': ['../messaging/on-thing.ts', '../usecases/do-thing.ts'], // layer-http
@@ -37,10 +36,10 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   'shared/events-client/src/index.ts': ['express', '../../contracts/src/index.ts'], // events-client-on-amqplib-alone, package-events-client
   'shared/http/src/index.ts': ['../../messaging/src/index.ts'], // package-http
   'shared/messaging/src/index.ts': ['../../http/src/index.ts'], // package-messaging, no-cycle
-  'shared/resources/src/index.ts': ['../../messaging/src/index.ts'], // package-resources
+  'shared/resources/src/index.ts': ['../../testing/src/index.ts'], // package-resources
   'shared/postgres/src/index.ts': ['../../testing/src/index.ts'], // package-postgres
   'shared/runtime/src/index.ts': ['../../../infra/embedded/main.ts'], // no-import-of-infra, package-runtime
-  'shared/safe-http/src/index.ts': ['../../runtime/src/index.ts'], // package-safe-http
+  'shared/safe-http/src/index.ts': ['../../testing/src/index.ts'], // package-safe-http
   'shared/sdk/src/index.ts': ['node:fs', '../../contracts/src/index.ts'], // sdk-on-nothing, package-sdk
   'shared/service-host/src/index.ts': ['../../testing/src/index.ts'], // package-service-host
   'shared/testing/src/index.ts': ['../../../services/alpha/src/config.ts'], // package-testing

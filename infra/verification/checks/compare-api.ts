@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
+import { jsonEqual } from '@tocsin/http';
 import type { ApiDescription, ApiOperation, ApiSchema } from '../../../gateway/src/description.ts';
 
 /** A schema with the description that its references point into. */
@@ -143,7 +143,7 @@ class Comparison {
   #values(place: string, direction: Direction, before: ApiSchema, after: ApiSchema): void {
     const [was, is] = [valuesOf(before), valuesOf(after)];
     if (direction === 'response' || is === undefined) return;
-    const missing = was?.filter((value) => !is.some((other) => isDeepStrictEqual(value, other)));
+    const missing = was?.filter((value) => !is.some((other) => jsonEqual(value, other)));
     if (missing === undefined) this.#report(place, 'is now limited to certain values');
     else if (missing.length > 0) this.#report(place, `no longer accepts ${missing.map(String).join(', ')}`);
   }

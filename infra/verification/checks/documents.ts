@@ -1,8 +1,15 @@
-/** Checks that relative links in Markdown files point to existing files and headings, and that quoted files match. */
+/**
+ * Checks that relative links in Markdown files point to existing files and headings, that quoted files match, and that
+ * the files and functions which the overviews name exist.
+ */
 import { ROOT } from '../../environment.ts';
 import { inspectDocuments } from './inspect-documents.ts';
+import { inspectNames } from './inspect-names.ts';
+
+const OVERVIEWS = ['docs/architecture.md', 'CONTRIBUTING.md'];
 
 const { documents, links, quotes, problems } = inspectDocuments(ROOT);
+for (const overview of OVERVIEWS) problems.push(...inspectNames(ROOT, overview));
 // Finding no links means that the check itself is broken.
 if (links === 0) problems.push('no link was found');
 for (const problem of problems) console.error(problem);

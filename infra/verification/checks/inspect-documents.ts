@@ -10,11 +10,26 @@ const INDENTS = ['', '  ', '    ', '      '];
 /** A fenced block that quotes a file names it after its language: `nginx file=examples/nginx.conf`. */
 const QUOTED = /\bfile=(\S+)/;
 
+/**
+ * Commands that take what somebody else may have registered under our names: packages and images by their bare name. A
+ * file or folder begins with a dot or a slash; `-w` and `--workspace` name packages of the repository.
+ */
+const BY_NAME = [
+  /\b(?:npx|bunx|(?:npm|pnpm|yarn|bun) (?:x|exec|dlx|create|init))\b[^\n`|;&]*?\s@?tocsin\b/,
+  /"(?:npx|bunx)"[^}]*?"@?tocsin\b/,
+  /\b(?:npm|pnpm|yarn|bun) (?:i|install|add)\b(?:(?!\s(?:-w|--workspace)\s)[^\n`|;&])*?\s(?:@tocsin\/[\w-]+|tocsin)(?![\w./-])/,
+  /\b(?:docker|podman) (?:pull|run)\b[^\n`|;&]*?\s(?:docker\.io\/)?tocsin\/[\w-]+/,
+  /\bimage: (?:docker\.io\/)?tocsin\//,
+];
+
+const ADR_INDEX = 'docs/adr/README.md';
+
 /** The headings of a Markdown file, its links and its quotes. */
 interface Document {
   anchors: ReadonlySet<string>;
   links: string[];
   quotes: { file: string; text: string }[];
+  installed: string[];
 }
 
 export interface DocumentReport {
@@ -28,7 +43,9 @@ export interface DocumentReport {
 /**
  * Checks every Markdown file below `root`. A relative link must point to a file or folder below `root` and, if it has a
  * fragment, to a heading of that Markdown file, named as GitHub names headings. A fenced block with `file=<relative
- * path>` must be a part of that file, so that documents show the examples that are tested.
+ * path>` must be a part of that file, so that documents show the examples that are tested. The index of decisions links
+ * each of them. No document installs what is
+ * ours by a name (docs/guides/releasing.md: Names).
  */
 export function inspectDocuments(root: string): DocumentReport {
   const report: DocumentReport = { documents: 0, links: 0, quotes: 0, problems: [] };
@@ -39,7 +56,7 @@ export function inspectDocuments(root: string): DocumentReport {
     return document;
   };
   for (const file of markdownIn(root)) {
-    const { links, quotes } = documentAt(file);
+    const { links, quotes, installed } = documentAt(file);
     const relative = links.filter((link) => !ABSOLUTE.test(link));
     report.documents += 1;
     report.links += relative.length;
@@ -49,6 +66,10 @@ export function inspectDocuments(root: string): DocumentReport {
       const problem = findLinkProblem({ root, file, link, documentAt });
       if (problem !== undefined) addProblem(`the link ${link} ${problem}`);
     }
+    if (file === path.join(root, ADR_INDEX))
+      for (const page of readdirSync(path.dirname(file)))
+        if (page !== path.basename(file) && !links.includes(page)) addProblem(`lacks a link to ${page}`);
+    for (const command of installed) addProblem(`installs by name: ${command}`);
     for (const quote of quotes) {
       const source = path.resolve(path.dirname(file), quote.file);
       if (!existsSync(source)) addProblem(`quotes ${quote.file}, which does not exist`);
@@ -95,7 +116,8 @@ function readDocument(text: string): Document {
     const quoted = QUOTED.exec(lang)?.[1];
     if (quoted !== undefined) quotes.push({ file: quoted, text: code });
   });
-  return { anchors, links, quotes };
+  const installed = BY_NAME.flatMap((pattern) => pattern.exec(text)?.[0].replaceAll(/\s+/g, ' ') ?? []);
+  return { anchors, links, quotes, installed };
 }
 
 /** The text of a heading without markup. */

@@ -30,6 +30,10 @@ export function undeclaredPackages(modules: readonly IModule[], root: string): {
 
 function declaredIn(manifest: string): ReadonlySet<string> {
   if (!existsSync(manifest)) return new Set();
-  const { dependencies = {} } = JSON.parse(readFileSync(manifest, 'utf8')) as { dependencies?: Record<string, string> };
-  return new Set(Object.keys(dependencies));
+  const { dependencies = {}, builtIn = [] } = JSON.parse(readFileSync(manifest, 'utf8')) as {
+    dependencies?: Record<string, string>;
+    /** Packages of the repository that `npm pack` builds in, see infra/release/build-package.mjs. */
+    builtIn?: string[];
+  };
+  return new Set([...Object.keys(dependencies), ...builtIn]);
 }

@@ -1,61 +1,18 @@
-import { createRequire, flushCompileCache, registerHooks } from 'node:module';
-import path from 'node:path';
+import { flushCompileCache, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
-
-/** The globals of Jest, `expect` among them. */
-type Globals = Record<string, unknown>;
-
-/** What this file replaces in Jest's module system. */
-interface Runtime {
-  requireInternalModule(path: string): unknown;
-  unstable_shouldLoadAsEsm(path: string): boolean;
-  unstable_importModule(path: string): Promise<unknown>;
-  setGlobalsForRuntime(globals: Globals): void;
-}
-
-/** A `testRunner` of Jest's configuration. */
-type TestRunner = (
-  globalConfig: unknown,
-  config: unknown,
-  environment: unknown,
-  runtime: Runtime,
-  testPath: string,
-  sendMessageToJest: unknown,
-) => Promise<unknown>;
-
-const require = createRequire(import.meta.url);
-// An import would return the exports of CommonJS, whose default is a property.
-const { default: runCircus } = require('jest-circus/runner') as { default: TestRunner };
-
-/** The module of Jest's runner that holds the state of one test file, and where it keeps its handlers of events. */
-const CIRCUS = path.join(path.dirname(require.resolve('jest-circus/runner')), 'jestAdapterInit.js');
-const HANDLERS = Symbol.for('EVENT_HANDLERS');
+import { jestExpect } from '@jest/expect';
+import { createEmptyTestResult, type TestResult } from '@jest/test-result';
+import type { Config } from '@jest/types';
+import * as circus from 'jest-circus';
+import { formatExecError, formatResultsErrors } from 'jest-message-util';
 
 /** The condition by which packages for other systems are imported from their sources. */
 const SOURCE = 'tocsin-source';
 
 const JEST_GLOBALS = 'tocsin:jest-globals';
-const NAMES = ['afterAll', 'afterEach', 'beforeAll', 'beforeEach', 'describe', 'expect', 'it', 'test'] as const;
-
-let current: Globals = {};
-let files = 0;
-
-/**
- * Stands for a function of Jest, and for its properties. Jest makes its functions anew for each test file, while a module
- * that several test files import is loaded once.
- */
-const delegate = (...path: string[]): unknown => {
-  const find = () => path.reduce<unknown>((parent, name) => (parent as Globals)[name], current) as () => unknown;
-  return new Proxy(() => undefined, {
-    apply: (_target, self, args) => Reflect.apply(find(), self, args),
-    get: (_target, name) => {
-      const value: unknown = Reflect.get(find(), name);
-      return typeof value === 'function' ? delegate(...path, String(name)) : value;
-    },
-  });
-};
-
-Object.assign(globalThis, { [JEST_GLOBALS]: Object.fromEntries(NAMES.map((name) => [name, delegate(name)])) });
+const { afterAll, afterEach, beforeAll, beforeEach, describe, it, test } = circus;
+const globals = { afterAll, afterEach, beforeAll, beforeEach, describe, expect: jestExpect, it, test };
+Object.assign(globalThis, { [JEST_GLOBALS]: globals });
 
 registerHooks({
   resolve: (specifier, context, next) =>
@@ -65,7 +22,7 @@ registerHooks({
   load: (url, context, next) =>
     url === JEST_GLOBALS
       ? {
-          source: `export const { ${NAMES.join(', ')} } = globalThis['${JEST_GLOBALS}'];`,
+          source: `export const { ${Object.keys(globals).join(', ')} } = globalThis['${JEST_GLOBALS}'];`,
           format: 'module',
           shortCircuit: true,
         }
@@ -75,34 +32,79 @@ registerHooks({
 // Without an explicit exit, Node would take the heap apart.
 process.once('beforeExit', () => process.exit());
 
-/**
- * Runs a test file with Jest's own runner, but imports it as Node imports the product: without a sandbox and without a
- * transformation. A worker loads the modules of the product once for all of its test files, so they must keep no state
- * that outlives an app. It also loads Jest's matchers once: in a sandbox, each file would load them anew.
- */
-const runNatively: TestRunner = async (globalConfig, config, environment, runtime, testPath, sendMessageToJest) => {
-  Object.assign(runtime, {
-    requireInternalModule: (file) => {
-      if (file === CIRCUS) {
-        Reflect.deleteProperty(require.cache, file);
-        Reflect.deleteProperty(globalThis, HANDLERS);
-      }
-      return require(file) as unknown;
-    },
-    unstable_shouldLoadAsEsm: () => true,
-    unstable_importModule: async (path) => {
-      // Node loads a test file again that runs again (watch mode), because its URL differs.
-      files += 1;
-      await import(`${pathToFileURL(path).href}?run=${files}`);
-    },
-    setGlobalsForRuntime: (globals) => {
-      current = globals;
-    },
-  } satisfies Runtime);
-  const result = await runCircus(globalConfig, config, environment, runtime, testPath, sendMessageToJest);
-  // At the end of the process, this and the removal of a large heap would take longer than Jest waits for the process.
-  flushCompileCache();
-  return result;
-};
+/** An error that nobody handles is one of the test that runs, or else of its file. */
+function noteError(error: unknown): void {
+  const { currentlyRunningTest: running, unhandledErrors } = circus.getState();
+  if (running) running.errors.push(error);
+  else unhandledErrors.push([error as Error, error as Error]);
+}
 
-export default runNatively;
+type Outcome = Awaited<ReturnType<typeof circus.run>>['testResults'][number];
+
+function assertionOf({ testPath, status, errors, ...outcome }: Outcome): TestResult['testResults'][number] {
+  const [, ...titles] = testPath;
+  return {
+    ...{ duration: outcome.duration ?? null, invocations: outcome.invocations, startAt: outcome.startedAt ?? null },
+    ancestorTitles: titles.slice(0, -1),
+    title: titles.at(-1) ?? '',
+    fullName: titles.join(' '),
+    status: status === 'skip' ? 'pending' : status === 'todo' ? 'todo' : errors.length > 0 ? 'failed' : 'passed',
+    failureMessages: [...errors],
+    failureDetails: [],
+    numPassingAsserts: 0,
+  };
+}
+
+let files = 0;
+
+/**
+ * A `testRunner` of Jest's configuration: runs a test file with `jest-circus`, but imports it as Node imports the product,
+ * without a sandbox and without a transformation. A worker loads the modules of the product, and Jest's matchers, once for
+ * all of its test files, so they must keep no state that outlives an app.
+ */
+export default async function runNatively(
+  globalConfig: Config.GlobalConfig,
+  config: Config.ProjectConfig,
+  _environment: unknown,
+  _runtime: unknown,
+  testPath: string,
+): Promise<TestResult> {
+  const { testNamePattern: pattern, testTimeout, maxConcurrency, expand } = globalConfig;
+  circus.resetState();
+  Object.assign(circus.getState(), {
+    ...{ maxConcurrency, expand, parentProcess: process },
+    ...(testTimeout !== undefined && { testTimeout }),
+    ...(pattern !== undefined && pattern !== '' && { testNamePattern: new RegExp(pattern, 'i') }),
+  });
+  jestExpect.setState({ expand, testPath });
+  const events = ['uncaughtException', 'unhandledRejection'] as const;
+  for (const event of events) process.on(event, noteError);
+  try {
+    // Node loads a test file again that runs again (watch mode), because its URL differs.
+    files += 1;
+    await import(`${pathToFileURL(testPath).href}?run=${files}`);
+    const { testResults: outcomes, unhandledErrors } = await circus.run();
+    const testResults = outcomes.map(assertionOf);
+    const count = (status: string) => testResults.filter((each) => each.status === status).length;
+    const messages = [
+      formatResultsErrors(testResults, config, globalConfig, testPath) ?? '',
+      ...unhandledErrors.map((stack) => formatExecError({ message: '', stack }, config, globalConfig, testPath)),
+    ].filter((message) => message !== '');
+    return {
+      ...createEmptyTestResult(),
+      ...(config.displayName !== undefined && { displayName: config.displayName }),
+      failureMessage: messages.length > 0 ? messages.join('\n\n') : null,
+      numFailingTests: count('failed'),
+      numPassingTests: count('passed'),
+      numPendingTests: count('pending'),
+      numTodoTests: count('todo'),
+      ...(unhandledErrors.length > 0 && { testExecError: { message: '', stack: unhandledErrors.join('\n') } }),
+      testFilePath: testPath,
+      testResults,
+    };
+  } finally {
+    for (const event of events) process.off(event, noteError);
+    // At the end of the process, this and the removal of a large heap would take longer than Jest waits for the process.
+    flushCompileCache();
+  }
+}

@@ -1,7 +1,8 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { SERVER_VARIABLES } from '@tocsin/testing';
+import { withClient } from '../../databases.ts';
 import { startPostgres } from '../../embedded/postgres.ts';
 import { hasContainerEngine, type ServerName, startContainer } from './containers.ts';
 import { isUsablePostgres, isUsableRabbitMq, isUsableRedis } from './probes.ts';
@@ -14,6 +15,11 @@ const LOCAL = {
 
 const NAMES = Object.keys(LOCAL) as ServerName[];
 
+/** Database connections that a run opens at most, unless it says another number: fewer than a new PostgreSQL allows. */
+const CONNECTIONS = 90;
+/** The same, for whole systems beside each other. */
+export const CONNECTIONS_OF_SYSTEMS = 300;
+
 /** Stops what was started here, in the order of starting. */
 const cleanups: (() => Promise<void>)[] = [];
 /** Running projects of the test run: the first one finds the servers, the last one stops what was started. */
@@ -22,13 +28,15 @@ let projects = 0;
 /**
  * Finds servers and passes their URLs to the test processes through the environment: first the servers that the
  * environment names, then those of this machine, then containers, and finally a PostgreSQL from an npm package, which
- * runs everywhere. `TOCSIN_TEST_SERVERS=none` uses only that PostgreSQL.
+ * runs everywhere. `TOCSIN_TEST_SERVERS=none` uses only that PostgreSQL. A PostgreSQL of this machine is used if it
+ * allows this number of connections.
  */
-export async function findServers(): Promise<void> {
+export async function findServers(connections = CONNECTIONS): Promise<void> {
   projects += 1;
   if (projects > 1) return;
   process.env[SERVER_VARIABLES.runId] = Date.now().toString(36);
-  const found = process.env['TOCSIN_TEST_SERVERS'] === 'none' ? clearServers(NAMES) : await findAvailableServers();
+  const found =
+    process.env['TOCSIN_TEST_SERVERS'] === 'none' ? clearServers(NAMES) : await findAvailableServers(connections);
   if (!found.has('databaseUrl')) setServer('databaseUrl', await startOwnPostgres());
 }
 
@@ -49,7 +57,7 @@ export async function withServers<Result>(work: () => Promise<Result>): Promise<
   }
 }
 
-async function findAvailableServers(): Promise<Set<ServerName>> {
+async function findAvailableServers(connections: number): Promise<Set<ServerName>> {
   const found = new Set(NAMES.filter((name) => (process.env[SERVER_VARIABLES[name]] ?? '') !== ''));
   clearServers(NAMES.filter((name) => !found.has(name)));
   const use = async (name: ServerName, url: string | undefined) => {
@@ -60,7 +68,7 @@ async function findAvailableServers(): Promise<Set<ServerName>> {
   const missing = () => NAMES.filter((name) => !found.has(name));
   await Promise.all(
     missing().map(async (name) =>
-      use(name, (await LOCAL[name].isUsable(LOCAL[name].url)) ? LOCAL[name].url : undefined),
+      use(name, (await LOCAL[name].isUsable(LOCAL[name].url, connections)) ? LOCAL[name].url : undefined),
     ),
   );
   if (missing().length > 0 && (await hasContainerEngine())) {
@@ -93,9 +101,19 @@ async function startOwnPostgres(): Promise<string> {
     folder: path.join(folder, 'postgres'),
     password: 'tocsin',
     logFile: path.join(folder, 'postgres.log'),
-    maxConnections: 300,
+    maxConnections: CONNECTIONS_OF_SYSTEMS,
     durable: false,
   });
   cleanups.push(postgres.stop);
-  return postgres.url;
+  return withoutPasswords(postgres.url);
+}
+
+/** Systems beside each other share roles, which must not get several passwords. */
+async function withoutPasswords(url: string): Promise<string> {
+  await withClient(url, async (client) => {
+    const { rows } = await client.query<{ file: string }>("select current_setting('hba_file') as file");
+    await writeFile(rows[0]?.file ?? '', 'host all all 127.0.0.1/32 trust\n');
+    await client.query('select pg_reload_conf()');
+  });
+  return Object.assign(new URL(url), { password: '' }).href;
 }

@@ -5,14 +5,16 @@ import pg from 'pg';
 /** Milliseconds; a server on this machine responds within a few. */
 const TIMEOUT = 2_000;
 
-/** Whether tests may create databases and roles on this server. */
-export async function isUsablePostgres(url: string): Promise<boolean> {
+/** Whether tests may create databases and roles on this server, and open this number of connections. */
+export async function isUsablePostgres(url: string, connections: number): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: TIMEOUT });
   client.on('error', () => undefined);
   try {
     await client.connect();
     const { rowCount } = await client.query(
-      'select 1 from pg_roles where rolname = current_user and (rolsuper or (rolcreatedb and rolcreaterole))',
+      `select 1 from pg_roles where rolname = current_user and (rolsuper or (rolcreatedb and rolcreaterole))
+       and current_setting('max_connections')::int >= $1`,
+      [connections],
     );
     return rowCount === 1;
   } catch {

@@ -40,6 +40,8 @@ export const PEOPLE: readonly Person[] = Array.from({ length: 12 }, (_, index) =
   email: `person-${index}@old.example`,
   isDeleted: index >= 10,
 }));
+/** Values that are easily lost, of fields that people have made. */
+export const OWN_VALUES = { score: 0, paged: false, remark: '', owner: { team: 'a' } };
 export const TEAMS = ['Payments', 'Search'];
 export const SERVICES = ['checkout', 'Search API'];
 

@@ -70,7 +70,7 @@ export async function fillDispatch(url: string, past: readonly Past[]): Promise<
       'individual_contact',
       active.map(({ name, email }, index) => ({ id: index + 1, name, email })),
     );
-    await insert('tag_type', named(['cause']));
+    await insert('tag_type', named(['cause', 'name', 'constructor']));
     await insert(
       'tag',
       ['cause-0', 'cause-1', 'cause-2', 'cause-3'].map((name, id) => ({ id: id + 1, name, tag_type_id: 1 })),
@@ -85,9 +85,18 @@ export async function fillDispatch(url: string, past: readonly Past[]): Promise<
       'participant_role',
       people.map(({ id }) => ({ id, participant_id: id, role: id % 2 === 1 ? 'Reporter' : 'Incident Commander' })),
     );
+    // Called like a column of the incident, and like what every object has.
+    await insert('tag', [
+      { id: 5, name: 'a name of ours', tag_type_id: 2 },
+      { id: 6, name: 'ours', tag_type_id: 3 },
+    ]);
     await insert(
       'assoc_incident_tags',
-      past.map(({ number }) => ({ incident_id: number + 1, tag_id: (number % 4) + 1 })),
+      past.flatMap(({ number }) => [(number % 4) + 1, 5, 6].map((tag) => ({ incident_id: number + 1, tag_id: tag }))),
+    );
+    await insert(
+      'incident_cost',
+      past.map(({ number }) => ({ id: number + 1, amount: 0, incident_id: number + 1 })),
     );
     await insert(
       'ticket',

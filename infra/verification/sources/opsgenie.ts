@@ -1,4 +1,4 @@
-import { type Past, PEOPLE, SERVICES, TEAMS } from './data.ts';
+import { OWN_VALUES, type Past, PEOPLE, SERVICES, TEAMS } from './data.ts';
 import { type FakeAnswer, type FakeApi, startFakeApi } from './fake-api.ts';
 
 const REACH = 20_000;
@@ -103,7 +103,7 @@ function incidentView(incident: Past) {
       { type: 'user', id: lead.id },
       { type: 'team', id: 't-1' },
     ],
-    extraProperties: { cause: incident.tag, region: 'eu' },
+    extraProperties: { cause: incident.tag, region: 'eu', ...OWN_VALUES, tags: 'tags of ours' },
     links: {
       web: `https://acme.opsgenie.example/incident/detail/${id}`,
       api: `https://api.opsgenie.example/v1/incidents/${id}`,

@@ -1,4 +1,4 @@
-import { type Happening, type Past, PEOPLE, type Person } from './data.ts';
+import { type Happening, OWN_VALUES, type Past, PEOPLE, type Person } from './data.ts';
 import { type FakeAnswer, type FakeApi, startFakeApi } from './fake-api.ts';
 
 /** The documented bounds of the list of incidents. */
@@ -68,7 +68,9 @@ export async function startPagerDuty(past: readonly Past[], limit: number): Prom
       data_type: 'string',
       field_type: 'single_value_fixed',
     };
-    return { status: 200, body: { custom_fields: [{ ...field, value: incident.tag }] } };
+    const own = Object.entries({ ...OWN_VALUES, number: 'a number of ours' });
+    const fields = own.map(([name, value], index) => ({ ...field, id: `PF${index + 2}`, name, value }));
+    return { status: 200, body: { custom_fields: [{ ...field, value: incident.tag }, ...fields] } };
   };
   return startFakeApi({
     route,

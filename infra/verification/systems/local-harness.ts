@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Environment } from '@tocsin/runtime';
-import { removeTopology, testServers } from '@tocsin/testing';
-import { bindError, freePorts } from '../../ports.ts';
+import { removeTopology, reservePorts, testServers } from '@tocsin/testing';
 import { type AdminCommand, adminCommand } from './admin-command.ts';
+import { sharedRoles } from './database-urls.ts';
 import { runCommand, type RunningCommand } from './commands.ts';
 import { dropDatabase } from './drop-database.ts';
 
@@ -34,16 +34,13 @@ export interface LocalHarness {
 /** For tests: on a busy machine, another service may respond later than a request waits in production. */
 export const BUSY_MACHINE = { REPLICA_WAIT_MS: '5000' };
 
-/**
- * @param databaseServer the URL of another way to the tests' Postgres, such as a proxy
- * @param gateways how many gateways there will be; their ports follow each other
- */
-export async function localHarness(databaseServer?: string, gateways = 1): Promise<LocalHarness> {
+/** @param gateways how many there will be; their ports follow each other */
+export async function localHarness(gateways = 1): Promise<LocalHarness> {
   const folder = await mkdtemp(path.join(tmpdir(), 'tocsin-local-'));
-  const port = await freePortsFrom(gateways);
+  const [port = 0] = await reservePorts(gateways);
   const namespace = `t${randomBytes(5).toString('hex')}`;
   const servers = testServers();
-  const database = new URL(databaseServer ?? servers.databaseUrl);
+  const database = new URL(servers.databaseUrl);
   database.pathname = `/tocsin_test_${servers.runId}_${namespace}`;
 
   const admin = adminCommand({ TOCSIN_DATA_DIR: folder });
@@ -61,6 +58,7 @@ export async function localHarness(databaseServer?: string, gateways = 1): Promi
           DATABASE_URL: database.href,
           AMQP_URL: servers.amqpUrl,
           REDIS_URL: servers.redisUrl,
+          ...(mode === 'services' && sharedRoles(settings['DATABASE_URL'] ?? database.href)),
           ...settings,
         },
         outputFile,
@@ -79,15 +77,4 @@ export async function localHarness(databaseServer?: string, gateways = 1): Promi
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** Returns the first of several free ports in a row. */
-async function freePortsFrom(count: number): Promise<number> {
-  for (;;) {
-    const [port = 0] = await freePorts(1);
-    const next = Array.from({ length: count - 1 }, async (_, index) =>
-      bindError({ host: '127.0.0.1', port: port + index + 1 }),
-    );
-    if ((await Promise.all(next)).every((error) => error === undefined)) return port;
-  }
 }

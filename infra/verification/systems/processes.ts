@@ -31,15 +31,6 @@ export async function memoryOf(pid: number): Promise<{ now: number; peak: number
   return now === 0 ? undefined : { now, peak: mebibytes('VmHWM') };
 }
 
-/**
- * Mebibytes of a process, of which pages that it shares with others count in part: a page that five processes have counts
- * as a fifth in each. NaN where the kernel does not tell.
- */
-export async function shareOfMemory(pid: number): Promise<number> {
-  const text = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
-  return Number(/^Pss:\s+(\d+) kB$/m.exec(text)?.[1] ?? NaN) / 1024;
-}
-
 /** Makes the kernel forget the highest memory use of a process. Returns false where that is not allowed. */
 export async function resetPeak(pid: number): Promise<boolean> {
   return writeFile(`/proc/${pid}/clear_refs`, '5').then(

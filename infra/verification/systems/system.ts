@@ -16,6 +16,8 @@ import { administration, openGatewayDatabase, type Role, type Seat } from '../..
 import { APP_NAMES, type AppName, type AppOverrides, appEnvironments, APPS } from '../../apps.ts';
 import { deriveServiceKeys } from '../../service-keys.ts';
 import { type AdminCommand, adminCommand } from './admin-command.ts';
+import { sharedRoles } from './database-urls.ts';
+import { otherTree } from './other-tree.ts';
 
 /** The owner of an API key, and the key's scopes. */
 interface Person {
@@ -47,8 +49,12 @@ export interface System {
 }
 
 export interface SystemOptions {
-  /** Instead of the broker of the test run. */
-  amqpUrl?: string;
+  /** Instead of the broker of the test run; the same for all apps, or one for each. */
+  amqpUrl?: string | ((app: AppName) => string);
+  /** The prefix of its names on the broker; default: one of its own. */
+  namespace?: string;
+  /** Changes the database before the apps use it. Returns settings. */
+  prepare?: (database: TestDatabase) => Promise<Environment>;
   receivers?: readonly Pick<Receiver, 'ca' | 'hostAndPort'>[];
   /** The webhook service's clock, instead of the database's. */
   webhookClock?: Clock;
@@ -64,21 +70,26 @@ export interface SystemOptions {
 export async function startSystem(options: SystemOptions = {}): Promise<System> {
   const { receivers = [] } = options;
   const servers = testServers();
+  const other = await otherTree();
+  const { apps: migrated = APPS } = other ?? {};
   const database = await createTestDatabase(
-    ...APP_NAMES.map((app) => ({ schema: APPS[app].schema.name, migrations: APPS[app].schema.migrations })),
+    ...APP_NAMES.map((app) => ({ schema: migrated[app].schema.name, migrations: migrated[app].schema.migrations })),
   );
-  const namespace = `tocsin-test-${randomBytes(4).toString('hex')}`;
+  const { amqpUrl = servers.amqpUrl, namespace = `tocsin-test-${randomBytes(4).toString('hex')}` } = options;
+  const prepared = await options.prepare?.(database);
   const environments = await appEnvironments({
     NODE_ENV: 'test',
     PORT: '0',
     TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS,
     TOCSIN_NAMESPACE: namespace,
     DATABASE_URL: database.adminUrl,
+    ...sharedRoles(database.adminUrl),
     DATABASE_POOL_SIZE: '4',
-    AMQP_URL: options.amqpUrl ?? servers.amqpUrl,
+    AMQP_URL: typeof amqpUrl === 'string' ? amqpUrl : undefined,
     REDIS_URL: servers.redisUrl,
     RATE_LIMIT_PER_MINUTE: '100000',
     WEBHOOK_TEST_RECEIVERS: receivers.map((receiver) => receiver.hostAndPort()).join(','),
+    ...prepared,
     ...options.settings,
   });
   const log = createLogger({ app: 'system', level: process.env.TEST_LOG ?? 'silent' });
@@ -86,17 +97,23 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     ...(options.firstRunWithin !== undefined && { firstRunWithin: options.firstRunWithin }),
     ...(options.taskInterval !== undefined && { taskInterval: options.taskInterval }),
   };
+  const ca = receivers.map((receiver) => receiver.ca).join('\n');
   const serviceOverrides = {
     log,
     checkReplies: true,
-    ca: receivers.map((receiver) => receiver.ca).join('\n'),
+    ca,
     dispatchInterval: 100,
     ...taskTimes,
   };
   const start = async (name: AppName): Promise<App> => {
+    if (other?.has(name) === true) return other.start(name, environments[name], ca);
     const clock = name === 'webhook' ? options.webhookClock : undefined;
     // With the keys of a process of its own: an app that uses another app's key fails here.
-    const env = { ...environments[name], TOCSIN_SECRET_KEYS: deriveServiceKeys(TEST_SECRET_KEYS, name) };
+    const env = {
+      ...environments[name],
+      TOCSIN_SECRET_KEYS: deriveServiceKeys(TEST_SECRET_KEYS, name),
+      ...(typeof amqpUrl === 'function' && { AMQP_URL: amqpUrl(name) }),
+    };
     const overrides =
       name === 'gateway'
         ? { log, ...taskTimes, ...options.gateway }

@@ -1,12 +1,13 @@
-import type { CatalogChangePage, EventWorkspace, NewServiceTiers } from '@tocsin/contracts';
-import type { ChangesFrom, Knex } from '@tocsin/postgres';
-import { createLogger, memoryVersions, systemClock } from '@tocsin/runtime';
-import { storedTiers } from './usecases/current-tiers.ts';
+import type { EventWorkspace, NewServiceTiers } from '@tocsin/contracts';
+import type { Knex } from '@tocsin/postgres';
+import { republishResources } from '@tocsin/resources';
+import { systemClock } from '@tocsin/runtime';
 import { prepareTiers, readStoredTiers, settleTiers } from './usecases/prepare-tiers.ts';
-import { readCatalogChangePage } from './usecases/read-changes.ts';
-import { republish } from './usecases/republish.ts';
+import { teamStore } from './store/team-store.ts';
+import { services } from './usecases/services.ts';
+import { teams } from './usecases/teams.ts';
 
-export { completeUserReplica, removeUnknownUsers } from './usecases/repair-user-replica.ts';
+export { removeUnknownUsers } from './usecases/remove-unknown-users.ts';
 
 /**
  * The service tiers of a workspace, for a change of its configuration (ADR 55). The caller raises the workspace's version
@@ -22,21 +23,12 @@ export const serviceTiers = (database: Knex, workspaceId: number) => ({
   },
 });
 
-/** See `republish`. The running services announce the new version within seconds. */
+/** See `republishResources`. The running services announce the new version within seconds. */
 export const republishCatalog = async (
   database: Knex,
-  options: { workspace: EventWorkspace; seen: number },
-): Promise<number> => database.transaction(async (trx) => republish(trx, { ...options, now: systemClock.now() }));
-
-/** Reads a page of changes for a replica, as the internal API returns it. */
-export const readCatalogChanges = async (database: Knex, from: ChangesFrom): Promise<CatalogChangePage> =>
-  readCatalogChangePage(
-    {
-      database,
-      owner: 'catalog',
-      versions: memoryVersions(),
-      log: createLogger({ app: 'admin', level: 'silent' }),
-      currentTiers: storedTiers(database),
-    },
-    from,
-  );
+  { workspace, seen }: { workspace: EventWorkspace; seen: number },
+): Promise<number> =>
+  database.transaction(async (trx) => {
+    await teamStore(trx, workspace.id).lockHierarchy();
+    return republishResources(trx, { workspace, seen, now: systemClock.now(), batch: 500, kinds: [teams, services] });
+  });

@@ -53,7 +53,6 @@ export async function startApp(config: CatalogConfig, overrides: Partial<Overrid
 
   return runService(base, {
     routes: routes(dependencies, cursors),
-    description: new URL('../openapi.json', import.meta.url),
     internalRoutes: [
       ...internalRoutes(dependencies),
       idempotencyKeyRoute({ database, contracts, hours: base.limits.idempotencyHours }),

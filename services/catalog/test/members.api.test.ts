@@ -112,15 +112,6 @@ describe('members', () => {
     expect(await post({ user_id: idOf(1), role: 'lead' })).toEqual([409, 'invalid_resource_state', undefined]);
   });
 
-  test('ten concurrent additions of one user make one member and nine refusals', async () => {
-    const { client, members, idOf, count } = await prepare(1);
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, async () => client().post(members, { user_id: idOf(1) })),
-    );
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 9 }, () => 409)]);
-    expect(await count()).toBe(1);
-  });
-
   test('who do not exist are not found, and their removal succeeds', async () => {
     const { client, members, idOf } = await prepare(1);
     for (const id of [idOf(1), idOf(7), Number.MAX_SAFE_INTEGER]) {
@@ -155,15 +146,7 @@ describe('members', () => {
     expect((await client().post(members, { user_id: idOf(2) })).status).toBe(201);
   });
 
-  test('have no revision headers', async () => {
-    const { client, members, idOf } = await prepare(1);
-    const added = await client().post(members, { user_id: idOf(1) });
-    const changed = await client().patch(`${members}/${idOf(1)}`, { role: 'lead' }, at(77));
-    expect(changed.status).toBe(200);
-    for (const { headers } of [added, changed]) expect(headers.has('Service-Resource-Version')).toBe(false);
-  });
-
-  test.each([1, 2, 100])('are listed by name and ID, each once, in pages of %i', async (limit) => {
+  test('are listed by name and ID, each once, page after page', async () => {
     const { client, members, idOf, setUser } = await prepare(1, 2, 3, 4, 5);
     for (const [number, name] of [
       [1, 'zoe'],
@@ -178,11 +161,19 @@ describe('members', () => {
     const names = [];
     let cursor = '';
     do {
-      const { body } = await client().get(`${members}?limit=${limit}${cursor}`);
+      const { body } = await client().get(`${members}?limit=2${cursor}`);
       names.push(...namesOf(body.members));
       cursor = body.pagination.has_more ? `&cursor=${body.pagination.next_cursor}` : '';
     } while (cursor !== '');
     expect(names).toEqual(['Adam', 'ADAM', 'bob', 'zoe', 'Ärmel']);
+  });
+
+  test('have no revision headers', async () => {
+    const { client, members, idOf } = await prepare(1);
+    const added = await client().post(members, { user_id: idOf(1) });
+    const changed = await client().patch(`${members}/${idOf(1)}`, { role: 'lead' }, at(77));
+    expect(changed.status).toBe(200);
+    for (const { headers } of [added, changed]) expect(headers.has('Service-Resource-Version')).toBe(false);
   });
 });
 

@@ -1,14 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Versions } from '@tocsin/runtime';
-import { eventually, refusal, tcpProxy, type TcpProxy } from '@tocsin/testing';
+import { eventually, refusal } from '@tocsin/testing';
 import { create, newWorkspace, startService, type TestService } from './service.ts';
 
 /** Runs a test on its own service, because open circuit breakers would affect the next test. */
-async function withService<Result>(
-  work: (service: TestService) => Promise<Result>,
-  ...options: Parameters<typeof startService>
-): Promise<Result> {
-  const service = await startService(...options);
+async function withService<Result>(work: (service: TestService) => Promise<Result>): Promise<Result> {
+  const service = await startService();
   try {
     return await work(service);
   } finally {
@@ -114,53 +110,4 @@ describe('the gateway', () => {
         expect((await now.post(`${path}/members`, { user_id: missing })).status).toBe(201);
       }),
   );
-});
-
-describe('the store of versions', () => {
-  test('being away: committed changes are successful responses', async () => {
-    const fail = async () => Promise.reject(new Error('no versions today'));
-    const versions: Versions = { raise: fail, read: fail };
-    await withService(
-      async (service) => {
-        const client = service.as(newWorkspace());
-        const team = await create(client, 'team', { name: 't' });
-        expect((await client.delete(`/api/v1/teams/${team.id}`)).status).toBe(200);
-        expect((await client.get('/api/v1/services')).status).toBe(200);
-      },
-      { versions },
-    );
-  });
-});
-
-describe('the database', () => {
-  test('being away: 503 with Retry-After and not ready, until it is back', async () => {
-    let proxy: TcpProxy | undefined;
-    const mapDatabaseUrl = async (url: string) => (proxy = await tcpProxy(url)).url;
-    try {
-      await withService(loseDatabase, {}, mapDatabaseUrl);
-    } finally {
-      await proxy?.close();
-    }
-
-    async function loseDatabase(service: TestService): Promise<void> {
-      const client = service.as(newWorkspace());
-      const made = await create(client, 'team', { name: 't' });
-      proxy?.cut();
-      const answers = await Promise.all([
-        client.get(`/api/v1/teams/${made.id}`),
-        client.get('/api/v1/services'),
-        client.post('/api/v1/services', { name: 's' }, { 'Idempotency-Key': 'k' }),
-        client.delete(`/api/v1/teams/${made.id}`),
-      ]);
-      for (const answer of answers) {
-        expect(answer).toMatchObject(refusal(503, 'service_unavailable'));
-        expect(answer.headers.get('Retry-After')).toBe('1');
-      }
-      expect((await client.get('/readyz')).status).toBe(503);
-      proxy?.restore();
-      await eventually(async () => (await client.get('/readyz')).status === 200, { what: 'readiness' });
-      expect((await client.get(`/api/v1/teams/${made.id}`)).body.team).toStrictEqual(made);
-      expect((await client.post('/api/v1/services', { name: 's' }, { 'Idempotency-Key': 'k' })).status).toBe(201);
-    }
-  });
 });

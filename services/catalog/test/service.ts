@@ -18,11 +18,7 @@ export interface TestService extends ServiceUnderTest {
   internalServices: FakeInternalServices;
 }
 
-/** @param mapDatabaseUrl returns the URL by which the service connects to its database, such as that of a proxy */
-export async function startService(
-  overrides: Partial<Overrides> = {},
-  mapDatabaseUrl: (url: string) => string | Promise<string> = (url) => url,
-): Promise<TestService> {
+export async function startService(overrides: Partial<Overrides> = {}): Promise<TestService> {
   const harness = await serviceHarness('catalog', schema);
   const events: TestService['events'] = [];
   harness.broker.subscribe(QUEUES.incidentReplicas, async ({ body }) => {
@@ -33,7 +29,7 @@ export async function startService(
   const internalServices = await startInternalServices();
   const config = catalogConfig({
     ...harness.settings,
-    CATALOG_DATABASE_URL: await mapDatabaseUrl(harness.databaseUrl),
+    CATALOG_DATABASE_URL: harness.databaseUrl,
     GATEWAY_INTERNAL_URL: internalServices.url,
     INCIDENT_URL: internalServices.url,
   });

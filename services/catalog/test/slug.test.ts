@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { isSlug, numberedSlug, slugFromName } from '@tocsin/resources';
 import fc from '@tocsin/testing/fuzz';
-import { SERVICE_SLUG, TEAM_SLUG } from '../src/domain/slug-rules.ts';
+import { SERVICE_SLUG } from '../src/domain/service.ts';
+import { TEAM_SLUG } from '../src/domain/team.ts';
 
 describe('a given service slug', () => {
   test.each([

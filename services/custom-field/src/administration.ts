@@ -1,23 +1,14 @@
-import type { CustomFieldChangePage, EventWorkspace } from '@tocsin/contracts';
-import type { ChangesFrom, Knex } from '@tocsin/postgres';
-import { createLogger, memoryVersions, systemClock } from '@tocsin/runtime';
-import { readFieldChangePage } from './usecases/read-changes.ts';
-import { republish } from './usecases/republish.ts';
+import type { EventWorkspace } from '@tocsin/contracts';
+import type { Knex } from '@tocsin/postgres';
+import { republishResources } from '@tocsin/resources';
+import { systemClock } from '@tocsin/runtime';
+import { fields } from './usecases/fields.ts';
 
-/** See `republish`. The running services announce the new version within seconds. */
+/** See `republishResources`. The running services announce the new version within seconds. A definition may be a megabyte. */
 export const republishFields = async (
   database: Knex,
-  options: { workspace: EventWorkspace; seen: number },
-): Promise<number> => database.transaction(async (trx) => republish(trx, { ...options, now: systemClock.now() }));
-
-/** Reads a page of changes for a replica, as the internal API returns it. */
-export const readFieldChanges = async (database: Knex, from: ChangesFrom): Promise<CustomFieldChangePage> =>
-  readFieldChangePage(
-    {
-      database,
-      owner: 'custom_field',
-      versions: memoryVersions(),
-      log: createLogger({ app: 'admin', level: 'silent' }),
-    },
-    from,
+  { workspace, seen }: { workspace: EventWorkspace; seen: number },
+): Promise<number> =>
+  database.transaction(async (trx) =>
+    republishResources(trx, { workspace, seen, now: systemClock.now(), batch: 10, kinds: [fields] }),
   );

@@ -1,12 +1,12 @@
 import { CURSOR_PURPOSE, signedCursors } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
+import type { CommandDependencies } from '@tocsin/resources';
 import { type App, openKeyring, systemClock, type Versions } from '@tocsin/runtime';
 import { announceVersions, openBase, openVersions, runService, type ServiceOverrides } from '@tocsin/service-host';
 import type { CustomFieldConfig } from './config.ts';
 import { internalRoutes } from './http/internal-routes.ts';
-import { routes } from './http/routes.ts';
+import { fieldRoutes } from './http/field-handlers.ts';
 import { schema } from './schema.ts';
-import type { Dependencies } from './usecases/context.ts';
 
 /** Replacements for what the service opens itself; for the embedded mode and for tests. */
 export interface Overrides extends ServiceOverrides {
@@ -23,7 +23,7 @@ export async function startApp(config: CustomFieldConfig, overrides: Partial<Ove
   const relay = startRelay(base);
   const announcer = announceVersions({ owner: OWNER, database, announced: versionsClient, log });
 
-  const dependencies: Dependencies = {
+  const dependencies: CommandDependencies = {
     owner: OWNER,
     database,
     clock: overrides.clock ?? systemClock,
@@ -34,8 +34,7 @@ export async function startApp(config: CustomFieldConfig, overrides: Partial<Ove
   const cursors = signedCursors(openKeyring(config.secretKeys, CURSOR_PURPOSE));
 
   return runService(base, {
-    routes: routes(dependencies, cursors),
-    description: new URL('../openapi.json', import.meta.url),
+    routes: fieldRoutes(dependencies, cursors),
     internalRoutes: internalRoutes(dependencies),
     workers: [relay, announcer],
     clients: [versionsClient],

@@ -91,23 +91,6 @@ describe('the replication of definitions', () => {
     expect(mine[2]?.data.field['archived_at']).not.toBeNull();
   });
 
-  test('requests that are refused or change nothing make no version and no event', async () => {
-    const user = freshUser();
-    const workspaceId = user.workspace?.id ?? 0;
-    const client = service.as(user);
-    const { body } = await client.post(FIELDS, { name: 'a', slug: 'a', field_type: 'date' });
-    await client.patch(`${FIELDS}/${body.field.id}`, { name: 'a' }, revision(1));
-    await client.post(FIELDS, { name: 'a', slug: 'a', field_type: 'date' });
-    await client.post(`${FIELDS}/${body.field.id}/restore`);
-    expect(await changes(workspaceId, 0)).toMatchObject({ version: 1, fields: [{ slug: 'a' }] });
-    await client.delete(`${FIELDS}/${body.field.id}`);
-    const mine = await eventually(() => {
-      const events = service.events.filter(({ workspace }) => workspace.id === workspaceId);
-      return events.some(({ data }) => data.version === 2) && events;
-    });
-    expect(mine.map(({ data }) => data.version)).toEqual([1, 2]);
-  });
-
   test('a pull returns the changes since a version, and publishes a version that is missing', async () => {
     const user = freshUser();
     const workspaceId = user.workspace?.id ?? 0;
@@ -150,6 +133,21 @@ describe('the replication of definitions', () => {
     expect(replica.size).toBe(30);
   });
 
+  test('a pull loses none of the definitions that were written at once, with one version', async () => {
+    const user = freshUser();
+    const workspaceId = user.workspace?.id ?? 0;
+    const client = service.as(user);
+    for (const name of ['a', 'b', 'c', 'd']) await client.post(FIELDS, { name, field_type: 'string' });
+    await update(workspaceId, { description: 'x'.repeat(600_000), version: 4 });
+    const all = await pages(workspaceId, 0);
+    expect(all.map(({ version, changes }) => [version, changes.map(({ field }) => field.slug)])).toEqual([
+      [3, ['a']],
+      [3, ['b']],
+      [3, ['c']],
+      [4, ['d']],
+    ]);
+  });
+
   test('a change is committed even if its version cannot be published', async () => {
     const user = freshUser();
     const workspaceId = user.workspace?.id ?? 0;
@@ -188,29 +186,5 @@ describe('the replication of definitions', () => {
     const rest = await pages(workspaceId, 8);
     expect(rest.flatMap(({ changes }) => changes.map(({ field }) => field.name))).toEqual(['f9', 'n1']);
     expect(rest.at(-1)?.version).toBe(10);
-  });
-
-  test('a pull loses none of the definitions that were written at once, with one version', async () => {
-    const user = freshUser();
-    const workspaceId = user.workspace?.id ?? 0;
-    const client = service.as(user);
-    for (const name of ['a', 'b', 'c', 'd']) await client.post(FIELDS, { name, field_type: 'string' });
-    await update(workspaceId, { description: 'x'.repeat(600_000), version: 4 });
-    const all = await pages(workspaceId, 0);
-    expect(all.map(({ version, changes }) => [version, changes.map(({ field }) => field.slug)])).toEqual([
-      [3, ['a']],
-      [3, ['b']],
-      [3, ['c']],
-      [4, ['d']],
-    ]);
-  });
-
-  test('a pull is for other services only', async () => {
-    const path = `${INTERNAL_PATHS.customFieldChangePages}?workspace_id=1&since=0`;
-    expect((await service.as(freshUser()).get(path)).status).toBe(401);
-    expect((await httpClient(service.app.url).get(path)).status).toBe(401);
-    const self = httpClient(service.app.url, asService('incident', 'custom-field'));
-    expect((await self.get(`${INTERNAL_PATHS.customFieldChangePages}?workspace_id=1`)).status).toBe(400);
-    expect((await self.get(FIELDS)).status).toBe(401);
   });
 });

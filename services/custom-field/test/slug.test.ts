@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { isSlug, numberedSlug, slugFromName } from '@tocsin/resources';
 import fc from '@tocsin/testing/fuzz';
-import { FIELD_SLUG } from '../src/domain/slug-rule.ts';
+import { FIELD_SLUG } from '../src/domain/field.ts';
 
 describe('the slug generated from a name', () => {
   test.each([

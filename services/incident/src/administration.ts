@@ -14,12 +14,6 @@ import { chatKeyring } from './chat/chats.ts';
 
 export { counterStore as incidentCounters } from './incidents/store/counter-store.ts';
 export { findWrongSummaries, recountTimeline } from './timeline/recount-timeline.ts';
-export {
-  type ChangeReaders,
-  completeReplica,
-  removeUnknownRows,
-  type ReplicaTable,
-} from './replicas/repair-replica.ts';
 
 /** A validated change of a workspace's configuration. */
 export interface ConfigurationPlan {
@@ -111,7 +105,3 @@ export async function countUnopenedTokens(
   });
   return { checked: connections.length, unopened: unopened.length };
 }
-
-// For the seed, which fills the service's tables in bulk.
-export { type Mrr, mrrParts } from './incidents/store/mrr-parts.ts';
-export { textGrams } from './values/store/text-grams.ts';

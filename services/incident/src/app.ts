@@ -1,9 +1,10 @@
 import { QUEUES } from '@tocsin/contracts';
 import { CURSOR_PURPOSE, idempotencyKeyRoute, signedCursors, sweepIdempotencyKeys } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
-import { type App, openKeyring, systemClock, type Versions } from '@tocsin/runtime';
+import { type App, FairQueue, openKeyring, systemClock, type Versions } from '@tocsin/runtime';
 import type { Resolve } from '@tocsin/safe-http';
 import { openBase, openVersions, replicaPulls, runService, type ServiceOverrides } from '@tocsin/service-host';
+import { sweepAlerts } from './alerts/store/alert-store.ts';
 import { owners as ownerClients } from './replicas/clients/owners.ts';
 import { slackChat } from './chat/clients/slack.ts';
 import { sourceDocuments } from './source-imports/clients/source-documents.ts';
@@ -12,26 +13,20 @@ import { attachmentUrls } from './timeline/http/attachment-urls.ts';
 import { contracts } from './http/contracts.ts';
 import { internalRoutes } from './http/internal-routes.ts';
 import { routes } from './http/routes.ts';
-import { customerImpactHandlers } from './incidents/messaging/customer-impact.ts';
-import { countIgnored } from './incidents/messaging/ignored-events.ts';
-import { investigationRunHandlers } from './incidents/messaging/investigation-runs.ts';
+import { customerImpactHandlers, countIgnored, investigationRunHandlers } from './incidents/messaging/reports.ts';
 import { replicaHandlers } from './replicas/messaging/replicas.ts';
 import { schema } from './schema.ts';
 import { configurations } from './configuration/store/configuration-store.ts';
 import { configurationAnnouncements } from './configuration-changes/announcements.ts';
-import { configurationServices as connectConfigurationServices } from './configuration-changes/clients/configuration-services.ts';
-import { fieldDefinitions } from './replicas/store/field-definitions.ts';
-import { ownerTeams } from './replicas/store/owner-teams.ts';
-import { catalogs } from './replicas/store/catalog.ts';
 import { sweepKeyStorage } from './storage/store/storage-store.ts';
-import { chats, type ChatTimeout } from './chat/chats.ts';
-import { importTurns } from './source-imports/import-turns.ts';
-import type { Dependencies } from './dependencies.ts';
+import { chats, type ChatTimeout, chatTokenRotation } from './chat/chats.ts';
 import { startProvisioner } from './chat/provisioner.ts';
 import { replicas } from './replicas/replicas.ts';
-import { chatTokenRotation } from './chat/rotate-chat-tokens.ts';
-import { transferServices as connectTransferServices } from './transfer/clients/transfer-services.ts';
 import { workspaceStorage } from './storage/workspace-storage.ts';
+import { refoldFollowUps } from './follow-ups/store/follow-up-store.ts';
+import { refoldIncidents } from './incidents/store/incident-row.ts';
+import { refoldEvents, refoldGroups } from './timeline/store/timeline-row.ts';
+import { refoldValues } from './values/store/value-row.ts';
 
 /** Replacements for the service's dependencies, for the embedded mode and tests. */
 export interface Overrides extends ServiceOverrides {
@@ -44,6 +39,8 @@ export interface Overrides extends ServiceOverrides {
   documentTimeout: number;
 }
 
+/** Imports that save events at the same time: each uses a connection for long (ADR 48). */
+const CONCURRENT_IMPORTS = 2;
 /** Milliseconds for one request to a chat (contract: Chat). */
 const CHAT_CALL_TIMEOUT = 5_000;
 /** Milliseconds for one method of a chat with all its requests: lists of channels and invitations may have many pages. */
@@ -55,12 +52,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
   const { database, log, metrics } = base;
   const versions = openVersions({ config, log, override: overrides.versions });
   const owners = ownerClients({ urls: config.owners, secretKeys: config.secretKeys });
-  const configurationServices = connectConfigurationServices({
-    urls: { gateway: config.owners.users, catalog: config.owners.catalog },
-    secretKeys: config.secretKeys,
-  });
-  const transferServices = connectTransferServices({ urls: config.owners, secretKeys: config.secretKeys });
-  const announcements = configurationAnnouncements({ database, services: configurationServices, log });
+  const announcements = configurationAnnouncements({ database, owners, log });
   const pulls = replicaPulls({ log, metrics, deadline: config.replicaWait });
   const storage = workspaceStorage({ database, log });
   const relay = startRelay(base);
@@ -75,6 +67,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
         slackChat({
           token,
           apiUrl: config.slackApiUrl,
+          proxy: config.egress.proxy,
           timeout: CHAT_TIMEOUTS[timeout],
           callTimeout: CHAT_CALL_TIMEOUT,
           signal,
@@ -84,24 +77,21 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
   };
   const provisioner = startProvisioner({ dependencies: provisioning, log, metrics });
 
-  const dependencies: Dependencies = {
+  const dependencies = {
     ...provisioning,
     configurations: configurations(database),
-    configurationServices,
+    owners,
     announcements,
     storage,
     replicas: replicas({ database, versions: versions.versions, owners, pulls, log }),
-    fields: fieldDefinitions(database),
-    ownerTeams: ownerTeams(database),
-    catalogs: catalogs(database),
     documents: sourceDocuments({
-      allowed: config.allowed,
+      egress: config.egress,
       resolve: overrides.resolve,
       ca: overrides.ca,
       timeout: overrides.documentTimeout,
     }),
-    importTurns: importTurns(),
-    transferServices,
+    imports: new FairQueue<number>({ all: CONCURRENT_IMPORTS }),
+    alertLeases: new FairQueue<string>({ holder: 1 }),
     wakeProvisioner: provisioner.wake,
   };
   const cursors = signedCursors(openKeyring(config.secretKeys, CURSOR_PURPOSE));
@@ -113,8 +103,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
   const ignored = countIgnored(metrics);
 
   return runService(base, {
-    routes: routes({ dependencies, cursors, attachmentUrl }),
-    description: new URL('../openapi.json', import.meta.url),
+    routes: routes({ ...dependencies, cursors, attachmentUrl, bodyBytes: base.limits.bodyBytes }),
     internalRoutes: [
       ...internalRoutes(dependencies),
       idempotencyKeyRoute({ database, contracts, hours: base.limits.idempotencyHours }),
@@ -122,7 +111,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
     consumers: [
       { queue: QUEUES.incidentReplicas, handlers: replicaHandlers },
       {
-        queue: QUEUES.incidentFeeds,
+        queue: QUEUES.incidentReports,
         handlers: { ...customerImpactHandlers(ignored), ...investigationRunHandlers(ignored) },
       },
     ],
@@ -135,6 +124,12 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
         name: 'deleting the counts of expired idempotency keys',
         work: async () => sweepKeyStorage(database, base.limits.idempotencyHours),
       },
+      { name: 'deleting old notifications of alerts', work: async () => sweepAlerts(database) },
+      { name: 'folding texts of incidents again', work: refoldIncidents(database) },
+      { name: 'folding texts of values again', work: refoldValues(database) },
+      { name: 'folding texts of timelines again', work: refoldEvents(database) },
+      { name: 'folding names of timeline groups again', work: refoldGroups(database) },
+      { name: 'folding texts of follow-ups again', work: refoldFollowUps(database) },
       {
         name: 'rotating the encryption of chat tokens',
         work: chatTokenRotation({ chats: dependencies.chats, log, metrics }),
@@ -142,6 +137,6 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
     ],
     dispatchers: [provisioner],
     workers: [relay, pulls, storage, announcements],
-    clients: [versions, owners, configurationServices, transferServices],
+    clients: [versions, owners],
   });
 }

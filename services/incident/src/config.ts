@@ -1,13 +1,6 @@
 import { ownDatabaseUrl } from '@tocsin/postgres';
-import {
-  type Environment,
-  readConfig,
-  receiverSettings,
-  redisSettings,
-  setting,
-  testReceiversOf,
-} from '@tocsin/runtime';
-import { readNetworks } from '@tocsin/safe-http';
+import { type Environment, readConfig, redisSettings, setting } from '@tocsin/runtime';
+import { egressOf, egressProblems, receiverSettings } from '@tocsin/safe-http';
 import { replicaSettings, serviceConfig, serviceSettings } from '@tocsin/service-host';
 import { schema } from './schema.ts';
 
@@ -29,19 +22,14 @@ export type IncidentConfig = ReturnType<typeof incidentConfig>;
 
 /** @throws ConfigError naming each setting that is missing or malformed */
 export function incidentConfig(env: Environment) {
-  const read = readConfig(settings, env, ({ WEBHOOK_ALLOWED_NETWORKS: networks }) =>
-    readNetworks(networks).problems.map((line) => `WEBHOOK_ALLOWED_NETWORKS: ${line}`),
-  );
+  const read = readConfig(settings, env, egressProblems);
   return {
     ...serviceConfig(read, { schema, databaseUrl: read.INCIDENT_DATABASE_URL }),
     redisUrl: read.REDIS_URL,
     replicaWait: read.REPLICA_WAIT_MS,
     owners: { users: read.GATEWAY_INTERNAL_URL, catalog: read.CATALOG_URL, customFields: read.CUSTOM_FIELD_URL },
     attachmentBaseUrl: read.ATTACHMENT_BASE_URL,
-    allowed: {
-      testReceivers: testReceiversOf(read),
-      networks: readNetworks(read.WEBHOOK_ALLOWED_NETWORKS).networks,
-    },
+    egress: egressOf(read),
     slackApiUrl: read.SLACK_API_URL,
   };
 }

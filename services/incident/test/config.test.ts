@@ -28,14 +28,14 @@ test('limits have the defaults of the contract, and a range', () => {
 
 test('test receivers may use loopback addresses, except in production', () => {
   const named = { ...base, WEBHOOK_TEST_RECEIVERS: 'LocalHost:8443,[::1]:9443' };
-  expect([...incidentConfig(named).allowed.testReceivers]).toEqual(['localhost:8443', '[::1]:9443']);
-  expect(incidentConfig(base).allowed.testReceivers.size).toBe(0);
+  expect([...incidentConfig(named).egress.allowed.testReceivers]).toEqual(['localhost:8443', '[::1]:9443']);
+  expect(incidentConfig(base).egress.allowed.testReceivers.size).toBe(0);
   expect(() => incidentConfig({ ...named, NODE_ENV: 'production' })).toThrow(ConfigError);
   expect(() => incidentConfig({ ...base, WEBHOOK_TEST_RECEIVERS: 'localhost' })).toThrow(/^WEBHOOK_TEST_RECEIVERS: /);
 });
 
 test('documents may be in the networks that the operator opens', () => {
-  const { allowed } = incidentConfig({ ...base, WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8:8443' });
+  const { allowed } = incidentConfig({ ...base, WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8:8443' }).egress;
   expect(allowed.networks).toEqual([{ cidr: '10.0.0.0/8', port: 8443 }]);
   expect(() => incidentConfig({ ...base, WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8' })).toThrow(
     /^WEBHOOK_ALLOWED_NETWORKS: must be networks with a port/,

@@ -1,5 +1,5 @@
 import { QUEUES } from '@tocsin/contracts';
-import { CURSOR_PURPOSE, signedCursors, waitingPlaces } from '@tocsin/http';
+import { CURSOR_PURPOSE, signedCursors, waitingLeases } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
 import { type App, type Clock, openKeyring } from '@tocsin/runtime';
 import type { Resolve } from '@tocsin/safe-http';
@@ -11,13 +11,12 @@ import type { WebhookConfig } from './config.ts';
 import { routes } from './http/routes.ts';
 import { schema } from './schema.ts';
 import { clockTime, databaseTime } from './shared/store/time.ts';
-import type { Dependencies } from './dependencies.ts';
 import { feedCursors } from './feed/feed-cursors.ts';
 import { feedEpoch } from './feed/feed-epoch.ts';
 import { feedMetrics } from './feed/feed-metrics.ts';
-import { startFeedTails } from './feed/feed-tails.ts';
+import { startRecentEvents } from './feed/recent-events.ts';
 import { recordAndQueueDeliveries } from './deliveries/record-and-queue-deliveries.ts';
-import { deleteExpiredData, giveUpDeliveries } from './deliveries/housekeeping.ts';
+import { deleteExpiredData, failExpiredDeliveries } from './deliveries/housekeeping.ts';
 import { webhookMetrics } from './queue/metrics.ts';
 import { encryptionRotation } from './subscriptions/rotate-encryption.ts';
 import { secretCipher } from './subscriptions/secret-cipher.ts';
@@ -38,7 +37,7 @@ export interface Overrides extends ServiceOverrides {
   /** How often the dispatcher polls the queue when nothing wakes it; milliseconds. */
   dispatchInterval: number;
   /** How often deliveries that can no longer be made are marked as failed; milliseconds. */
-  giveUpInterval: number;
+  expiryInterval: number;
   /** How often feeds that have grown too large are trimmed; milliseconds. */
   trimInterval: number;
   /** How often waiting readers are told of new events whose notification is lost; milliseconds. */
@@ -46,7 +45,7 @@ export interface Overrides extends ServiceOverrides {
 }
 
 const DISPATCH_INTERVAL = 1_000;
-const GIVE_UP_INTERVAL = 10_000;
+const EXPIRY_INTERVAL = 10_000;
 const EPOCH_INTERVAL = 60_000;
 const TRIM_INTERVAL = 10_000;
 
@@ -60,12 +59,12 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
   const breakers = hostBreakers(() => dispatcher.wake());
   const metrics = webhookMetrics({ registry: base.metrics, database, time, openBreakers: breakers.openCount });
   const relay = startRelay(base);
-  const dependencies: Dependencies = {
+  const dependencies = {
     database,
     time,
     secretCipher: secretCipher(config.secretKeys),
     sender: sender({
-      allowed: config.allowed,
+      egress: config.egress,
       resolve: overrides.resolve,
       ca: overrides.ca,
       timeout: overrides.requestTimeout,
@@ -73,7 +72,7 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     incidents,
     metrics,
     log,
-    allowed: config.allowed,
+    allowed: config.egress.allowed,
     requestLimits: config.requestLimits,
     deliveryLimits: config.deliveryLimits,
     wakeDispatcher: () => dispatcher.claimNow(),
@@ -85,16 +84,15 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     cursors: feedCursors(signedCursors(openKeyring(config.secretKeys, CURSOR_PURPOSE), 'after')),
     epoch: feedEpoch({ database, log }),
     metrics: feedMetrics({ registry: base.metrics, database, time }),
-    tails: startFeedTails({ database, url: config.database.url, log, checkInterval: overrides.feedCheckInterval }),
+    recent: startRecentEvents({ database, url: config.database.url, log, checkInterval: overrides.feedCheckInterval }),
   };
   const trimming = feedTrimming({ database, metrics: feed.metrics, maxBytes: config.feedMaxBytes });
   const queueing = { ...dependencies, resourceUrl: config.resourceUrl, onRecorded: trimming.recorded };
   const dispatcher = startSending(dependencies, breakers, overrides.dispatchInterval ?? DISPATCH_INTERVAL);
 
   return runService(base, {
-    routes: routes({ dependencies, feed }),
-    waitingPlaces: waitingPlaces(config.waiting),
-    description: new URL('../openapi.json', import.meta.url),
+    routes: routes(dependencies, feed),
+    waitingLeases: waitingLeases(config.waiting),
     consumers: [
       {
         queue: QUEUES.webhookFeed,
@@ -104,8 +102,8 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     periodicTasks: [
       {
         name: 'giving up deliveries',
-        interval: overrides.giveUpInterval ?? GIVE_UP_INTERVAL,
-        work: async () => giveUpDeliveries(dependencies).then(() => false),
+        interval: overrides.expiryInterval ?? EXPIRY_INTERVAL,
+        work: async () => failExpiredDeliveries(dependencies).then(() => false),
       },
       {
         name: 'checking the epoch of the event feed',
@@ -124,7 +122,7 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
       { name: 'deleting expired data', work: async () => deleteExpiredData(dependencies) },
       { name: 'rotating encryption keys', work: encryptionRotation(dependencies) },
     ],
-    workers: [feed.tails, relay],
+    workers: [feed.recent, relay],
     dispatchers: [dispatcher],
     clients: [breakers, incidents],
   });

@@ -1,7 +1,7 @@
 import { MAX_WAITING_REQUESTS, waitingSettings } from '@tocsin/http';
 import { ownDatabaseUrl } from '@tocsin/postgres';
-import { type Environment, readConfig, receiverSettings, setting, testReceiversOf } from '@tocsin/runtime';
-import { readNetworks } from '@tocsin/safe-http';
+import { type Environment, readConfig, setting } from '@tocsin/runtime';
+import { egressOf, egressProblems, receiverSettings } from '@tocsin/safe-http';
 import { retentionSettings, serviceConfig, serviceSettings } from '@tocsin/service-host';
 import { z } from 'zod';
 import { DEADLINE, type DeliveryLimits } from './queue/domain/delivery.ts';
@@ -55,7 +55,8 @@ const settings = {
   WEBHOOK_DATABASE_URL: ownDatabaseUrl,
   WEBHOOK_MAX_WAITING_REQUESTS: setting.integer({ min: 1, max: 100_000 }).default(MAX_WAITING_REQUESTS),
   INCIDENT_URL: setting.serviceUrls,
-  /** Template of `resource.url` in events, with {workspace}, {id} and {reference}. Without it events have no link. */
+  PUBLIC_URL: setting.publicUrl.optional(),
+  /** Template of `resource.url` in events, with {workspace}, {id} and {reference}; by default the console's, if its address is known. */
   WEBHOOK_RESOURCE_URL: z
     .string()
     .refine((template) => URL.canParse(template.replaceAll(/\{(workspace|id|reference)\}/g, '1')), 'must be a URL')
@@ -72,11 +73,8 @@ export function webhookConfig(env: Environment) {
   return {
     ...serviceConfig(read, { schema, databaseUrl: read.WEBHOOK_DATABASE_URL }),
     incidentUrls: read.INCIDENT_URL,
-    allowed: {
-      testReceivers: testReceiversOf(read),
-      networks: readNetworks(read.WEBHOOK_ALLOWED_NETWORKS).networks,
-    },
-    resourceUrl: read.WEBHOOK_RESOURCE_URL,
+    egress: egressOf(read),
+    resourceUrl: read.WEBHOOK_RESOURCE_URL ?? (read.PUBLIC_URL && `${read.PUBLIC_URL}/app/incidents/{id}`),
     requestLimits: requestLimitsOf(read),
     deliveryLimits: deliveryLimitsOf(read),
     feedRetentionDays: read.WEBHOOK_FEED_RETENTION_DAYS,
@@ -125,7 +123,7 @@ const deliveryLimitsOf = (read: ReturnType<typeof readConfig<typeof deliverySett
 });
 
 function contradictions(read: Settings): string[] {
-  const lines = readNetworks(read.WEBHOOK_ALLOWED_NETWORKS).problems.map((line) => `WEBHOOK_ALLOWED_NETWORKS: ${line}`);
+  const lines = egressProblems(read);
   if (read.INBOX_RETENTION_DAYS < read.WEBHOOK_DELIVERY_RETENTION_DAYS) {
     // An event that comes again after its row in the inbox is deleted would be stored twice.
     lines.push(

@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { startReceiver } from '@tocsin/testing';
+import { eventually, startReceiver } from '@tocsin/testing';
 import { stopAfterAll } from '@tocsin/testing/suites';
-import { publish, settled, serviceForFile, subscribe } from './service.ts';
+import { activeSubscription, deliveries, publish, settled, serviceForFile, subscribe } from './service.ts';
 
 const NAME = 'hooks.corp.internal';
 
@@ -9,7 +10,7 @@ let addresses = ['127.0.0.1'];
 const receiver = stopAfterAll(await startReceiver({ names: [NAME] }));
 const service = await serviceForFile({
   receivers: [receiver],
-  settings: { WEBHOOK_ALLOWED_NETWORKS: `127.0.0.1/32:${receiver.port}` },
+  settings: { WEBHOOK_ALLOWED_NETWORKS: `127.0.0.1/32:${receiver.port},127.0.0.3/32:${receiver.port}` },
   overrides: { resolve: async () => addresses },
 });
 
@@ -43,4 +44,30 @@ test('the refusal of another port, and of another address, names the setting', a
     },
   });
   expect(receiver.requests.filter(({ path: at }) => at === '/other')).toEqual([]);
+});
+
+test('a receiver with several addresses gets events at the one that answers, whose limits count', async () => {
+  await service.reset();
+  receiver.requests.length = 0;
+  // Nothing listens on the first one.
+  addresses = ['127.0.0.3', '127.0.0.1'];
+  await activeSubscription(service, receiver.url('/in', NAME));
+  await publish(service, {});
+  expect(await settled(service, ({ status }) => status === 'succeeded')).toMatchObject({ attempts: 1 });
+  const counted = async () =>
+    service.knex('windows').where({ scope: 'delivery:ip' }).where('used', '>', 0).select('key', 'used');
+  expect(await counted()).toEqual([{ key: '127.0.0.1', used: 1 }]);
+
+  // As if other requests to this address were under way: this is no attempt.
+  const now = service.clock.now();
+  const slot = { kind: 'delivery', workspace_id: 2, host: 'other.example', ip: '127.0.0.1', minute: now };
+  const leased = { ...slot, lease_until: new Date(Date.parse(now) + 60_000).toISOString() };
+  await service.knex('slots').insert([1, 2].map(() => ({ ...leased, token: randomUUID() })));
+  await service.knex('host_addresses').delete();
+  await publish(service, { id: 2 });
+  await eventually(() => service.logged().includes('an attempt was cancelled before it was sent'));
+  await service.knex('slots').where({ host: 'other.example' }).delete();
+  await eventually(async () => (await deliveries(service))[1]?.status === 'succeeded');
+  expect((await deliveries(service))[1]).toMatchObject({ attempts: 1 });
+  expect(receiver.requests).toHaveLength(2);
 });

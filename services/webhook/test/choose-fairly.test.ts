@@ -13,7 +13,7 @@ test('chooses one candidate per workspace in turn', () => {
 });
 
 test('starts after the workspace that was served last', () => {
-  const candidates = [1, 2, 3].map((workspaceId) => candidate(workspaceId, `h${workspaceId}`));
+  const candidates = [2, 3, 1].map((workspaceId) => candidate(workspaceId, `h${workspaceId}`));
   expect(workspaces(chooseFairly(candidates, { budget: unusedBudget(), after: 2 }))).toEqual([3, 1, 2]);
   expect(workspaces(chooseFairly(candidates, { budget: unusedBudget(), after: 9 }))).toEqual([1, 2, 3]);
 });

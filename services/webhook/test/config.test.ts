@@ -69,9 +69,9 @@ test('test receivers are host:port pairs', () => {
   const { allowed } = webhookConfig({
     ...base,
     WEBHOOK_TEST_RECEIVERS: 'LocalHost:8443, 127.0.0.1:9443,[::1]:9443',
-  });
+  }).egress;
   expect([...allowed.testReceivers]).toEqual(['localhost:8443', '127.0.0.1:9443', '[::1]:9443']);
-  expect(webhookConfig(base).allowed.testReceivers.size).toBe(0);
+  expect(webhookConfig(base).egress.allowed.testReceivers.size).toBe(0);
 });
 
 test.each([
@@ -89,14 +89,14 @@ test.each([
 test('test receivers are rejected in production; an empty list is accepted', () => {
   const production = { ...base, NODE_ENV: 'production' };
   expect(() => webhookConfig({ ...production, WEBHOOK_TEST_RECEIVERS: 'localhost:8443' })).toThrow(ConfigError);
-  expect(webhookConfig({ ...production, WEBHOOK_TEST_RECEIVERS: '' }).allowed.testReceivers.size).toBe(0);
+  expect(webhookConfig({ ...production, WEBHOOK_TEST_RECEIVERS: '' }).egress.allowed.testReceivers.size).toBe(0);
 });
 
 test('networks that receivers may be in are opened by the operator, and checked at the start', () => {
   const production = { ...base, NODE_ENV: 'production' };
-  expect(webhookConfig(production).allowed.networks).toEqual([]);
+  expect(webhookConfig(production).egress.allowed.networks).toEqual([]);
   const networks = '10.0.0.0/8:8443, fd00::/8:443';
-  expect(webhookConfig({ ...production, WEBHOOK_ALLOWED_NETWORKS: networks }).allowed.networks).toEqual([
+  expect(webhookConfig({ ...production, WEBHOOK_ALLOWED_NETWORKS: networks }).egress.allowed.networks).toEqual([
     { cidr: '10.0.0.0/8', port: 8443 },
     { cidr: 'fd00::/8', port: 443 },
   ]);
@@ -118,4 +118,7 @@ test('a link to incidents must be a URL', () => {
   const link = 'https://{workspace}.example.com/{reference}';
   expect(webhookConfig({ ...base, WEBHOOK_RESOURCE_URL: link }).resourceUrl).toBe(link);
   expect(() => webhookConfig({ ...base, WEBHOOK_RESOURCE_URL: '/incidents/{id}' })).toThrow(ConfigError);
+  const PUBLIC_URL = 'https://{workspace}.tocsin.example.com';
+  expect(webhookConfig({ ...base, PUBLIC_URL }).resourceUrl).toBe(`${PUBLIC_URL}/app/incidents/{id}`);
+  expect(webhookConfig({ ...base, PUBLIC_URL, WEBHOOK_RESOURCE_URL: link }).resourceUrl).toBe(link);
 });

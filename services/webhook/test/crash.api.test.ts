@@ -1,10 +1,5 @@
-import { fork } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { MemoryBroker } from '@tocsin/messaging';
-import { behave, eventually, type Receiver, startReceiver, TEST_SECRET_KEYS, testClock } from '@tocsin/testing';
+import { behave, eventually, type Receiver, startReceiver } from '@tocsin/testing';
 import { activeSubscription, deliveries, publish, settled, startService, type TestService } from './service.ts';
 
 const LEASE = 20_000;
@@ -88,7 +83,7 @@ test('stopping waits for the request in progress and records its outcome', async
 });
 
 test('a delivery whose eighth attempt was lost fails', async () => {
-  service = await startService({ receivers: [receiver], overrides: { giveUpInterval: 100 } });
+  service = await startService({ receivers: [receiver], overrides: { expiryInterval: 100 } });
   await activeSubscription(service, receiver.url());
   receiver.respond = () => behave.answer(503);
   await publish(service, {});
@@ -101,59 +96,4 @@ test('a delivery whose eighth attempt was lost fails', async () => {
   service.clock.advance(LEASE);
   await settled(service, ({ status }) => status === 'failed');
   expect(receiver.requests).toHaveLength(1);
-});
-
-test('a delivery whose process was killed during the request is sent again', async () => {
-  service = await startService({ receivers: [receiver], realTime: true });
-  const { id } = await activeSubscription(service, receiver.url('/in'));
-  await service.app.stop();
-  const folder = await mkdtemp(path.join(tmpdir(), 'tocsin-'));
-  const authority = path.join(folder, 'ca.pem');
-  await writeFile(authority, receiver.ca);
-
-  // The process is killed while it waits for the receiver's response.
-  const now = new Date().toISOString();
-  await service.knex.raw(
-    `with event as (
-       insert into events (id, workspace_id, body, occurred_at, queued_at) values (gen_random_uuid(), 1, '{}', ?, ?)
-       returning id)
-     insert into deliveries (event_id, subscription_id, workspace_id, status, due_at, deadline_at)
-     select id, ?, 1, 'queued', ?, ?::timestamptz + interval '1 day' from event`,
-    [now, now, id, now, now],
-  );
-  receiver.respond = () => behave.hang();
-  const child = fork(path.join(import.meta.dirname, '../src/main.ts'), {
-    stdio: 'ignore',
-    execArgv: [],
-    env: {
-      PATH: process.env['PATH'],
-      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
-      NODE_ENV: 'test',
-      NODE_EXTRA_CA_CERTS: authority,
-      TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS,
-      WEBHOOK_DATABASE_URL: service.database.url('webhook'),
-      INCIDENT_URL: service.incidents.url,
-      WEBHOOK_TEST_RECEIVERS: receiver.hostAndPort(),
-      AMQP_URL: 'amqp://127.0.0.1:1',
-    },
-  });
-  await eventually(() => receiver.requests.length === 1);
-  child.kill('SIGKILL');
-  await eventually(() => child.signalCode === 'SIGKILL');
-  await rm(folder, { recursive: true });
-  expect(await deliveries(service)).toMatchObject([{ status: 'queued', attempts: 1 }]);
-  expect(await slots()).toHaveLength(1);
-
-  receiver.respond = () => behave.answer(204);
-  // The lease expires for a replica whose clock is ahead.
-  const clock = testClock();
-  clock.advance(LEASE);
-  await service.startReplica({ broker: new MemoryBroker(), clock });
-  await eventually(async () => (await deliveries(service))[0]?.status === 'succeeded');
-  const [delivery] = await deliveries(service);
-  expect(delivery).toMatchObject({ attempts: 2, failed_attempts: 0 });
-  expect(receiver.requests.map(({ headers }) => headers['webhook-id'])).toEqual([
-    delivery!.event_id,
-    delivery!.event_id,
-  ]);
 });

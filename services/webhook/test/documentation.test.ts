@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { IncidentSnapshot } from '@tocsin/contracts';
-import { incidentCreatedBody, verificationBody } from '../src/requests/domain/envelope.ts';
+import { incidentCreatedBody, resourceUrl, verificationBody } from '../src/requests/domain/envelope.ts';
 import { webhooks } from '../src/http/documentation.ts';
 
 const OCCURRED_AT = '2026-11-20T09:30:00.000Z';
@@ -34,8 +34,36 @@ describe('the API description of the webhooks', () => {
     expect(parse('incident.created', body)).toEqual(JSON.parse(body));
   });
 
+  test('has no property that is empty or internal in the body', () => {
+    const bare = {
+      ...full,
+      title: '',
+      service: '',
+      regions: [],
+      severity: '',
+      status: '',
+      issue_type: '',
+      impact_summary: '',
+    };
+    const body = incidentCreatedBody({ eventId: ID, occurredAt: OCCURRED_AT, incident: bare, url: undefined });
+    expect(JSON.parse(body)).toEqual({
+      id: ID,
+      type: 'incident.created',
+      schema_version: 1,
+      occurred_at: OCCURRED_AT,
+      resource: { type: 'incident', id: 17, reference: 'INC-4', revision: 1 },
+      data: { incident: { id: 17, reference: 'INC-4', created_at: OCCURRED_AT } },
+    });
+  });
+
   test('matches the body of a verification', () => {
     const body = verificationBody(ID, OCCURRED_AT, '0b8f6a52-5f0e-4c66-9a3c-2f5d1c0f7a11');
     expect(parse('webhook.verification', body)).toEqual(JSON.parse(body));
   });
+});
+
+test('a link template is filled with the workspace, the ID and the reference', () => {
+  expect(resourceUrl('https://{workspace}.example.com/i/{reference}?id={id}', 'acme', full)).toBe(
+    'https://acme.example.com/i/INC-4?id=17',
+  );
 });

@@ -114,18 +114,6 @@ describe('a new incident', () => {
     expect((await deliveries(service)).map(({ id }) => id)).toEqual(queued.map(({ id }) => id));
   });
 
-  test('that the broker delivers twice is sent once', async () => {
-    await activeSubscription(service, receiver.url());
-    const message = incidentCreated(service);
-    const twice = { id: 17, messageId: message.id };
-    await publish(service, twice, twice);
-    await publish(service, twice);
-    await received(1);
-    await idle();
-    expect(receiver.requests).toHaveLength(1);
-    expect(await deliveries(service)).toHaveLength(1);
-  });
-
   test('is recorded in the feed and queued for delivery together, or not at all', async () => {
     await activeSubscription(service, receiver.url());
     const { id, type, ...message } = incidentCreated(service);

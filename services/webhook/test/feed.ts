@@ -17,6 +17,9 @@ export const SCOPE_OF_TYPE = {
   'timeline_event.created': 'incidents:read',
   'timeline_event.updated': 'incidents:read',
   'timeline_event.deleted': 'incidents:read',
+  'follow_up.created': 'incidents:read',
+  'follow_up.updated': 'incidents:read',
+  'follow_up.deleted': 'incidents:read',
   'service.changed': 'services:read',
   'team.changed': 'teams:read',
   'custom-field.changed': 'custom_fields:read',
@@ -71,6 +74,14 @@ function dataOf(type: PublishedType, { id, revision, title }: { id: number; revi
   }
   if (type.startsWith('timeline_event.')) {
     return { incident: { id, reference: `INC-${id}`, revision }, timeline_event: { ...TIMELINE_EVENT, title } };
+  }
+  if (type.startsWith('follow_up.')) {
+    const texts = { title, description: '', owner: '', due_on: null, status: 'open', external_url: '' };
+    const times = { created_at: AT, created_by: '1', completed_at: null, updated_at: AT };
+    return {
+      incident: { id, reference: `INC-${id}` },
+      follow_up: { id: 7, revision, incident_id: id, ...texts, ...times },
+    };
   }
   const { incident } = incidentCreated({ clock: { now: () => AT } }, { id, incident: { revision, title } }).data;
   if (type === 'incident.imported') return { incident, outcome: 'created' };

@@ -11,7 +11,7 @@ let service: TestService;
 let receiver: Receiver;
 beforeEach(async () => {
   receiver = await startReceiver();
-  service = await startService({ receivers: [receiver], overrides: { giveUpInterval: 100 } });
+  service = await startService({ receivers: [receiver], overrides: { expiryInterval: 100 } });
 });
 afterEach(async () => {
   await service.stop();
@@ -27,29 +27,20 @@ const deleteExpired = async (settings = {}) =>
   });
 const count = async (table: string) => (await service.knex(table).select(service.knex.raw('1'))).length;
 
-test('events, their deliveries and the attempts are kept for seven days', async () => {
+test.each([
+  [7, {}],
+  [2, { WEBHOOK_DELIVERY_RETENTION_DAYS: '2' }],
+])('events, their deliveries and the attempts are kept for %d days with %j', async (days, settings) => {
+  const stored = async () => Promise.all(['events', 'deliveries', 'attempts'].map(count));
   await activeSubscription(service, receiver.url());
   await publish(service, {});
   await settled(service, ({ status }) => status === 'succeeded');
-  service.clock.advance(7 * DAY - 1);
-  await deleteExpired();
-  expect(await Promise.all(['events', 'deliveries', 'attempts'].map(count))).toEqual([1, 1, 1]);
+  service.clock.advance(days * DAY - 1);
+  await deleteExpired(settings);
+  expect(await stored()).toEqual([1, 1, 1]);
   service.clock.advance(1);
-  await deleteExpired();
-  expect(await Promise.all(['events', 'deliveries', 'attempts'].map(count))).toEqual([0, 0, 0]);
-});
-
-test('events are kept as long as the operator says', async () => {
-  const forTwoDays = { WEBHOOK_DELIVERY_RETENTION_DAYS: '2' };
-  await activeSubscription(service, receiver.url());
-  await publish(service, {});
-  await settled(service, ({ status }) => status === 'succeeded');
-  service.clock.advance(2 * DAY - 1);
-  await deleteExpired(forTwoDays);
-  expect(await Promise.all(['events', 'deliveries'].map(count))).toEqual([1, 1]);
-  service.clock.advance(1);
-  await deleteExpired(forTwoDays);
-  expect(await Promise.all(['events', 'deliveries'].map(count))).toEqual([0, 0]);
+  await deleteExpired(settings);
+  expect(await stored()).toEqual([0, 0, 0]);
 });
 
 test('expired data is deleted, and nothing else', async () => {

@@ -6,7 +6,7 @@ import { activeSubscription, deliveries, publish, settled, serviceWithReceiver }
 
 const [keyId] = TEST_SECRET_KEYS.split(':') as [string];
 
-const { receiver, service } = await serviceWithReceiver({ overrides: { giveUpInterval: 100 } });
+const { receiver, service } = await serviceWithReceiver({ overrides: { expiryInterval: 100 } });
 afterEach(async () => {
   await service.reset();
   receiver.requests.length = 0;

@@ -55,27 +55,6 @@ async function untilIdle(): Promise<void> {
 const maxCount = (keys: readonly string[]) =>
   Math.max(0, ...[...Map.groupBy(keys, (key) => key).values()].map((same) => same.length));
 
-test('100 events for one host are all delivered, ten per minute, without deferrals', async () => {
-  await start({ 'one.test': '127.0.0.1' });
-  await activeSubscription(service, receiver.url('/', 'one.test'));
-  const minutes: string[] = [];
-  receiver.respond = () => {
-    minutes.push(windowStart(service.clock.now()));
-    return behave.answer(204);
-  };
-  await publish(service, ...Array.from({ length: 100 }, (_, n) => ({ id: n + 1 })));
-  for (let minute = 1; minute <= 10; minute += 1) {
-    await eventually(() => minutes.length >= minute * 10);
-    await untilIdle();
-    expect(minutes).toHaveLength(minute * 10);
-    service.clock.toNextMinute();
-  }
-  expect(maxCount(minutes)).toBe(10);
-  const all = await deliveries(service);
-  expect(all.every(({ status, attempts }) => status === 'succeeded' && attempts === 1)).toBe(true);
-  expect(new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(100);
-});
-
 test('the operator sets the windows and the slots', async () => {
   await start(
     { 'one.test': '127.0.0.1' },

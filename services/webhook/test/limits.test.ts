@@ -20,46 +20,6 @@ const to = (host: string, options: Partial<Destination> = {}): Destination => ({
   ...options,
 });
 
-/** How many requests to the destinations that `make` returns are within the limits, and which limit is reached then. */
-function capacity(make: (n: number) => Destination, used: Used, kind = 'delivery' as const) {
-  const remaining = contractBudget(kind, used);
-  let n = 0;
-  for (; remaining.reachedLimit(make(n)) === undefined; n += 1) remaining.take(make(n));
-  return { n, limit: remaining.reachedLimit(make(n)) };
-}
-
-describe('slots', () => {
-  const empty = { windows: [], slots: [] };
-
-  test('16 in total', () => {
-    expect(capacity((n) => to(`h${n}`, { workspaceId: n }), empty)).toEqual({
-      n: 16,
-      limit: { scope: 'all', resource: 'slots' },
-    });
-  });
-
-  test('8 per workspace', () => {
-    expect(capacity((n) => to(`h${n}`), empty)).toEqual({ n: 8, limit: { scope: 'workspace', resource: 'slots' } });
-  });
-
-  test('2 per address, whatever the host names', () => {
-    const same = (n: number) => to(`h${n}`, { workspaceId: n, ip: '8.8.8.8' });
-    expect(capacity(same, empty)).toEqual({ n: 2, limit: { scope: 'ip', resource: 'slots' } });
-  });
-
-  test('2 per host while its address is unknown', () => {
-    expect(capacity((n) => to('h', { workspaceId: n }), empty)).toEqual({
-      n: 2,
-      limit: { scope: 'host', resource: 'slots' },
-    });
-  });
-
-  test('slots in use count', () => {
-    const slots = Array.from({ length: 15 }, (_, n) => to(`other${n}`, { workspaceId: 100 + n }));
-    expect(capacity((n) => to(`h${n}`, { workspaceId: n }), { windows: [], slots }).n).toBe(1);
-  });
-});
-
 describe('windows', () => {
   test.each(SCOPES)('of deliveries: %s', (scope) => {
     const destination = to('h', { ip: '8.8.8.8' });
@@ -69,13 +29,6 @@ describe('windows', () => {
     expect(contractBudget('delivery', used(limit - 1)).reachedLimit(destination)).toBeUndefined();
     expect(contractBudget('delivery', used(limit)).reachedLimit(destination)).toEqual({ scope, resource: 'window' });
     expect(contractBudget('check', used(limit)).reachedLimit(destination)).toBeUndefined();
-  });
-
-  test('taken requests count at once', () => {
-    const remaining = contractBudget('check', { windows: [], slots: [] });
-    const destination = to('h');
-    for (let n = 0; n < 2; n += 1) remaining.take(destination);
-    expect(remaining.reachedLimit(destination)).toEqual({ scope: 'host', resource: 'slots' });
   });
 
   test('a full window takes precedence over used slots, because it is the longer wait', () => {
@@ -100,18 +53,6 @@ test('returns the keys whose limit is reached', () => {
   expect(remaining.exhaustedKeys('host')).toEqual(['full.example']);
   expect(remaining.exhaustedKeys('workspace')).toEqual(['7']);
   expect(remaining.exhaustedKeys('all')).toEqual([]);
-});
-
-test('other limits than those of the contract apply in the same way', () => {
-  const limits = {
-    windows: { ...CONTRACT_LIMITS.windows, delivery: { all: 5, workspace: 4, host: 3, ip: 3 } },
-    slots: { all: 9, workspace: 9, host: 9, ip: 9 },
-  };
-  const remaining = budget('delivery', { windows: [], slots: [] }, limits);
-  for (let n = 0; n < 3; n += 1) remaining.take(to('h'));
-  expect(remaining.reachedLimit(to('h'))).toEqual({ scope: 'host', resource: 'window' });
-  remaining.take(to('other'));
-  expect(remaining.reachedLimit(to('third'))).toEqual({ scope: 'workspace', resource: 'window' });
 });
 
 test('windows are clock minutes', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { DomainError } from '@tocsin/http';
-import { readReceiverUrl } from '../src/subscriptions/domain/receiver-url.ts';
+import { readReceiverUrl, URL_PATTERN } from '../src/subscriptions/domain/receiver-url.ts';
 
 const allowing = (...testReceivers: string[]) => ({ testReceivers: new Set(testReceivers), networks: [] });
 const none = allowing();
@@ -24,6 +24,23 @@ describe('a valid receiver URL', () => {
     ['https://[::ffff:8.8.8.8]/', 'https://[::ffff:808:808]', '8.8.8.8'],
   ])('%s', (text, origin, host) => {
     expect(readReceiverUrl(text, none)).toMatchObject({ origin, host });
+    expect(text).toMatch(new RegExp(URL_PATTERN));
+  });
+
+  test('matches the published pattern, whatever character is in its host, path and query', () => {
+    const accepts = (text: string) => {
+      try {
+        return readReceiverUrl(text, none).href !== '';
+      } catch {
+        return false;
+      }
+    };
+    const texts = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).flatMap((character) =>
+      ['host', '/path', '?query'].map((place) => `https://a.example${place}`.replace('host', character) + character),
+    );
+    const accepted = texts.filter(accepts);
+    expect(accepted.length).toBeGreaterThan(100_000);
+    expect(accepted.filter((text) => !new RegExp(URL_PATTERN).test(text))).toEqual([]);
   });
 
   test('keeps the complete URL; its origin has no port, path or query', () => {
@@ -93,54 +110,20 @@ const INVALID = [
   `https://${'a.'.repeat(127)}example.com/`,
   'https://loc\u00ADalhost/',
   'https://ⓛocalhost/',
-  // IPv4 in all notations
-  'https://127.0.0.1/',
-  'https://127.0.0.1./',
+  // addresses in other notations; shared/safe-http tests which ones are public
   'https://127.1/',
   'https://2130706433/',
-  'https://0x7f000001/',
   'https://0x7f.0.0.1/',
   'https://017700000001/',
-  'https://0177.0.0.1/',
   'https://１２７.0.0.1/',
   'https://%31%32%37.0.0.1/',
-  'https://0.0.0.0/',
-  'https://0/',
-  'https://10.0.0.1/',
-  'https://100.64.0.1/',
-  'https://169.254.169.254/latest/meta-data/',
-  'https://172.16.0.1/',
-  'https://192.0.0.170/',
-  'https://192.0.2.1/',
-  'https://192.168.1.1/',
-  'https://198.18.0.1/',
-  'https://203.0.113.9/',
-  'https://224.0.0.1/',
-  'https://255.255.255.255/',
+  'https://127.0.0.1./',
   'https://256.0.0.1/',
-  // IPv6
-  'https://[::]/',
-  'https://[::1]/',
+  'https://169.254.169.254/latest/meta-data/',
   'https://[0:0:0:0:0:0:0:1]/',
-  'https://[::127.0.0.1]/',
-  'https://[::7f00:1]/',
-  'https://[::ffff:127.0.0.1]/',
   'https://[::ffff:7f00:1]/',
-  'https://[::ffff:a9fe:a9fe]/',
   'https://[64:ff9b::7f00:1]/',
-  'https://[64:ff9b:1::1]/',
-  'https://[100::1]/',
-  'https://[2001::1]/',
-  'https://[2001:db8::1]/',
-  'https://[2002:7f00:1::]/',
-  'https://[3fff::1]/',
-  'https://[5f00::1]/',
-  'https://[fc00::1]/',
-  'https://[fd00:ec2::254]/',
-  'https://[fe80::1]/',
   'https://[fe80::1%25eth0]/',
-  'https://[fec0::1]/',
-  'https://[ff02::1]/',
 ];
 
 test.each(INVALID)('rejects %j', (text) => {
@@ -155,7 +138,7 @@ test.each([
   ['https://hooks.internal/', 'Must have a public host name; '],
 ])('the refusal of %s names the settings that open such receivers', (text, message) => {
   expect(() => readReceiverUrl(text, none)).toThrow(
-    new RegExp(`^${message}an operator can .* WEBHOOK_ALLOWED_NETWORKS, or with WEBHOOK_TEST_RECEIVERS for tests$`),
+    new RegExp(`^${message}an operator can .* WEBHOOK_ALLOWED_NETWORKS .*, or with WEBHOOK_TEST_RECEIVERS for tests$`),
   );
 });
 

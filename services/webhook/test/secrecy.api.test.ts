@@ -25,7 +25,9 @@ test('secrets and the hidden part of URLs reach only the receiver', async () => 
   const KEY = 'very-hidden-key';
   const client = service.as();
   const { secret, path } = await activeSubscription(service, receiver.url(`/${PATH}?key=${KEY}`));
+  const CREDENTIAL = 'very-hidden-credential';
   const responses = [
+    await client.put(`${path}/headers`, { headers: { Authorization: CREDENTIAL, 'X-Route': 'a' } }),
     await client.get('/api/v1/settings/webhooks'),
     await client.post('/api/v1/settings/webhooks', { url: `https://10.0.0.1/${PATH}?key=${KEY}` }),
     await client.post('/api/v1/settings/webhooks', { url: `https://user:${KEY}@hooks.example.com/${PATH}` }),
@@ -57,7 +59,8 @@ test('secrets and the hidden part of URLs reach only the receiver', async () => 
   expect(receiver.requests.length).toBeGreaterThan(0);
   expect(service.logged()).toMatch(/"receiver":"https:\/\/localhost".*"msg":"delivered"/);
   expect(metrics).toMatch(/tocsin_webhook_attempts_total\{result="succeeded"/);
-  for (const hidden of [secret, rotated, secret.slice(6), rotated.slice(6), PATH, KEY]) {
+  expect(receiver.requests.map(({ headers }) => headers.authorization)).toContain(CREDENTIAL);
+  for (const hidden of [CREDENTIAL, secret, rotated, secret.slice(6), rotated.slice(6), PATH, KEY]) {
     expect(everything.includes(hidden)).toBe(false);
     expect(everything.includes(Buffer.from(hidden).toString('hex'))).toBe(false);
     expect(everything.includes(Buffer.from(hidden).toString('base64').replace(/=+$/, '').slice(0, -1))).toBe(false);

@@ -73,7 +73,12 @@ const optionText = boundedText(MAX_OPTION_TEXT);
 /** Validation options in a request. Stored ones may be larger, because limits can be lowered. */
 export const fieldConfigInput = fieldConfig.extend({
   max_length: z.int().min(1).max(MAX_TEXT_VALUE).optional().meta(maxLength),
-  currencies: z.array(currencyCode).min(1).max(MAX_CURRENCIES).optional().meta(currencies),
+  currencies: z
+    .array(currencyCode)
+    .min(1)
+    .max(MAX_CURRENCIES)
+    .optional()
+    .meta({ ...currencies, uniqueItems: true }),
   options: z
     .array(
       z.union([
@@ -88,7 +93,7 @@ export const fieldConfigInput = fieldConfig.extend({
     .min(1)
     .max(MAX_OPTIONS)
     .optional()
-    .meta(options),
+    .meta({ ...options, uniqueItems: true }),
 });
 
 /** A field definition as its owner publishes it: complete, so that a replica can check values with it. */

@@ -1,7 +1,7 @@
 import type { CustomFieldDefinition, FieldConfig, FieldType } from './custom-field-definition.ts';
 import { jsonBytes, MAX_JSON_VALUE_BYTES, MAX_OPTIONS, MAX_TEXT_VALUE, MAX_TIMESTAMP } from './limits.ts';
 import { isLongerThan } from './text-schemas.ts';
-import { isCalendarDay, parseTimestamp } from './timestamp.ts';
+import { isDate, NO_DATE, timestampViolation } from './timestamp.ts';
 
 /** Why a value or a config is invalid. `path` is the dotted path within it; empty for the value as a whole. */
 export interface Violation {
@@ -61,17 +61,24 @@ function findRepeated(path: string, values: readonly string[]): Violation | unde
 export const optionValues = ({ options = [] }: FieldConfig): string[] =>
   options.map((option) => (typeof option === 'string' ? option : option.value));
 
-type Rule = (value: unknown, config: FieldConfig) => Violation | undefined;
+/** Elements of the stored value may stay. */
+type Rule = (value: unknown, config: FieldConfig, stored: unknown) => Violation | undefined;
 
-const textRule = (message: string, isValid: (text: string) => boolean): Rule => {
+/** @param findFault says what is wrong with a text; not undefined for an empty one */
+const textRule = (findFault: (text: string) => string | undefined): Rule => {
   return (value) => {
-    if (typeof value !== 'string') return invalid('', message);
-    return findLengthViolation('', value, MAX_TIMESTAMP) ?? (isValid(value) ? undefined : invalid('', message));
+    const text = typeof value === 'string' ? value : '';
+    const tooLong = findLengthViolation('', text, MAX_TIMESTAMP);
+    if (tooLong !== undefined) return tooLong;
+    const fault = findFault(text);
+    return fault === undefined ? undefined : invalid('', fault);
   };
 };
 
 const findLengthViolation = (path: string, text: string, max: number): Violation | undefined =>
   isLongerThan(text, max) ? invalid(path, `Must be at most ${max} characters`) : undefined;
+
+const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/;
 
 const RULES: Readonly<Record<FieldType, Rule>> = {
   string: (value, { max_length = MAX_TEXT_VALUE }) =>
@@ -80,21 +87,19 @@ const RULES: Readonly<Record<FieldType, Rule>> = {
       : invalid('', 'Must be text'),
   number: (value, config) => findNumberViolation('', value, config),
   boolean: (value) => (typeof value === 'boolean' ? undefined : invalid('', 'Must be true or false')),
-  date: textRule('Must be a calendar date, YYYY-MM-DD', isDate),
-  time: textRule('Must be a time of day, HH:MM or HH:MM:SS', (value) =>
-    /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/.test(value),
-  ),
-  datetime: textRule('Must be an RFC 3339 timestamp with a time zone', (value) => parseTimestamp(value) !== undefined),
+  date: textRule((text) => (isDate(text) ? undefined : NO_DATE)),
+  time: textRule((text) => (TIME_OF_DAY.test(text) ? undefined : 'Must be a time of day, HH:MM or HH:MM:SS')),
+  datetime: textRule(timestampViolation),
   monetary: findMonetaryViolation,
   json: (value) =>
     jsonBytes(value) > MAX_JSON_VALUE_BYTES
       ? invalid('', `Must be at most ${MAX_JSON_VALUE_BYTES} bytes of compact JSON`)
       : undefined,
   select: (value, config) => choiceRule(config)('', value),
-  multi_select: (value, config) => {
+  multi_select: (value, config, stored) => {
     if (!Array.isArray(value)) return invalid('', 'Must be an array of texts');
     if (value.length > MAX_OPTIONS) return invalid('', `Must have at most ${MAX_OPTIONS} items`);
-    const findChoiceViolation = choiceRule(config);
+    const findChoiceViolation = choiceRule(config, Array.isArray(stored) ? stored : []);
     for (const [index, item] of value.entries()) {
       const violation = findChoiceViolation(String(index), item);
       if (violation !== undefined) return violation;
@@ -105,13 +110,15 @@ const RULES: Readonly<Record<FieldType, Rule>> = {
 
 /**
  * Checks a JSON value against its field's definition (contract: Custom fields). The caller handles a null that unsets
- * the field.
+ * the field, and the stored value itself.
+ * @param stored the incident's value, of which elements may stay
  */
 export function findValueViolation(
   { field_type, config = {} }: Pick<CustomFieldDefinition, 'field_type' | 'config'>,
   value: unknown,
+  stored?: unknown,
 ): Violation | undefined {
-  return RULES[field_type](value, config);
+  return RULES[field_type](value, config, stored);
 }
 
 function findNumberViolation(
@@ -134,11 +141,6 @@ function decimalsOf(value: number): number {
   return Math.max(0, fraction.length - Number(exponent));
 }
 
-function isDate(value: string): boolean {
-  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(value) ?? [];
-  return isCalendarDay(Number(year), Number(month), Number(day));
-}
-
 function findMonetaryViolation(value: unknown, config: FieldConfig): Violation | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return invalid('', 'Must be an object with amount and currency');
@@ -157,8 +159,11 @@ function findMonetaryViolation(value: unknown, config: FieldConfig): Violation |
   return invalid('currency', "Must be one of the field's currencies");
 }
 
-function choiceRule(config: FieldConfig): (path: string, value: unknown) => Violation | undefined {
-  const options = new Set(optionValues(config));
+function choiceRule(
+  config: FieldConfig,
+  stored: readonly unknown[] = [],
+): (path: string, value: unknown) => Violation | undefined {
+  const options = new Set<unknown>([...optionValues(config), ...stored]);
   return (path, value) => {
     if (typeof value !== 'string') return invalid(path, 'Must be text');
     if (options.has(value)) return undefined;

@@ -120,6 +120,11 @@ export const timelineEventSnapshot = z.object({
   }),
   source_window_ended_at: moment.meta({ description: 'End of that time; null: unknown' }),
   evidence_links: digestible(z.array(evidenceLink)).meta({ description: 'Links to what supports it; empty: none' }),
+  // Events of earlier releases lack it.
+  imported: z.boolean().optional().meta({
+    description:
+      'Whether an import of incidents brought it: its type, source, author and times are what another system said',
+  }),
 });
 
 /** Any value, or the digest of a large one, which a union with any value could not tell apart. */
@@ -127,7 +132,10 @@ const changedValue = z.unknown();
 
 /** The change of one property of an incident. */
 export const incidentChange = z.object({
-  field: z.string().meta({ description: 'The changed property; `custom_fields.` and its slug for a custom field' }),
+  field: z.string().meta({
+    description:
+      'The changed property; `custom_fields.` and its slug for a custom field, `relations.` and its type for a relation',
+  }),
   from: changedValue.meta({ description: 'The value before, or its digest if it is large; null: none' }),
   to: changedValue.meta({ description: 'The value after, or its digest if it is large; null: none' }),
 });

@@ -20,7 +20,12 @@ export { type Envelope, envelope, type EventWorkspace, eventWorkspace, instant }
 export {
   type EventData,
   eventData,
+  EVENTS,
+  EVENT_TYPES,
   type EventType,
+  FEED_TYPES,
+  type FeedType,
+  type ResourceKind,
   serviceSnapshot,
   type ServiceSnapshot,
   teamSnapshot,
@@ -68,6 +73,7 @@ export {
   people,
   peopleQuery,
 } from './internal.ts';
+export { followUpSnapshot, type FollowUpSnapshot } from './follow-up-snapshot.ts';
 export {
   incidentChange,
   incidentReference,
@@ -80,7 +86,16 @@ export {
   type TimelineEventSnapshot,
 } from './incident-snapshots.ts';
 export { isLargeValue, largeValue, type LargeValue, MAX_VALUE_BYTES } from './large-value.ts';
-export { ceilTimestamp, isCalendarDay, parseTimestamp, timestampInput } from './timestamp.ts';
+export {
+  ceilTimestamp,
+  dateText,
+  EARLIEST_INSTANT,
+  isCalendarDay,
+  parseTimestamp,
+  timestampInput,
+  timestampText,
+  timestampViolation,
+} from './timestamp.ts';
 export {
   deadLetterQueueName,
   exchangeName,
@@ -88,6 +103,7 @@ export {
   type QueueDefinition,
   queueName,
   QUEUES,
+  requeueExchangeName,
   shortQueueOf,
 } from './topology.ts';
 export {
@@ -102,9 +118,21 @@ export {
   MAX_VALUES,
   MAX_VALUES_BYTES,
 } from './limits.ts';
-export { boundedText, externalIdText, isLongerThan, nameText, trimmedText } from './text-schemas.ts';
+export {
+  boundedText,
+  EMAIL,
+  externalIdText,
+  isBlank,
+  isEmailAddress,
+  isLongerThan,
+  KEY,
+  keyText,
+  nameText,
+  shownText,
+  trimmedText,
+} from './text-schemas.ts';
 export { type Principal, type ServicePrincipal, signedPrincipal, type WorkspaceContext } from './principal.ts';
 export { ARCHIVED_FACTOR, MAX_COUNTED_USE, type QuotaName, quotaOf, QUOTAS, type Quotas } from './quotas.ts';
-export { fold } from './fold.ts';
+export { cutKey, fold, foldedKey } from './fold.ts';
 export { type Permission, PERMISSIONS, type Prerequisite, PREREQUISITES, type Scope, SCOPES } from './scopes.ts';
 export { callersOf, SERVICE_CALLS, SERVICE_NAMES, type ServiceName, SERVICES } from './service-calls.ts';

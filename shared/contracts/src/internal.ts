@@ -105,8 +105,11 @@ export const unmanagedReferences = z.object({
 /** The number of a workspace's latest committed incident (`INC-<number>`); 0 if there is none. */
 export const lastIncidentNumber = z.object({ number: z.int().min(0) });
 
-/** How much a workspace uses of the quotas that a service enforces, by their names. */
-export const quotaUse = z.object({ used: z.record(z.string().max(64), z.int().min(0)) });
+/** How much a workspace uses of the quotas that a service enforces, by their names; of one, whether it has a chat. */
+export const quotaUse = z.object({
+  used: z.record(z.string().max(64), z.int().min(0)),
+  chat: z.boolean().optional(),
+});
 
 /** Names a key that a user has sent. */
 export const idempotencyKeyQuery = z.strictObject({

@@ -16,6 +16,7 @@ export const SCOPES = [
   'configuration:read',
   'configuration:write',
   'imports:write',
+  'alerts:write',
 ] as const;
 
 export type Scope = (typeof SCOPES)[number];

@@ -1,7 +1,12 @@
-import type { EventType } from './events.ts';
+import { type EventType, FEED_TYPES } from './events.ts';
+import type { ServiceName } from './service-calls.ts';
+
+type AppName = 'gateway' | ServiceName;
 
 /** Names on the broker begin with the installation's namespace (`TOCSIN_NAMESPACE`, default `tocsin`). */
 export const exchangeName = (namespace: string) => `${namespace}.events`;
+/** From where a message that a consumer returns goes to the end of its queue: the routing key is the queue's `name`. */
+export const requeueExchangeName = (namespace: string) => `${namespace}.requeue`;
 export const queueName = (namespace: string, queue: QueueDefinition) => `${namespace}.${queue.name}`;
 export const deadLetterQueueName = (namespace: string, queue: QueueDefinition) => `${queueName(namespace, queue)}.dead`;
 
@@ -10,7 +15,8 @@ export const deadLetterQueueName = (namespace: string, queue: QueueDefinition) =
  * the types that it does not know.
  */
 export interface QueueDefinition {
-  name: string;
+  /** Begins with the name of the app that consumes the queue. */
+  name: `${AppName}.${string}`;
   bindings: readonly EventType[];
   /** Of several consumers one gets all messages, so that they are handled in the order of the queue. */
   singleActiveConsumer?: true;
@@ -29,19 +35,7 @@ export const QUEUES = {
   /** Recorded in the event feed; those of new incidents are queued as deliveries, too. */
   webhookFeed: {
     name: 'webhook.feed',
-    bindings: [
-      'incident.created',
-      'incident.updated',
-      'incident.archived',
-      'incident.restored',
-      'incident.imported',
-      'timeline_event.created',
-      'timeline_event.updated',
-      'timeline_event.deleted',
-      'service.changed',
-      'team.changed',
-      'custom-field.changed',
-    ],
+    bindings: FEED_TYPES,
     singleActiveConsumer: true,
     keptBelow: 500,
   },
@@ -49,7 +43,7 @@ export const QUEUES = {
     name: 'incident.replicas',
     bindings: ['service.changed', 'team.changed', 'custom-field.changed', 'user.changed', 'workspace.changed'],
   },
-  incidentFeeds: {
+  incidentReports: {
     name: 'incident.feeds',
     bindings: ['customer-impact.updated', 'investigation.run.updated'],
   },

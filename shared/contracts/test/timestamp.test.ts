@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ceilTimestamp, parseTimestamp } from '../src/index.ts';
+import { ceilTimestamp, parseTimestamp, timestampViolation } from '../src/index.ts';
 
 describe('timestamps', () => {
   test.each([
@@ -48,4 +48,22 @@ describe('a bound finer than a millisecond', () => {
     ['2026-11-20T09:30:00.5Z', '2026-11-20T09:30:00.500Z'],
     ['9999-12-31T23:59:59.9999Z', '9999-12-31T23:59:59.999Z'],
   ])('%s is rounded up to %s', (text, utc) => expect(ceilTimestamp(text)).toBe(utc));
+});
+
+describe('what is wrong with a text', () => {
+  const RULE = 'Must be an RFC 3339 timestamp with a time zone';
+  test.each([
+    [
+      '2026-11-20T09:30:00 02:00',
+      `${RULE}: the offset begins with a space, which is what + means in a query; write %2B there`,
+    ],
+    ['2016-12-31T23:59:60Z', `${RULE}: leap seconds, such as 23:59:60, are not accepted`],
+    ['2026-02-30T00:00:00Z', `${RULE}: the day does not exist`],
+    ['0000-12-31T00:00:00Z', `${RULE}: the years are 0001 to 9999 in UTC`],
+    ['9999-12-31T23:59:59-00:01', `${RULE}: the years are 0001 to 9999 in UTC`],
+    ['2026-11-20T09:30:00', RULE],
+    ['yesterday', RULE],
+  ])('%s', (text, message) => expect(timestampViolation(text)).toBe(message));
+
+  test('is nothing for a timestamp', () => expect(timestampViolation('2026-11-20T09:30:00+02:00')).toBeUndefined());
 });

@@ -22,6 +22,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     id: members(event)['id'],
     revision: members(incident)['revision'],
   }),
+  follow_up: ({ follow_up: followUp }) => idAndRevision(members(followUp)),
   service: ({ service }) => idAndRevision(members(service)),
   team: ({ team }) => idAndRevision(members(team)),
   'custom-field': ({ field }) => idAndRevision(members(field)),

@@ -1,4 +1,4 @@
-export { checkAccess } from './access.ts';
+export { checkAccess } from './api/access.ts';
 export {
   BODY_LIMIT_HEADER,
   bodySettings,
@@ -6,7 +6,7 @@ export {
   type JsonBody,
   MAX_BODY_BYTES,
   readJsonBody,
-} from './body.ts';
+} from './api/body.ts';
 export {
   type Contract,
   type Contracts,
@@ -24,7 +24,7 @@ export {
   type RequestOf,
   type Route,
   type RouteRequest,
-} from './contract.ts';
+} from './contracts/contract.ts';
 export {
   DomainError,
   ERROR_STATUS,
@@ -34,36 +34,53 @@ export {
   invalidRequest,
   notFound,
   invalidState,
+  outcomeUnknown,
   serviceUnavailable,
   shareExceeded,
-} from './errors.ts';
-export { drainOf } from './drain.ts';
-export { type EventStream, type LineStream, NDJSON, type ServerSentEvent, type StreamPart } from './event-stream.ts';
-export { visibleFrom } from './history.ts';
-export { httpApp, type HttpAppOptions } from './http-app.ts';
-export type { HttpLimits } from './route-handler.ts';
+} from './errors/errors.ts';
+export { drainOf } from './server/drain.ts';
+export {
+  type EventStream,
+  type LineStream,
+  messageOf,
+  NDJSON,
+  type ServerSentEvent,
+  type StreamPart,
+  UNBUFFERED_HEADER,
+} from './streams/event-stream.ts';
+export { visibleFrom } from './api/history.ts';
+export { httpApp, type HttpAppOptions, METHODS_PATH, methodsSchema } from './api/http-app.ts';
+export type { HttpLimits } from './api/route-handler.ts';
 export {
   createIdempotencyTable,
   IDEMPOTENCY_HOURS,
   type KeyState,
   type Outcome,
   sweepIdempotencyKeys,
-} from './idempotency-keys.ts';
-export { idempotencyKeyRoute, type KeyLookup, keyLookup } from './idempotency-lookup.ts';
-export { type IdempotencyClaim, type IdempotencyKey, idempotently, idempotentlyWithClaim } from './idempotency.ts';
-export { type InternalClient, internalClient, UnexpectedStatus } from './internal-client.ts';
-export { checkStorable, checkText, parseJson } from './json.ts';
-export { jsonEqual } from './json-equal.ts';
-export { type Deprecation, deprecationHeaders } from './deprecation.ts';
-export { DESCRIPTION_PATH, entityTagOf } from './description-route.ts';
-export type { AnyDocumentation, Documentation, WebhookDocumentation } from './documentation.ts';
-export { EXTENSIONS, openApiDocument } from './openapi.ts';
-export { type Json, JsonRows } from './json-rows.ts';
-export { scanJson } from './scan-json.ts';
-export { normaliseList } from './normalise-list.ts';
-export { parametersIn, PathTree, segmentsOf } from './path-tree.ts';
-export { throttleByWorkspace } from './throttle-by-workspace.ts';
-export { buildPage, MAX_PAGE_BYTES, type Page } from './page-body.ts';
+} from './idempotency/idempotency-keys.ts';
+export { idempotencyKeyRoute, type KeyLookup, keyLookup } from './idempotency/idempotency-lookup.ts';
+export {
+  type IdempotencyClaim,
+  type IdempotencyKey,
+  idempotently,
+  idempotentlyWithClaim,
+} from './idempotency/idempotency.ts';
+export { type InternalClient, internalClient, UnexpectedStatus } from './calls/internal-client.ts';
+export { checkStorable, checkText, type DocumentLimits, parseJson } from './json/json.ts';
+export { jsonEqual } from './json/json-equal.ts';
+export { type Deprecation, deprecationHeaders } from './contracts/deprecation.ts';
+export {
+  type AnyDocumentation,
+  type Documentation,
+  EXTENSIONS,
+  type WebhookDocumentation,
+} from './contracts/documentation.ts';
+export { type Json, JsonRows } from './json/json-rows.ts';
+export { type DocumentSize, scanJson, sizeOfJson } from './json/scan-json.ts';
+export { normaliseList } from './pages/normalise-list.ts';
+export { parametersIn, PathTree, segmentsOf } from './api/path-tree.ts';
+export { throttleByWorkspace } from './server/throttle-by-workspace.ts';
+export { buildPage, MAX_PAGE_BYTES, type Page } from './pages/page-body.ts';
 export {
   canonicalJson,
   CURSOR_PURPOSE,
@@ -75,18 +92,18 @@ export {
   type Pagination,
   pagination,
   signedCursors,
-} from './pagination.ts';
-export type { Key, KeyType, Position, SortSegment, SegmentPosition } from './sort-key.ts';
-export { getOnce, type Target } from './get-once.ts';
-export { pathId, readPath, readQuery } from './parameters.ts';
+} from './pages/pagination.ts';
+export type { Key, KeyType, Position, SortSegment, SegmentPosition } from './pages/sort-key.ts';
+export { pathId, readPath, readQuery } from './api/parameters.ts';
 export {
   checkRevision,
   IDEMPOTENCY_HEADER,
   IF_VERSION_HEADER,
   readExpectedRevision,
   readIdempotencyKey,
+  REPLAYED_HEADER,
   VERSION_HEADER,
-} from './preconditions.ts';
+} from './contracts/preconditions.ts';
 export {
   openPrincipalVerifier,
   PRINCIPAL_HEADER,
@@ -94,24 +111,35 @@ export {
   principalPurpose,
   type PrincipalVerifier,
   signPrincipal,
-} from './principal.ts';
-export { type Refusals, refusalsOf } from './refusals.ts';
-export { quotaExceeded } from './quota-exceeded.ts';
-export { sendDraining, sendError, sendHealth, sendJson } from './replies.ts';
-export { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
-export { traceRequest } from './request-span.ts';
+} from './calls/principal.ts';
+export { type Refusals, refusalsOf } from './errors/refusals.ts';
+export { quotaExceeded } from './errors/quota-exceeded.ts';
+export { MARKDOWN, sendDraining, sendError, sendHealth, sendJson } from './api/replies.ts';
+export { REQUEST_ID_HEADER, requestIdOf } from './server/request-id.ts';
+export { traceRequest } from './server/request-span.ts';
 export {
   type AddressChange,
   type ServiceAddress,
   type ServiceAddresses,
   serviceAddresses,
-} from './service-addresses.ts';
-export { SUSPECT_AFTER_MS, type WatchedRequest } from './service-health.ts';
-export { schemaReference } from './schema-reference.ts';
-export { type HttpServer, listen } from './server.ts';
-export { bind } from './bind.ts';
-export { toDomainError } from './to-domain-error.ts';
-export { type UnsentBytes, unsentBytes } from './unsent-bytes.ts';
-export { validate } from './validate.ts';
-export { EVENT_STREAM, LAST_EVENT_ID_HEADER, type WaitingRequest } from './waiting.ts';
-export { MAX_WAITING_REQUESTS, type WaitingPlaces, waitingPlaces, waitingSettings } from './waiting-places.ts';
+} from './calls/service-addresses.ts';
+export { type Attempt, NoResponse, sendRequest } from './calls/send-request.ts';
+export { schemaReference } from './pages/schema-reference.ts';
+export { isRead, pathOf } from './server/exchange.ts';
+export { type HttpServer, listen } from './server/server.ts';
+export { declareOwnServers } from './calls/own-servers.ts';
+export { hasBody } from './server/unread-bodies.ts';
+export { bind } from './server/bind.ts';
+export { toDomainError } from './api/to-domain-error.ts';
+export { type UnsentBytes, unsentBytes } from './streams/unsent-bytes.ts';
+export { validate } from './api/validate.ts';
+export { EVENT_STREAM, LAST_EVENT_ID_HEADER, type WaitingRequest } from './streams/waiting.ts';
+export {
+  MAX_WAITING_REQUESTS,
+  leaseToWait,
+  type WaitingLeases,
+  waitingLeases,
+  waitingSettings,
+} from './streams/waiting-leases.ts';
+export { errorCodesOf, errorResponseName } from './contracts/operation-errors.ts';
+export { queryOf, VALIDATED_HEADER } from './contracts/validate-only.ts';

@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { deadLetterQueueName, exchangeName, hasConsumer, type QueueDefinition, queueName } from '@tocsin/contracts';
+import {
+  deadLetterQueueName,
+  exchangeName,
+  hasConsumer,
+  type QueueDefinition,
+  queueName,
+  requeueExchangeName,
+} from '@tocsin/contracts';
 import { contextOfHeaders, headersOfStored, type Logger, withTimeout, storableTrace } from '@tocsin/runtime';
 import {
   type Channel,
@@ -12,7 +19,8 @@ import {
 } from 'amqplib';
 import { Acknowledgements } from './amqp-acknowledgements.ts';
 import { confirmPublisher, type Publisher } from './amqp-publisher.ts';
-import { declareTopology } from './amqp-topology.ts';
+import { ensureTopology, openQuietly } from './amqp-topology.ts';
+import { connectionRefusal } from './connection-refusal.ts';
 import {
   type Broker,
   DELIVERY_LIMIT,
@@ -222,7 +230,7 @@ export class AmqpBroker implements Broker {
   #redeclareQueues(session: Session): void {
     this.#redeclareTimer ??= setTimeout(() => {
       this.#redeclareTimer = undefined;
-      if (this.#session === session) void declareTopology(session.channel, this.#namespace).catch(() => undefined);
+      if (this.#session === session) void ensureTopology(session.publishing, this.#namespace).catch(() => undefined);
     }, REOPEN_DELAY);
   }
 
@@ -247,7 +255,7 @@ export class AmqpBroker implements Broker {
       channel.on('error', (error: Error) => this.#log.warn({ err: error }, 'the publishing channel failed'));
       // Without its channel the connection is useless: reconnect.
       channel.once('close', () => void closeGracefully(publishing));
-      await answerOf(publishing, declareTopology(channel, this.#namespace));
+      await answerOf(publishing, ensureTopology(publishing, this.#namespace));
       const consuming = await open();
       if (link.lost || this.#closed) {
         await closeGracefully(...opened);
@@ -290,11 +298,14 @@ export class AmqpBroker implements Broker {
   #scheduleRetry(error: unknown): void {
     if (this.#closed) return;
     const delay = RECONNECT_DELAYS[Math.min(this.#failedAttempts, RECONNECT_DELAYS.length - 1)];
-    // Warns once per outage.
-    this.#log[this.#failedAttempts === 0 ? 'warn' : 'debug'](
-      { err: error, delay },
-      'cannot reach the broker; retrying',
-    );
+    // Once per outage.
+    const isFirst = this.#failedAttempts === 0;
+    const refused = connectionRefusal(error);
+    if (refused === undefined) {
+      this.#log[isFirst ? 'warn' : 'debug']({ err: error, delay }, 'cannot reach the broker; retrying');
+    } else {
+      this.#log[isFirst ? 'error' : 'debug']({ refused, delay }, 'the broker refuses a part of AMQP_URL; retrying');
+    }
     this.#failedAttempts += 1;
     clearTimeout(this.#reconnectTimer);
     this.#reconnectTimer = setTimeout(() => {
@@ -318,12 +329,12 @@ export class AmqpBroker implements Broker {
       setTimeout(() => void this.#startConsumer(session, consumer), REOPEN_DELAY);
     };
     try {
+      await answerOf(session.consuming, ensureTopology(session.consuming, this.#namespace));
       const channel = await answerOf(session.consuming, session.consuming.createChannel());
       channel.on('error', (error: Error) =>
         this.#log.warn({ err: error, queue: consumer.queue.name }, 'a consumer channel failed'),
       );
       channel.once('close', reopen);
-      await answerOf(session.consuming, declareTopology(channel, this.#namespace));
       await answerOf(session.consuming, channel.prefetch(consumer.prefetch));
       const acknowledgements = new Acknowledgements(channel);
       const consuming = channel.consume(queueName(this.#namespace, consumer.queue), (message) => {
@@ -403,8 +414,9 @@ export class AmqpBroker implements Broker {
       Object.entries(properties.headers ?? {}).filter(([name]) => !COUNT_HEADERS.has(name)),
     );
     const copy = {
-      exchange: '',
-      routingKey: queueName(this.#namespace, consumer.queue),
+      // Not the default exchange: whoever may publish to that reaches every queue.
+      exchange: requeueExchangeName(this.#namespace),
+      routingKey: consumer.queue.name,
       messageId: idOf(message) ?? randomUUID(),
       // A new key: the copy may be delivered and requeued again before the confirm of this one arrives.
       deduplicationKey: randomUUID(),
@@ -439,13 +451,6 @@ const DELIVERY_COUNT_HEADER = 'x-delivery-count';
 const COUNT_HEADERS = new Set([DELIVERY_COUNT_HEADER, 'x-acquired-count']);
 
 const previousDeliveries = ({ properties }: ConsumeMessage) => Number(properties.headers?.[DELIVERY_COUNT_HEADER] ?? 0);
-
-/** Opens a channel whose errors only fail the calls. */
-async function openQuietly(connection: ChannelModel): Promise<Channel> {
-  const channel = await connection.createChannel();
-  channel.on('error', () => undefined);
-  return channel;
-}
 
 /** Waits for a step. On a timeout, rejects and destroys the connection: the broker does not respond. */
 async function answerOf<Result>(

@@ -1,7 +1,7 @@
 import type { AuditEntry, EventWorkspace, Principal } from '@tocsin/contracts';
 import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
-import { outbox } from './outbox.ts';
+import { type NewEvent, outbox } from './outbox.ts';
 
 /** Who changes a setting, of which workspace, and by which request. */
 export interface Change {
@@ -26,16 +26,20 @@ export const changeByOperator = (workspace: EventWorkspace): Change => ({
   requestId: null,
 });
 
-/** Records a change of a setting in the audit log if, and only if, the transaction commits (contract: Audit log). */
-export const recordChange = async (
-  trx: Knex.Transaction,
+type Recorded = Omit<AuditEntry, 'actor'> & { now: Instant };
+
+/** What makes an entry of the audit log, for a statement that inserts it with others. */
+export const auditEvent = (
   { workspace, actor, requestId }: Change,
-  { now, ...entry }: Omit<AuditEntry, 'actor'> & { now: Instant },
-): Promise<void> =>
-  outbox(trx).add({
-    type: 'audit.recorded',
-    occurredAt: now,
-    workspace,
-    requestId,
-    data: { entry: { actor, ...entry } },
-  });
+  { now, ...entry }: Recorded,
+): NewEvent<'audit.recorded'> => ({
+  type: 'audit.recorded',
+  occurredAt: now,
+  workspace,
+  requestId,
+  data: { entry: { actor, ...entry } },
+});
+
+/** Records a change of a setting in the audit log if, and only if, the transaction commits (contract: Audit log). */
+export const recordChange = async (trx: Knex.Transaction, change: Change, recorded: Recorded): Promise<void> =>
+  outbox(trx).add(auditEvent(change, recorded));

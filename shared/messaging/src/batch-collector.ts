@@ -5,6 +5,8 @@ import type { Disposition, IncomingMessage, MessageHandler } from './broker.ts';
 export interface BatchBounds {
   messages: number;
   bytes: number;
+  /** Batches that are handled at the same time; with more than one, messages have no order. */
+  concurrent: number;
 }
 
 /** `again`: the message is the first of the next batch. */
@@ -18,8 +20,8 @@ export interface BatchCollector {
 }
 
 /**
- * Collects messages into batches, which are handled one after the other, in the order of the messages. While one batch
- * is handled, the next one grows; a message that comes alone does not wait.
+ * Collects messages into batches, which are handled in the order of the messages. While as many are handled as the bounds
+ * allow, the next one grows; a message that comes alone does not wait.
  * @param handleBatch returns what to do with each message, in their order
  */
 export function collectBatches(
@@ -27,7 +29,7 @@ export function collectBatches(
   bounds: BatchBounds,
 ): BatchCollector {
   let waiting: { message: IncomingMessage; settle: (disposition: Disposition) => void }[] = [];
-  let running = false;
+  let running = 0;
   let stopped = false;
 
   const takeBatch = () => {
@@ -59,18 +61,18 @@ export function collectBatches(
       }
       waiting = [...again, ...waiting];
     }
-    running = false;
+    running -= 1;
   };
 
   return {
     handle: async (message) => {
       if (stopped) return 'leave';
       // Otherwise every reconnection to the broker would add the same messages, for as long as a batch waits.
-      if (waiting.length >= bounds.messages) dropLost();
+      if (waiting.length >= bounds.messages * bounds.concurrent) dropLost();
       const { promise, resolve } = Promise.withResolvers<Disposition>();
       waiting.push({ message, settle: resolve });
-      if (!running) {
-        running = true;
+      if (running < bounds.concurrent) {
+        running += 1;
         // After the other messages that have arrived together with this one.
         // Not in the trace of this message alone.
         runInBackground(() => setImmediate(() => void run()));

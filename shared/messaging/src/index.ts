@@ -1,6 +1,7 @@
-export { type Change, changeBy, changeByOperator, recordChange } from './audit.ts';
-export { declareTopology } from './amqp-topology.ts';
+export { auditEvent, type Change, changeBy, changeByOperator, recordChange } from './audit.ts';
+export { brokerTopology, declareTopology } from './amqp-topology.ts';
 export { AmqpBroker } from './amqp-broker.ts';
+export { connectionRefusal } from './connection-refusal.ts';
 export { type ConfirmOutcome, confirmPublisher, type AmqpMessage, type Publisher } from './amqp-publisher.ts';
 export {
   type Broker,
@@ -17,13 +18,14 @@ export {
 } from './broker.ts';
 export type { BatchBounds } from './batch-collector.ts';
 export {
-  type BatchConsumerOptions,
+  type ConsumerOptions,
+  type ConsumerSpec,
+  type EventHandlers,
   type HandleBatch,
   type HandledBatch,
   type ReceivedEvent,
-  startBatchConsumer,
-} from './batch-consumer.ts';
-export { type ConsumerOptions, type EventHandlers, startConsumer } from './consumer.ts';
+  startConsumer,
+} from './consumer.ts';
 export { recordInInbox, claimStatement, createInboxTable, INBOX_DAYS, sweepInbox } from './inbox.ts';
 export { MemoryBroker } from './memory-broker.ts';
 export {

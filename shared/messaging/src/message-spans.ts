@@ -15,7 +15,7 @@ export interface MessagePlace {
   system: string;
   exchange: string;
   routingKey: string;
-  /** Of a consumer. */
+  /** The queue of a consumer. */
   queue?: string;
 }
 

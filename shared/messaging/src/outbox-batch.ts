@@ -60,25 +60,42 @@ export async function beginBatch(
   };
 }
 
-const unnamed = (text: string) => ({ name: '', text, values: [] });
-
-const statementsOf = (options: BatchLimits & { after: number; frozenAfter: number }) =>
+const statementsOf = ({
+  after,
+  rows,
+  bytes,
+  perWorkspace,
+  frozenAfter,
+}: BatchLimits & { after: number; frozenAfter: number }) =>
   [
-    unnamed(`select set_config('idle_in_transaction_session_timeout', '${options.frozenAfter}', true)`),
-    unnamed(`select set_config('tocsin.publishes', pg_try_advisory_xact_lock(${LOCK_CLASS}, 'outbox'::regclass::oid::int)::text, true)
-    as locked`),
-    unnamed(`with recursive workspaces as (
+    {
+      name: 'bound-pause',
+      text: "select set_config('idle_in_transaction_session_timeout', $1, true)",
+      values: [String(frozenAfter)],
+    },
+    { name: 'lock-outbox', text: LOCK, values: [] },
+    { name: 'read-outbox', text: READ, values: [after, rows, perWorkspace, bytes] },
+  ] as const;
+
+const LOCK = `
+  select set_config(
+    'tocsin.publishes', pg_try_advisory_xact_lock(${LOCK_CLASS}, 'outbox'::regclass::oid::int)::text, true
+  ) as locked`;
+
+/** $1: the workspace after which it begins; $2: rows; $3: rows of one workspace; $4: bytes. */
+const READ = `
+  with recursive workspaces as (
     (select workspace_id, 1 as nth from outbox
-      where current_setting('tocsin.publishes', true) = 'true' and workspace_id > ${options.after}
+      where current_setting('tocsin.publishes', true) = 'true' and workspace_id > $1
       order by workspace_id limit 1)
     union all
     select next.workspace_id, nth + 1 from workspaces cross join lateral (
       select workspace_id from outbox where workspace_id > workspaces.workspace_id order by workspace_id limit 1
     ) as next
-    where nth < ${options.rows}
+    where nth < $2
   ), shares as materialized (
     select count(*) as workspaces, max(workspace_id) as last_workspace,
-      least(${options.perWorkspace}, ceil(2.0 * ${options.rows} / greatest(1, count(*))))::bigint as share
+      least($3, ceil(2.0 * $2 / greatest(1, count(*))))::bigint as share
     from workspaces
   ), waiting as (
     select head.id, workspaces.workspace_id, head.turn from workspaces cross join lateral (
@@ -87,20 +104,21 @@ const statementsOf = (options: BatchLimits & { after: number; frozenAfter: numbe
     ) as head
   ), chosen as (
     select id, workspace_id, turn, count(*) over () as total, max(turn) over () as longest from waiting
-    order by turn, workspace_id limit ${options.rows}
+    order by turn, workspace_id limit $2
   )
   select id, message_id, workspace_id, type, body, trace_context,
-    workspaces = ${options.rows} as has_more_workspaces, last_workspace,
+    workspaces = $2 as has_more_workspaces, last_workspace,
     count(*) over () < total or longest = share as has_more_rows
   from (
     select outbox.id, message_id, outbox.workspace_id, type, body, trace_context,
       turn, total, longest, share, workspaces, last_workspace,
       sum(octet_length(body)) over (order by turn, outbox.workspace_id) as sum_of_bytes
-    from chosen join outbox on outbox.id = chosen.id cross join shares
+    from chosen cross join shares cross join lateral (
+      select id, message_id, workspace_id, type, body, trace_context from outbox where outbox.id = chosen.id limit 1
+    ) as outbox
   ) as measured
-  where sum_of_bytes <= ${options.bytes} or sum_of_bytes = octet_length(body)
-  order by turn, workspace_id`),
-  ] as const;
+  where sum_of_bytes <= $4 or sum_of_bytes = octet_length(body)
+  order by turn, workspace_id`;
 
 /** Before the first workspace; rows without one have 0. */
 export const NO_WORKSPACE = -1;

@@ -48,7 +48,7 @@ function parse(body: string): ParsedMessage {
   return { event: { ...outer.data, data: data.data }, type };
 }
 
-const isEventType = (type: string): type is EventType => Object.hasOwn(eventData, type);
+export const isEventType = (type: string): type is EventType => Object.hasOwn(eventData, type);
 
 /** Lists paths and codes, never values: a malformed message may contain secrets. */
 const describe = (issues: readonly { path: PropertyKey[]; code: string }[]) =>

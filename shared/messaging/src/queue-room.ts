@@ -4,9 +4,9 @@ import type { BatchLimits } from './outbox-batch.ts';
 
 /** Milliseconds within which its consumer must have taken what waits, as far as the last measurement tells. */
 const TAKEN_WITHIN = 250;
-/** For at least so long what it takes is counted: it takes many at a time. */
+/** The shortest measurement of what the consumer takes, which is many messages at a time. */
 const MEASURED_FOR = 250;
-/** So many may wait in any case: a consumer takes as many at a time. */
+/** This many may always wait: a consumer takes as many at a time. */
 const MIN_BOUND = 100;
 /**
  * Milliseconds between two batches while the queue is full, and how much a workspace has in them: 24 events a second, more
@@ -24,7 +24,7 @@ export interface QueueRoom {
 }
 
 /**
- * For one relay. The bound of the queue is what its consumer takes in a fraction of a second, which the relay finds out
+ * The room of one relay. The bound of the queue is what its consumer takes in a fraction of a second. The relay measures it
  * from its own messages; those of other relays make the bound lower. The relay asks the broker again when half of the room
  * that it was told of is used up.
  */

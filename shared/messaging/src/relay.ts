@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasConsumer } from '@tocsin/contracts';
-import { commitPipeline, type Knex, runOnce } from '@tocsin/postgres';
+import { commitPipeline, type Knex, runOnce, runPrepared } from '@tocsin/postgres';
 import { type Logger, type Metrics, startPeriodicTask, type PeriodicTask } from '@tocsin/runtime';
 import type { Broker, DeadLettered, PublishOutcome } from './broker.ts';
 import { observeOutbox, type RelayOutcome } from './outbox-metrics.ts';
@@ -10,15 +10,18 @@ import { queueRoom } from './queue-room.ts';
 
 /** What one batch has at most. All its messages wait for their confirms together. */
 const BATCH = { rows: 500, bytes: 4_194_304, perWorkspace: 500 };
-const POLL_INTERVAL = 250;
+/** Milliseconds until the relay tries again after a failure, or while its broker is away. */
+const RETRY = 250;
+/** Milliseconds between two looks for rows of a process that ended before its relay published them. */
+const POLL_INTERVAL = 10_000;
 /**
  * Milliseconds between the beginnings of two batches, so that rows gather when many are committed: a larger batch costs
  * hardly more than a small one, here and in the services that consume it. A row after a pause does not wait, and neither
  * does a backlog.
  */
 const GATHERING = 20;
-/** Milliseconds after which a relay that was woken while another one published looks again. */
-const LOOK_AGAIN = 25;
+/** Milliseconds after which a relay that was woken while another one published looks again: each time twice as long. */
+const LOOK_AGAIN = { first: 25, longest: 250 };
 /** How often a relay that stops looks again while another one publishes. */
 const LAST_LOOKS = 40;
 /**
@@ -29,9 +32,10 @@ const FROZEN_AFTER = 15_000;
 
 /**
  * `busy`: another relay publishes. `held`: the consumer is behind, so nothing was read. `more`: there are more rows, which
- * the broker may accept. `last`: there were no more than those of the batch. `none`: nothing was published.
+ * the broker may accept. `last`: there were no more than those of the batch. `failed`: some of the last rows, or all, were
+ * not published. `empty`: there was none.
  */
-type BatchResult = 'busy' | 'held' | 'more' | 'last' | 'none';
+type BatchResult = 'busy' | 'held' | 'more' | 'last' | 'failed' | 'empty';
 
 export interface RelayOptions {
   database: Knex;
@@ -46,40 +50,54 @@ export interface RelayOptions {
  * Publishes a service's outbox, by turns of the workspaces (ADR 48), and the rows of each in the order of their IDs: so the
  * events of one resource in the order of its revisions or versions. Any number of relays may run: one publishes at a
  * time, and the next batch may be another's. A row is deleted only after the broker has confirmed its message, or together
- * with its insertion as a dead letter. Wake the relay after a commit; it also polls periodically.
+ * with its insertion as a dead letter. Wake the relay after every commit that added rows: its own looks are seldom.
  */
 export function startRelay(options: RelayOptions): PeriodicTask {
-  const { broker, log } = options;
+  const { database, broker, log } = options;
   const publishBatch = batchPublisher(options);
-  let lookAgain = false;
+  let isWoken = false;
+  let lookAgainAfter = LOOK_AGAIN.first;
 
-  const work = async (): Promise<boolean> => {
-    if (!broker.connected) return false;
+  const work = async (): Promise<boolean | number> => {
+    if (!broker.connected) return RETRY;
+    if (!isWoken && (await isEmpty(database))) return false;
+    isWoken = false;
     const start = performance.now();
     const result = await publishBatch();
-    if (result === 'held' || (result === 'busy' && lookAgain)) {
-      // The other relay may have read its last batch before the commit that woke this one. Each commit under load wakes it.
-      if (result === 'busy') lookAgain = false;
-      await delay(LOOK_AGAIN);
+    if (result === 'busy') {
+      // The other relay may have read its last batch before the commit that woke this one.
+      await delay(lookAgainAfter);
+      lookAgainAfter = Math.min(2 * lookAgainAfter, LOOK_AGAIN.longest);
       return true;
     }
+    lookAgainAfter = LOOK_AGAIN.first;
+    if (result === 'failed') return RETRY;
+    if (result === 'held') await delay(LOOK_AGAIN.first);
     if (result === 'last') await delay(Math.max(0, GATHERING - (performance.now() - start)));
-    return result === 'more';
+    return result === 'more' || result === 'held';
   };
-  const task = startPeriodicTask({ name: 'publishing the outbox', interval: POLL_INTERVAL, log, work });
+  const task = startPeriodicTask({
+    name: 'publishing the outbox',
+    interval: POLL_INTERVAL,
+    retryAfter: RETRY,
+    log,
+    work,
+  });
+  // What processes left that ended before.
+  task.wake();
 
   /** Otherwise the last events would wait until a relay of this service runs again. */
   const publishRest = async () => {
     for (let looks = 0; looks < LAST_LOOKS && broker.connected; looks += 1) {
       const result = await publishBatch();
-      if (result === 'last' || result === 'none' || result === 'held') return;
       if (result === 'more') looks = 0;
-      else await delay(LOOK_AGAIN);
+      else if (result === 'busy') await delay(LOOK_AGAIN.first);
+      else return;
     }
   };
   return {
     wake: () => {
-      lookAgain = true;
+      isWoken = true;
       task.wake();
     },
     stop: async () => {
@@ -118,16 +136,25 @@ function batchPublisher({ database, broker, metrics, frozenAfter = FROZEN_AFTER 
     if (limits === undefined) return 'held';
     const work = async (trx: Knex.Transaction): Promise<BatchResult> => {
       const { isLocked, rows, hasMore, after: next } = await beginBatch(trx, { ...limits, after, frozenAfter });
+      // A batch that begins behind a workspace does not see the rows of those before it.
+      const mayHaveMore = hasMore || after !== NO_WORKSPACE;
       after = next;
       const finished = rows.length === 0 ? [] : await publish(rows, trx);
       const ids = finished.map(({ id }) => id);
       if (ids.length > 0) await commitPipeline(trx, [{ name: '', text: DELETE, values: [ids] }]);
       if (!isLocked) return 'busy';
-      if (finished.length === 0) return 'none';
-      return hasMore ? 'more' : 'last';
+      if (mayHaveMore) return finished.length === 0 && rows.length > 0 ? 'failed' : 'more';
+      if (finished.length < rows.length) return 'failed';
+      return rows.length === 0 ? 'empty' : 'last';
     };
     return database.transaction(work, { isolationLevel: 'read committed' });
   };
+}
+
+/** Whether no row was committed that is not published. */
+async function isEmpty(database: Knex): Promise<boolean> {
+  const rows = await runPrepared(database, 'is-outbox-empty', 'select 1 from outbox order by id limit 1', []);
+  return rows.length === 0;
 }
 
 const DELETE = 'delete from outbox where id = any($1::bigint[])';

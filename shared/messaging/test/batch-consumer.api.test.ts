@@ -15,7 +15,7 @@ import {
   outboxRow,
   type OutgoingMessage,
   type ReceivedEvent,
-  startBatchConsumer,
+  startConsumer,
   type Subscription,
 } from '../src/index.ts';
 import { newMessage, type OpenBroker, openBroker, publishSafely, QUICK_RETRIES, silent } from './brokers.ts';
@@ -70,7 +70,7 @@ function describeBatches(start: () => Promise<OpenBroker>): void {
     } = {},
   ): Subscription {
     const { broker = open.broker, knex = database.knex, bounds, before } = options;
-    const consumer = startBatchConsumer({
+    const consumer = startConsumer({
       broker,
       database: knex,
       queue: QUEUE,
@@ -118,26 +118,6 @@ function describeBatches(start: () => Promise<OpenBroker>): void {
     expect(batches.length).toBeLessThan(60);
     expect(Math.max(...batches.map(({ length }) => length))).toBeLessThanOrEqual(128);
     expect(await count('handled')).toBe(300);
-  });
-
-  test('a batch has at most as many messages and bytes as its bounds say', async () => {
-    const [size] = [created('INC-10')].map(({ body }) => body.length);
-    const all = references(20, 10);
-    const published = publish(all);
-    consume({ bounds: { messages: 6, bytes: 4 * size! } });
-    await published;
-    await handled(20);
-    expect(await database.effects()).toEqual(all);
-    expect(Math.max(...batches.map(({ length }) => length))).toBeLessThanOrEqual(4);
-  });
-
-  test('an event that is delivered again has no further effect', async () => {
-    consume();
-    const message = created('INC-1');
-    for (const _ of [1, 2, 3]) await publishSafely(open.broker, message);
-    await eventually(async () => (await count('duplicate')) === 2);
-    expect(await database.effects()).toEqual(['INC-1']);
-    expect(committed).toEqual(['INC-1']);
   });
 
   test('an event that cannot be handled is singled out, and becomes a dead letter', async () => {
@@ -265,7 +245,7 @@ function describeBatches(start: () => Promise<OpenBroker>): void {
     const published = publish(all);
     if (open.broker instanceof AmqpBroker) await published;
     const first = consume({
-      bounds: { messages: 30, bytes: 1_000_000 },
+      bounds: { messages: 30, bytes: 1_000_000, concurrent: 1 },
       before: async () => {
         begun.resolve();
         await finish.promise;
@@ -300,7 +280,7 @@ describe('batches with the broker in memory', () => {
       const family = metrics.getSingleMetric('tocsin_messages_consumed_total');
       return (await family?.get())?.values.find(({ labels }) => labels['outcome'] === outcome)?.value ?? 0;
     };
-    const consumer = startBatchConsumer({
+    const consumer = startConsumer({
       broker,
       database: database.knex,
       queue: QUEUE,

@@ -23,7 +23,7 @@ describeWithBroker('over a network that fails', () => {
   });
 
   test('publishing fails while the connection is lost, and works again once it is back', async () => {
-    const { bodies } = collect(open.broker, QUEUES.incidentFeeds);
+    const { bodies } = collect(open.broker, QUEUES.incidentReports);
     proxy.cut();
     await eventually(() => !open.broker.connected);
     expect(await open.broker.publish([newMessage('customer-impact.updated')])).toEqual(['failed']);
@@ -34,7 +34,7 @@ describeWithBroker('over a network that fails', () => {
 
   test('a message in progress when the connection is lost is redelivered', async () => {
     const lost = Promise.withResolvers<void>();
-    const { bodies, redelivered } = collect(open.broker, QUEUES.incidentFeeds, async (_, nth) => {
+    const { bodies, redelivered } = collect(open.broker, QUEUES.incidentReports, async (_, nth) => {
       if (nth === 1) await lost.promise;
       return 'ack' as const;
     });
@@ -57,7 +57,7 @@ describeWithBroker('over a network that fails', () => {
   });
 
   test('a subscription survives repeated connection losses without being duplicated', async () => {
-    const { bodies } = collect(open.broker, QUEUES.incidentFeeds);
+    const { bodies } = collect(open.broker, QUEUES.incidentReports);
     for (const _ of [1, 2, 3]) {
       proxy.cut();
       await eventually(() => !open.broker.connected);
@@ -73,7 +73,7 @@ describeWithBroker('over a network that fails', () => {
   test('a broker that is down at first is connected once it is up', async () => {
     proxy.cut();
     const delayed = new AmqpBroker({ url: proxy.url, namespace: open.namespace, log: silent });
-    const { bodies } = collect(delayed, QUEUES.incidentFeeds);
+    const { bodies } = collect(delayed, QUEUES.incidentReports);
     expect(await delayed.publish([newMessage('customer-impact.updated')])).toEqual(['failed']);
     expect(delayed.connected).toBe(false);
     proxy.restore();
@@ -85,7 +85,7 @@ describeWithBroker('over a network that fails', () => {
   test('closing does not wait for a broker that is unreachable', async () => {
     proxy.cut();
     const alone = new AmqpBroker({ url: proxy.url, namespace: open.namespace, log: silent });
-    const { stop } = collect(alone, QUEUES.incidentFeeds);
+    const { stop } = collect(alone, QUEUES.incidentReports);
     await stop();
     await alone.close();
     proxy.restore();
@@ -124,7 +124,7 @@ describeWithBroker('on a broker whose queues are changed from outside', () => {
 
   test('a deleted queue is declared again and consumed', async () => {
     // No other queue is bound to this type: what cannot be routed is published again.
-    const [queue, type] = [QUEUES.incidentFeeds, 'customer-impact.updated'];
+    const [queue, type] = [QUEUES.incidentReports, 'customer-impact.updated'];
     const { bodies } = collect(open.broker, queue);
     await publishSafely(open.broker, newMessage(type, 'before'));
     await eventually(() => bodies.includes('before'));
@@ -134,7 +134,7 @@ describeWithBroker('on a broker whose queues are changed from outside', () => {
   });
 
   test('the messages that wait in a queue are counted, again after the queue was missing', async () => {
-    const [queue, type] = [QUEUES.incidentFeeds, 'customer-impact.updated'];
+    const [queue, type] = [QUEUES.incidentReports, 'customer-impact.updated'];
     for (const text of ['one', 'two']) await publishSafely(open.broker, newMessage(type, text));
     expect(await open.broker.countWaiting(queue)).toBe(2);
     await channel.deleteQueue(queueName(open.namespace, queue));
@@ -144,10 +144,10 @@ describeWithBroker('on a broker whose queues are changed from outside', () => {
   });
 
   test('a rejected message is in the dead-letter queue, unchanged', async () => {
-    collect(open.broker, QUEUES.incidentFeeds, () => 'dead-letter');
+    collect(open.broker, QUEUES.incidentReports, () => 'dead-letter');
     const message = newMessage('customer-impact.updated', '{"evidence":true}');
     await publishSafely(open.broker, message);
-    const dead = await eventually(() => channel.get(deadLetterQueueName(open.namespace, QUEUES.incidentFeeds)));
+    const dead = await eventually(() => channel.get(deadLetterQueueName(open.namespace, QUEUES.incidentReports)));
     expect(dead.content.toString()).toBe(message.body);
     expect(dead.properties.messageId).toBe(message.id);
     channel.ack(dead);
@@ -171,7 +171,7 @@ describeWithOwnRabbitMq('when the broker itself is killed', () => {
     await rabbitMq.start();
     expect(new Set(await publishing)).toEqual(new Set(['confirmed']));
 
-    const { bodies } = collect(broker, QUEUES.incidentFeeds);
+    const { bodies } = collect(broker, QUEUES.incidentReports);
     const missing = () => sent.filter(({ body }) => !bodies.includes(body));
     await eventually(() => missing().length === 0, { what: 'every message' });
     await broker.close();

@@ -14,8 +14,8 @@ import {
   INBOX_DAYS,
   sweepInbox,
 } from '../src/index.ts';
-import { newMessage, publishSafely, QUICK_RETRIES, silent } from './brokers.ts';
-import { failEffects, incidentCreated, lockEffects, messagingDatabase, openPool, restoreEffects } from './database.ts';
+import { publishSafely, QUICK_RETRIES, silent } from './brokers.ts';
+import { incidentCreated, lockEffects, messagingDatabase, openPool } from './database.ts';
 
 let broker: MemoryBroker;
 let metrics: Metrics;
@@ -32,8 +32,6 @@ afterEach(async () => {
   await database.knex('inbox').delete();
 });
 
-const references = (count: number) => Array.from({ length: count }, (_, index) => `INC-${index + 1}`);
-
 /** Inserts the incident's reference into `effects`; `before` runs in the same transaction and may fail. */
 const recordEffects = (before: (reference: string) => void | Promise<void> = () => undefined): EventHandlers => ({
   'incident.created': async ({ data }, trx) => {
@@ -41,6 +39,8 @@ const recordEffects = (before: (reference: string) => void | Promise<void> = () 
     await before(data.incident.reference);
   },
 });
+
+const references = (count: number) => Array.from({ length: count }, (_, index) => `INC-${index + 1}`);
 
 function consume(handlers: EventHandlers, knex: Knex = database.knex): void {
   metrics = createMetrics('test');
@@ -66,21 +66,6 @@ async function count(outcome: string): Promise<number> {
   return values.find(({ labels }) => labels['outcome'] === outcome)?.value ?? 0;
 }
 
-test('an event is handled and acknowledged', async () => {
-  consume(recordEffects());
-  expect(await broker.publish([created('INC-1')])).toEqual(['confirmed']);
-  expect(await database.effects()).toEqual(['INC-1']);
-  expect(await count('handled')).toBe(1);
-});
-
-test('an event that is redelivered has no further effect', async () => {
-  consume(recordEffects());
-  const message = created('INC-1');
-  for (const _ of [1, 2, 3]) expect(await broker.publish([message])).toEqual(['confirmed']);
-  expect(await database.effects()).toEqual(['INC-1']);
-  expect(await count('duplicate')).toBe(2);
-});
-
 test('an event that is delivered many times concurrently has one effect', async () => {
   consume(recordEffects());
   const message = created('INC-1');
@@ -103,66 +88,31 @@ test('unknown members of an event are ignored', async () => {
   expect(await database.effects()).toEqual(['INC-1']);
 });
 
-test.each(['incident.exploded', 'constructor'])('an event of the unknown type %s is acknowledged', async (type) => {
-  consume(recordEffects());
-  const body = JSON.stringify({ ...JSON.parse(created('INC-1').body), type, data: { anything: 1 } });
-  expect(await broker.publish([newMessage('incident.created', body)])).toEqual(['confirmed']);
-  expect([await count('unknown_type'), await count('malformed')]).toEqual([1, 0]);
-  expect(await broker.publish([created('INC-2')])).toEqual(['confirmed']);
-  expect(await database.effects()).toEqual(['INC-2']);
+test('events are handled at the same time, each in a transaction of its own', async () => {
+  let begun = 0;
+  const both = Promise.withResolvers<void>();
+  consume(
+    recordEffects(async (reference) => {
+      if (reference === 'INC-3') throw new Error('never');
+      if ((begun += 1) === 2) both.resolve();
+      await both.promise;
+    }),
+  );
+  expect(await broker.publish(['INC-1', 'INC-2', 'INC-3'].map(created))).toEqual(['confirmed', 'confirmed', 'failed']);
+  expect((await database.effects()).toSorted()).toEqual(['INC-1', 'INC-2']);
 });
 
-describe('a malformed message is dead-lettered at the first delivery, and the next one handled:', () => {
-  const event = JSON.parse(created('INC-1').body);
-  const cases = {
-    'not JSON': 'certainly not',
-    'not an object': '[]',
-    'not an envelope': '{}',
-    'an invalid ID': JSON.stringify({ ...event, id: '7' }),
-    'an unknown schema version': JSON.stringify({ ...event, schema_version: 2 }),
-    'data of another type': JSON.stringify({ ...event, data: { incident: { id: 'one' } } }),
-  };
-  test.each(Object.entries(cases))('%s', async (_, body) => {
-    consume(recordEffects());
-    expect(await broker.publish([newMessage('incident.created', body)])).toEqual([
-      { deadLetters: [{ queue: QUEUES.webhookFeed.name, reason: 'rejected' }] },
-    ]);
-    expect(await count('malformed')).toBe(1);
-    expect(await broker.publish([created('INC-2')])).toEqual(['confirmed']);
-    expect(await database.effects()).toEqual(['INC-2']);
-  });
-});
-
-describe('a handler that fails', () => {
-  test('is rolled back, and gets the event again', async () => {
-    let failures = 0;
-    consume(
-      recordEffects(() => {
-        if ((failures += 1) < 3) throw new Error('not today');
-      }),
-    );
-    expect(await publishSafely(broker, created('INC-1'))).toBe('confirmed');
-    expect(await database.effects()).toEqual(['INC-1']);
-    expect(await count('failed')).toBe(2);
-    expect(await count('handled')).toBe(1);
-  });
-
-  test('every time gets the event up to the delivery limit', async () => {
-    let attempts = 0;
-    consume(
-      recordEffects((reference) => {
-        if (reference !== 'INC-1') return;
-        attempts += 1;
-        throw new Error('never');
-      }),
-    );
-    expect(await publishSafely(broker, created('INC-1'))).toEqual({
-      deadLetters: [{ queue: QUEUES.webhookFeed.name, reason: 'delivery_limit' }],
-    });
-    expect(attempts).toBe(DELIVERY_LIMIT);
-    expect(await broker.publish([created('INC-2')])).toEqual(['confirmed']);
-    expect(await database.effects()).toEqual(['INC-2']);
-  });
+test('a handler that fails is rolled back, and gets the event again', async () => {
+  let failures = 0;
+  consume(
+    recordEffects(() => {
+      if ((failures += 1) < 3) throw new Error('not today');
+    }),
+  );
+  expect(await publishSafely(broker, created('INC-1'))).toBe('confirmed');
+  expect(await database.effects()).toEqual(['INC-1']);
+  expect(await count('failed')).toBe(2);
+  expect(await count('handled')).toBe(1);
 });
 
 describe('while the database is unreachable', () => {
@@ -204,52 +154,12 @@ describe('while the database is unreachable', () => {
     const published = broker.publish([message]);
     await consumer?.stop();
     expect(await published).toEqual(['failed']);
-    expect(await count('interrupted')).toBe(1);
+    expect(await count('failed')).toBe(0);
 
     consume(recordEffects());
     expect(await publishSafely(broker, message)).toBe('confirmed');
     expect(await database.effects()).toEqual(['INC-1']);
   });
-});
-
-describe('a database that fails temporarily', () => {
-  const failWith = async (state: string, times?: number) => failEffects(database.knex, state, times);
-  const restore = async () => restoreEffects(database.knex);
-  const failures = async (): Promise<number> =>
-    (await database.knex.raw<{ rows: { last_value: number }[] }>('select last_value from failures')).rows[0]!
-      .last_value;
-  afterEach(restore);
-
-  test.each(['25006', '53100', '53200', '42P01', '42703', '57P01', '58030'])(
-    'with %s is waited for without a counted failure, however long it takes',
-    async (state) => {
-      await failWith(state);
-      consume(recordEffects());
-      const messages = ['INC-1', 'INC-2', 'INC-3'].map(created);
-      const publish = async () => broker.publish(messages);
-      // While the database fails no message is handled or dead-lettered: all are requeued.
-      await eventually(async () => {
-        expect(await publish()).toEqual(['failed', 'failed', 'failed']);
-        return (await count('returned')) > 3;
-      });
-      await restore();
-      for (const message of messages) expect(await publishSafely(broker, message)).toBe('confirmed');
-      expect((await database.effects()).toSorted()).toEqual(['INC-1', 'INC-2', 'INC-3']);
-      expect(await count('failed')).toBe(0);
-    },
-  );
-
-  test.each(['40P01', '40001', '55P03'])(
-    'with %s gets the transaction again, without a counted failure',
-    async (state) => {
-      await failWith(state, 2);
-      consume(recordEffects());
-      expect(await broker.publish([created('INC-1')])).toEqual(['confirmed']);
-      expect(await failures()).toBe(3);
-      expect(await database.effects()).toEqual(['INC-1']);
-      expect(await count('failed')).toBe(0);
-    },
-  );
 });
 
 describe('a database that cancels statements', () => {

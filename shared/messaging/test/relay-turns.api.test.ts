@@ -19,6 +19,7 @@ afterEach(async () => {
 async function record(workspaceId: number, references: readonly string[], others: NewEvent[] = []): Promise<void> {
   const events = [...references.map((reference) => eventOf(workspaceId, reference)), ...others];
   await database.knex.transaction(async (trx) => outbox(trx).add(...events));
+  for (const relay of relays) relay.wake();
 }
 
 function eventOf(workspaceId: number, reference: string): NewEvent {
@@ -90,14 +91,13 @@ test('without a server, events that fail again and again leave room for others',
 });
 
 test('while the queue of the feed is full, each workspace publishes a few events at a time', async () => {
-  let waiting = 0;
+  let waiting = 500;
   const broker = recordingBroker({ countWaiting: async () => waiting });
   relayTo(broker);
   // Without knowing what its events are, a relay asks for no queue.
   await record(1, ['INC-1']);
   await drained();
 
-  waiting = 500;
   await record(1, numbered('flood', 50), [eventOf(2, 'INC-2')]);
   await eventually(() => broker.batches.length > 1);
   expect(referencesOf(broker.batches.slice(1, 2))).toEqual(['flood-0', 'INC-2', ...numbered('flood', 6).slice(1)]);

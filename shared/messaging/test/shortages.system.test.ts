@@ -13,7 +13,7 @@ import { impactUpdated, type MessagingDatabase, messagingDatabase, openPool } fr
 const CONSUMER_TIMEOUT = 8_000;
 /** Milliseconds that publishing waits for a confirm. */
 const CONFIRM_TIMEOUT = 2_000;
-const QUEUE = QUEUES.incidentFeeds;
+const QUEUE = QUEUES.incidentReports;
 const incidentIds = [1, 2, 3, 4, 5];
 
 describeWithOwnRabbitMq('during a long outage', () => {

@@ -4,7 +4,8 @@ import type { KnexClient } from './knex-client.ts';
 
 /** Adds the metrics of a database's pool. */
 export function observeDatabase(database: Knex, metrics: Metrics): void {
-  const { shares, watch, counts } = (database.client as KnexClient).connections;
+  const { leases, watch } = (database.client as KnexClient).connections;
+  const { counts } = watch;
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
       name,
@@ -14,9 +15,9 @@ export function observeDatabase(database: Knex, metrics: Metrics): void {
         this.set(read());
       },
     });
-  gauge('tocsin_database_connections_in_use', 'Connections that requests and background work use', () => shares.inUse);
-  gauge('tocsin_database_connections_max', 'Connections that the pool may have', () => shares.size);
-  gauge('tocsin_database_waiting', 'Requests and background work that wait for a connection', () => shares.waiting);
+  gauge('tocsin_database_connections_in_use', 'Connections that requests and background work use', () => leases.held);
+  gauge('tocsin_database_connections_max', 'Connections that the pool may have', () => leases.limits.all ?? 0);
+  gauge('tocsin_database_waiting', 'Requests and background work that wait for a connection', () => leases.waiting);
   gauge('tocsin_database_serving', '0: statements wait, and the database responds to none', () =>
     Number(watch.isServing),
   );

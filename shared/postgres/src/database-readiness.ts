@@ -6,12 +6,13 @@ export interface DatabaseReadiness extends ReadinessCheck {
   close(): Promise<void>;
 }
 
-/** For `select 1`, so that the connection is replaced before the next check; milliseconds. */
+/** For the statement, so that the connection is replaced before the next check; milliseconds. */
 const STATEMENT_TIMEOUT = 1_000;
 
 /**
  * Checks a database on a connection of its own, so that requests which use the whole pool do not make the app unready.
- * Concurrent checks share one statement.
+ * It reads a table of the schema as a request does: with the settings and the search path of every other session, and the
+ * privileges of its role. Concurrent checks share one statement.
  */
 export function databaseReadiness(options: Pick<DatabaseOptions, 'url' | 'schema' | 'application'>): DatabaseReadiness {
   const deadlines = { statement: STATEMENT_TIMEOUT, statementMargin: 200, connect: 1_500 };
@@ -22,7 +23,7 @@ export function databaseReadiness(options: Pick<DatabaseOptions, 'url' | 'schema
     required: true,
     check: async () =>
       (running ??= database
-        .raw('select 1')
+        .raw('select 1 from migrations limit 1')
         .then(() => true)
         .finally(() => (running = undefined))),
     close: async () => database.destroy(),

@@ -1,10 +1,13 @@
 import type { Knex } from 'knex';
-import pg from 'pg';
-import { sharedLimits, unsharedLimits } from './connection-shares.ts';
+import type pg from 'pg';
+import { sharedLimits, unsharedLimits } from './connection-limits.ts';
+import { connectionOf } from './connection-url.ts';
 import { DATABASE_DEADLINES, type DatabaseDeadlines } from './database-deadlines.ts';
 import { type KnexClient, knexOn } from './knex-client.ts';
 import type { PreparedStatement, PreparedStatements, RowsOfEach } from './pipeline.ts';
 import { Pool } from './pool.ts';
+import { UnusableSession } from './session.ts';
+import type { SessionOptions } from './session-settings.ts';
 import { runOn } from './transaction.ts';
 
 export type { Knex, PreparedStatement };
@@ -22,22 +25,8 @@ export interface DatabaseOptions {
   deadlines?: Partial<DatabaseDeadlines>;
 }
 
-/**
- * Statements are short and their data is mostly in memory: a random page costs little more than a sequential one, and
- * JIT compilation and parallel workers cost more than they save.
- */
-const PLANNING = '-c random_page_cost=1.1 -c jit=off -c max_parallel_workers_per_gather=0';
-
-/** So that the server ends sessions of a client that has vanished: after 45 seconds. */
-const SERVER_KEEPALIVE =
-  '-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 -c tcp_user_timeout=45000';
-
-/** A setting's value in the options of a connection, where spaces separate options. */
-const optionValue = (value: string) => value.replaceAll(/[\\\s]/g, String.raw`\$&`);
-
-const sessionOptions = (schema: string) =>
-  `-c timezone=UTC -c search_path=${optionValue(pg.escapeIdentifier(schema))} ${PLANNING} ${SERVER_KEEPALIVE}`;
-
+/** Milliseconds. */
+const IDLE_TRANSACTION_TIMEOUT = 30_000;
 /** Milliseconds of silence before the system asks whether the other side of a connection is still there. */
 const KEEPALIVE_DELAY = 5_000;
 
@@ -48,17 +37,20 @@ const KEEPALIVE_DELAY = 5_000;
 export function openDatabase(options: DatabaseOptions): Knex {
   const deadlines = { ...DATABASE_DEADLINES, ...options.deadlines };
   const limits = options.shared === true ? sharedLimits(options.poolSize) : unsharedLimits(options.poolSize);
-  const connection: pg.ClientConfig = {
-    connectionString: options.url,
+  const config: pg.ClientConfig = {
+    ...connectionOf(options.url),
     application_name: options.application,
     connectionTimeoutMillis: deadlines.connect,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_DELAY,
-    statement_timeout: deadlines.statement,
-    idle_in_transaction_session_timeout: 30_000,
-    options: sessionOptions(options.schema),
   };
-  return knexOn({ connections: new Pool({ connection, limits, deadlines }) });
+  const session: SessionOptions = {
+    config,
+    schema: options.schema,
+    statementTimeout: deadlines.statement,
+    idleTransactionTimeout: IDLE_TRANSACTION_TIMEOUT,
+  };
+  return knexOn({ connections: new Pool({ session, limits, deadlines }) });
 }
 
 /**
@@ -129,6 +121,18 @@ export function preparesFirst(name: string) {
   const named = namesFirst(name);
   return async <Row>(db: Knex, text: string, values: unknown[]): Promise<Row[]> =>
     runPrepared<Row>(db, named(text, values).name, text, values);
+}
+
+/**
+ * So that a process ends at its start whose sessions must not be used. One that cannot reach its database waits for it.
+ * @throws UnusableSession
+ */
+export async function refuseUnusableSession(database: Knex): Promise<void> {
+  try {
+    await database.raw('select 1');
+  } catch (error) {
+    if (error instanceof UnusableSession) throw error;
+  }
 }
 
 /** Whether nothing has ended in the pool for a minute, although something was asked of it. */

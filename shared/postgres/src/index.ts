@@ -1,4 +1,5 @@
 export { CHANGE_PAGE_LIMITS, type ChangesFrom, type ChangeSource, readChangePage } from './change-pages.ts';
+export { connectionOf, connectionProblem } from './connection-url.ts';
 export { createIndexConcurrently } from './concurrent-index.ts';
 export {
   brokenConstraint,
@@ -10,6 +11,7 @@ export {
   openDatabase,
   type PreparedStatement,
   preparesFirst,
+  refuseUnusableSession,
   runOnce,
   runPrepared,
   runPipeline,
@@ -17,8 +19,11 @@ export {
 export { databaseFailure, isDatabaseUnavailable, isOutcomeUnknown } from './database-failure.ts';
 export { observeDatabase } from './database-metrics.ts';
 export { databaseReadiness, type DatabaseReadiness } from './database-readiness.ts';
-export { databaseSettings, ownDatabaseUrl, poolOptions, urlForRole } from './database-settings.ts';
+export { databaseSettings, ownDatabaseUrl, poolOptions, roleOf, urlForRole } from './database-settings.ts';
 export { listMigrations, migrate, type MigrationOptions, type SchemaOwner } from './migrate.ts';
+export { openMigrationSession } from './migration-connection.ts';
 export { listenForNotifications, type NotificationListener } from './notifications.ts';
+export { openSession, UnusableSession } from './session.ts';
+export { MEANING } from './session-settings.ts';
 export { ensureDatabase, ensureSchemaOwner } from './schema-owner.ts';
 export { changedVersions, VERSION_GAP, versionStore, type WorkspaceVersion } from './version-store.ts';

@@ -4,9 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import knexFactory, { type Knex } from 'knex';
 import type pg from 'pg';
+import { connectionOf } from './connection-url.ts';
 import { BlockedMigration, isBlocked, type MigrationBlockers, watchBlockers } from './migration-blockers.ts';
-import { MIGRATION_CONNECTION } from './migration-connection.ts';
-import { type MigrationTurn, takeMigrationTurn } from './migration-turn.ts';
+import { MIGRATION_CONNECTION, openMigrationSession } from './migration-connection.ts';
+import { endSession, prepareSession } from './session.ts';
 
 export interface SchemaOwner {
   /** The URL of the role that owns the schema. */
@@ -48,6 +49,9 @@ const WAITS = {
   outside: 300_000,
 };
 
+/** Between two attempts to become the one that migrates; milliseconds. */
+const TURN_RETRY = 250;
+
 export interface MigrationOptions {
   /** Receives a sentence when a migration begins to wait for sessions. */
   onWait?: (message: string) => void;
@@ -61,17 +65,17 @@ export interface MigrationOptions {
  */
 export async function migrate(owner: SchemaOwner, options: MigrationOptions = {}): Promise<string[]> {
   const waits = { ...WAITS, ...options.waits };
-  const turn = await takeMigrationTurn({ ...owner, wait: waits.turn });
-  const knex = openForMigrations(owner);
+  const knex = openForMigrations(owner, waits.turn);
+  const watcher = await openMigrationSession(owner.url);
   try {
-    const run: Run = { knex, turn, waits, onWait: options.onWait, failedAttempts: 0 };
+    const run: Run = { knex, watcher, waits, onWait: options.onWait, failedAttempts: 0 };
     await inTransaction(run, 'the table of migrations', async (trx) => prepare(trx, owner.schema));
     const pending = await findPending(knex, owner);
     for (const name of pending) await runMigration(run, owner.migrations, name);
     return pending;
   } finally {
     await knex.destroy();
-    await turn.end();
+    await endSession(watcher);
   }
 }
 
@@ -82,22 +86,57 @@ export const listMigrations = async (folder: string): Promise<string[]> =>
     .map((name) => path.basename(name, '.ts'))
     .sort();
 
-function openForMigrations({ url, schema }: SchemaOwner): Knex {
+/** @param wait milliseconds, while another process migrates the schema */
+function openForMigrations({ url, schema }: SchemaOwner, wait: number): Knex {
+  const config = { ...connectionOf(url), ...MIGRATION_CONNECTION };
+  const open = async (connection: pg.Client) => {
+    await prepareSession(connection, { config, schema });
+    // The server then ends the statement of a process that has died. Systems that cannot do this refuse the setting.
+    await connection.query('set client_connection_check_interval = 5000').catch(() => undefined);
+    await takeTurn(connection, schema, wait);
+  };
   return knexFactory({
     client: 'pg',
-    connection: { connectionString: url, ...MIGRATION_CONNECTION } as Knex.PgConnectionConfig,
-    searchPath: [schema],
+    connection: config as Knex.PgConnectionConfig,
+    acquireConnectionTimeout: 2 * wait + WAITS.turn,
     pool: {
       min: 0,
       // One, so that its session can be watched.
       max: 1,
-      // The server then ends the statement of a process that has died. Systems that cannot do this refuse the setting.
-      afterCreate: (connection: pg.Client, done: (error: null, connection: pg.Client) => void) =>
-        connection.query('set client_connection_check_interval = 5000', () => done(null, connection)),
+      createTimeoutMillis: wait + WAITS.turn,
+      afterCreate: (connection: pg.Client, done: (error: Error | null, connection: pg.Client) => void) => {
+        open(connection).then(
+          () => done(null, connection),
+          async (error: unknown) => {
+            await endSession(connection);
+            done(error as Error, connection);
+          },
+        );
+      },
     },
     // knex would print what it also throws.
     log: { warn: () => undefined, error: () => undefined },
   });
+}
+
+/**
+ * Waits until no other process migrates the schema; the end of the session ends the turn. So the session that migrates
+ * always has it, also when it is not the first one.
+ * @throws Error when another one still does after this time
+ */
+async function takeTurn(connection: pg.Client, schema: string, wait: number): Promise<void> {
+  // Not pg_advisory_lock: a session that waits in a statement would in turn hold up the indexes of the other process.
+  const take = 'select pg_try_advisory_lock(hashtext($1)) as taken';
+  const deadline = performance.now() + wait;
+  for (;;) {
+    const { rows } = await connection.query<{ taken: boolean }>(take, [`tocsin-migrate-${schema}`]);
+    if (rows[0]?.taken === true) return;
+    if (performance.now() > deadline) {
+      const seconds = Math.round(wait / 1_000);
+      throw new Error(`another process has been migrating the schema for ${seconds} s: try again later`);
+    }
+    await delay(TURN_RETRY);
+  }
 }
 
 async function prepare(trx: Knex, schema: string): Promise<void> {
@@ -121,7 +160,8 @@ async function findPending(knex: Knex, { migrations, only }: SchemaOwner): Promi
 
 interface Run {
   knex: Knex;
-  turn: MigrationTurn;
+  /** Looks at what holds up the session that migrates. */
+  watcher: pg.Client;
   waits: typeof WAITS;
   onWait: MigrationOptions['onWait'];
   failedAttempts: number;
@@ -174,10 +214,9 @@ async function inTransaction(run: Run, name: string, work: (trx: Knex) => Promis
 }
 
 async function watched(run: Run, work: (blockers: MigrationBlockers) => Promise<void>): Promise<void> {
-  const { knex, turn } = run;
-  turn.check();
+  const { knex, watcher } = run;
   const { rows } = await knex.raw<{ rows: [{ pid: number }] }>('select pg_backend_pid() as pid');
-  const blockers = watchBlockers(turn.client, rows[0].pid);
+  const blockers = watchBlockers(watcher, rows[0].pid);
   try {
     await work(blockers);
   } finally {

@@ -1,3 +1,6 @@
+import type pg from 'pg';
+import { openSession } from './session.ts';
+
 /**
  * Of every connection for migrations. A server that has vanished is noticed within fifteen seconds, however long its
  * statement takes.
@@ -8,3 +11,7 @@ export const MIGRATION_CONNECTION = {
   keepAliveInitialDelayMillis: 5_000,
   application_name: 'tocsin-migrate',
 };
+
+/** Opens a session for migrations: its statements have no limit. */
+export const openMigrationSession = async (url: string): Promise<pg.Client> =>
+  openSession(url, { config: MIGRATION_CONNECTION });

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from '@tocsin/runtime';
+import { connectionOf } from './connection-url.ts';
+import { endSession, prepareSession } from './session.ts';
 
 /** A connection that receives the notifications of one channel. */
 export interface NotificationListener {
@@ -10,7 +12,7 @@ export interface NotificationListener {
 const RECONNECT_DELAY = 500;
 /** Milliseconds between two proofs that the connection works: a listener sends nothing, so it would never notice. */
 const HEARTBEAT_INTERVAL = 5_000;
-/** For each statement, and for the end of the session. Milliseconds. */
+/** For each statement. Milliseconds. */
 const STATEMENT_TIMEOUT = 3_000;
 
 /**
@@ -36,13 +38,14 @@ export function listenForNotifications(options: {
 
   const session = async (): Promise<void> => {
     const { promise: ended, resolve } = Promise.withResolvers<void>();
-    const client = new pg.Client({
-      connectionString: options.url,
+    const config: pg.ClientConfig = {
+      ...connectionOf(options.url),
       application_name: options.application,
       connectionTimeoutMillis: 3_000,
       query_timeout: STATEMENT_TIMEOUT,
       keepAlive: true,
-    });
+    };
+    const client = new pg.Client(config);
     client.on('error', () => resolve());
     client.on('end', () => resolve());
     // Does not end the client here: a client that is ended while it connects emits no event.
@@ -50,6 +53,7 @@ export function listenForNotifications(options: {
     client.on('notification', ({ payload = '' }) => options.onNotification(payload));
     try {
       await client.connect();
+      await prepareSession(client, { config });
       if (stopping.signal.aborted) return;
       await client.query(`listen ${pg.escapeIdentifier(options.channel)}`);
       options.onConnect();
@@ -86,11 +90,4 @@ export function listenForNotifications(options: {
       await running;
     },
   };
-}
-
-/** Ends the session, or destroys the connection of a server that does not respond. */
-async function endSession(client: pg.Client): Promise<void> {
-  const timer = setTimeout(() => client.connection.stream.destroy(), STATEMENT_TIMEOUT);
-  await client.end().catch(() => undefined);
-  clearTimeout(timer);
 }

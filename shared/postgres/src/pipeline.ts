@@ -5,7 +5,7 @@ import pg from 'pg';
 interface Connection {
   readonly stream: Writable;
   /** The texts of the prepared statements, by name. */
-  readonly parsedStatements: Record<string, string | undefined>;
+  parsedStatements: Record<string, string | undefined>;
   parse(statement: { name: string; text: string }): void;
   bind(portal: { statement: string; values: unknown[] }): void;
   describe(object: { type: 'P'; name: string }): void;
@@ -20,7 +20,7 @@ interface Field {
   dataTypeID: typeof pg.types.builtins.TEXT;
 }
 
-/** Reads the rows of one statement, whose columns never change. */
+/** Reads the rows of one prepared statement. */
 interface RowReader {
   names: readonly string[];
   parsers: readonly ((text: string) => unknown)[];
@@ -32,6 +32,12 @@ const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unkn
 
 /** The prepared statements of each connection whose columns are known. */
 const readers = new WeakMap<Connection, Map<string, RowReader>>();
+
+/** After the session has dropped its prepared statements. */
+export function forgetStatements(connection: Pick<Connection, 'parsedStatements'>): void {
+  connection.parsedStatements = {};
+  readers.delete(connection as Connection);
+}
 
 /**
  * A statement with its values; `Row` is the type of its rows. A name makes it a prepared statement, which each connection
@@ -66,7 +72,7 @@ export interface StatementResult {
 /**
  * Statements that are sent at once, as an object with the methods that `pg.Client` calls. If one fails, the server executes
  * none of those after it. Unlike the driver's own query, it has the server describe the columns of a prepared statement
- * only once: the server never changes them.
+ * only once: the server refuses a statement whose columns have changed.
  */
 export class Pipeline {
   /**

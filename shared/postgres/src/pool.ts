@@ -1,11 +1,24 @@
-import { currentDryRun, currentRequest, type DryRun, isInTransaction, runInBackground } from '@tocsin/runtime';
+import {
+  currentDryRun,
+  currentRequest,
+  type DryRun,
+  FairQueue,
+  isInTransaction,
+  type Lease,
+  LimitReached,
+  type Limits,
+  type RequestWork,
+  runInBackground,
+} from '@tocsin/runtime';
 import pg from 'pg';
-import { ConnectionShares, type ShareLimits } from './connection-shares.ts';
+import { BACKGROUND, type ConnectionHolder, WAITS } from './connection-limits.ts';
 import { DatabaseCallError } from './database-call-error.ts';
 import type { DatabaseDeadlines } from './database-deadlines.ts';
 import { failureOfSqlState, recordFailure } from './database-failure.ts';
 import { DryRunTransaction } from './dry-run-transaction.ts';
-import { PooledConnection, type PoolCounts } from './pooled-connection.ts';
+import { type LeaseRefusal, PooledConnection } from './pooled-connection.ts';
+import { prepareSession } from './session.ts';
+import type { SessionOptions } from './session-settings.ts';
 import { StatementWatch } from './statement-watch.ts';
 import { boundsOf, runTransaction, type StatementTarget, Transaction, type TransactionOptions } from './transaction.ts';
 
@@ -16,25 +29,9 @@ const UNUSED_TIMEOUT = 30_000;
 
 /** Connections that are divided among workspaces, with a deadline for each wait. */
 export class Pool {
-  readonly shares: ConnectionShares;
+  readonly leases: FairQueue<ConnectionHolder>;
   readonly watch: StatementWatch;
-  readonly counts: PoolCounts = {
-    failed: {
-      disk_full: 0,
-      unreachable: 0,
-      unable: 0,
-      conflict: 0,
-      timeout: 0,
-      refused: 0,
-      busy: 0,
-      share_exceeded: 0,
-      abandoned: 0,
-    },
-    refused: { share: 0, pool: 0, client_gone: 0 },
-    cancelled: { timeout: 0, client_gone: 0 },
-    abandoned: { statement: 0, server: 0, unused: 0 },
-  };
-  readonly #connection: pg.ClientConfig;
+  readonly #session: SessionOptions;
   /** The one that was used last is at the end, and is used next. */
   #unused: PooledConnection[] = [];
   #closingUnused: NodeJS.Timeout | undefined;
@@ -43,27 +40,11 @@ export class Pool {
   #isClosed = false;
   readonly #allReleased = Promise.withResolvers<void>();
 
-  constructor(options: { connection: pg.ClientConfig; limits: ShareLimits; deadlines: DatabaseDeadlines }) {
-    const { connection, limits, deadlines } = options;
-    this.#connection = connection;
-    this.watch = new StatementWatch({
-      deadlines,
-      waiting: () => this.shares.waiting,
-      onLook: () => this.shares.refuseOverdue(),
-      onCancel: (reason) => (this.counts.cancelled[reason] += 1),
-      onServerGone: () => this.#refuseWaiting('the database server does not respond'),
-      onAbandon: (reason) => (this.counts.abandoned[reason] += 1),
-    });
-    this.shares = new ConnectionShares({
-      limits,
-      now: this.watch.now,
-      isServing: () => this.watch.isServing,
-      onRefusal: (reason) => (this.counts.refused[reason] += 1),
-    });
-  }
-
-  #refuseWaiting(message: string): void {
-    this.shares.refuseAll(() => new DatabaseCallError('unreachable', message));
+  constructor(options: { session: SessionOptions; limits: Limits<ConnectionHolder>; deadlines: DatabaseDeadlines }) {
+    const { session, limits, deadlines } = options;
+    this.#session = session;
+    this.leases = new FairQueue(limits);
+    this.watch = new StatementWatch(deadlines, this.leases);
   }
 
   /** Where a statement outside of a transaction is sent. The caller releases a connection. */
@@ -89,19 +70,41 @@ export class Pool {
    */
   async acquire(): Promise<PooledConnection> {
     this.#checkOpen();
-    this.watch.demand();
-    const taken = this.shares.take(currentRequest(), { nested: isInTransaction(this) });
-    const permit = taken instanceof Promise ? await taken : taken;
+    this.watch.awaited();
+    const lease = await this.#lease(currentRequest());
     try {
       this.#checkOpen();
       // The sockets outlive the request that happens to need the first connection.
       const connection = await runInBackground(async () => this.#usableConnection());
-      connection.permit = permit;
+      connection.lease = lease;
       return connection;
     } catch (error) {
-      permit.release();
+      lease.release();
       this.#released();
       throw error;
+    }
+  }
+
+  async #lease(request: RequestWork | undefined): Promise<Lease> {
+    const holder = request?.holder ?? BACKGROUND;
+    /** Whether it may still be told that nothing has happened. */
+    const mayLeave = () => request !== undefined && (request.readOnly || !request.hasBegun);
+    try {
+      const lease = await this.leases.take(holder, {
+        first: request !== undefined && !mayLeave(),
+        // Nothing that holds a connection waits for another one, since it might wait for itself.
+        wait: isInTransaction(this) ? 0 : mayLeave() ? WAITS.request : WAITS.background,
+        isGone: () => mayLeave() && request?.isClientGone() === true,
+      });
+      if (request !== undefined) request.hasBegun = true;
+      return lease;
+    } catch (error) {
+      if (!(error instanceof LimitReached)) throw error;
+      // Those that wait for a database which does not respond do not wait for their own requests.
+      const isOwn = error.limit === 'holder' && mayLeave() && this.watch.isServing;
+      const reason = error.limit === 'gone' ? 'client_gone' : isOwn ? 'share' : 'pool';
+      this.watch.counts.refused[reason] += 1;
+      throw refusals[reason]();
     }
   }
 
@@ -112,7 +115,7 @@ export class Pool {
   async #usableConnection(): Promise<PooledConnection> {
     for (let connection = this.#unused.pop(); connection !== undefined; connection = this.#unused.pop()) {
       if (!connection.isReusable) continue;
-      if (await this.watch.proves(connection)) return connection;
+      if (await this.watch.stillWorks(connection)) return connection;
       this.#close(connection);
       // Others may need as long to fail.
       break;
@@ -121,15 +124,21 @@ export class Pool {
   }
 
   async #connect(): Promise<PooledConnection> {
-    const connection = new PooledConnection(this.#connection, this);
+    const connection = new PooledConnection(this.#session.config, this.watch);
     try {
       await connection.connect();
+      await prepareSession(connection, this.#session);
     } catch (error) {
-      const failure = error instanceof pg.DatabaseError ? failureOfSqlState(error.code ?? '') : 'unreachable';
+      const failure =
+        error instanceof DatabaseCallError
+          ? error.failure
+          : error instanceof pg.DatabaseError
+            ? failureOfSqlState(error.code ?? '')
+            : 'unreachable';
       recordFailure(error as Error, failure);
       this.#close(connection);
       // The others would wait for the same connection attempts.
-      if (failure === 'unreachable') this.#refuseWaiting('cannot connect to the database');
+      if (failure === 'unreachable') this.watch.refuseWaiting('cannot connect to the database');
       throw error;
     }
     this.watch.connected(connection);
@@ -137,8 +146,8 @@ export class Pool {
   }
 
   release(connection: PooledConnection): void {
-    const { permit } = connection;
-    connection.permit = undefined;
+    const { lease } = connection;
+    connection.lease = undefined;
     // The next user must not get the statement or the transaction of this one.
     if (connection.statements.size > 0) connection.abandon('the connection was released during a statement');
     if (connection.getTransactionStatus() !== 'I') connection.doNotReuse();
@@ -148,13 +157,13 @@ export class Pool {
         setInterval(() => this.#closeUnused(), UNUSED_TIMEOUT / 10).unref(),
       );
     } else this.#close(connection);
-    permit?.release();
+    lease?.release();
     this.#released();
   }
 
   #released(): void {
     this.watch.progress();
-    if (this.#isClosed && this.shares.inUse === 0) this.#allReleased.resolve();
+    if (this.#isClosed && this.leases.held === 0) this.#allReleased.resolve();
   }
 
   #closeUnused(): void {
@@ -193,10 +202,16 @@ export class Pool {
   /** Waits until all connections are released, and closes them. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    if (this.shares.inUse > 0) await this.#allReleased.promise;
+    if (this.leases.held > 0) await this.#allReleased.promise;
     clearInterval(this.#closingUnused);
     for (const connection of this.#unused.splice(0)) this.#close(connection);
     await Promise.all(this.#closing);
     this.watch.stop();
   }
 }
+
+const refusals: Record<LeaseRefusal, () => DatabaseCallError> = {
+  share: () => new DatabaseCallError('share_exceeded', 'the workspace uses all connections that it may use'),
+  pool: () => new DatabaseCallError('busy', 'all connections of the pool are in use'),
+  client_gone: () => new DatabaseCallError('abandoned', 'the client has gone'),
+};

@@ -2,12 +2,15 @@ import { TLSSocket, type ConnectionOptions } from 'node:tls';
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { DatabaseCallError, type DatabaseFailure } from './database-call-error.ts';
+import { forgetStatements } from './pipeline.ts';
 import { addressOf, type Session } from './postgres-signals.ts';
-import type { ConnectionPermit, ShareRefusal } from './connection-shares.ts';
-import type { RequestWork } from '@tocsin/runtime';
+import type { Lease, RequestWork } from '@tocsin/runtime';
 
 /** Why a statement of a request that only reads is cancelled. */
 export type CancelReason = 'timeout' | 'client_gone';
+
+/** Why no connection was given: the holder's limit is reached, all connections are in use, or nobody waits any more. */
+export type LeaseRefusal = 'share' | 'pool' | 'client_gone';
 
 /** What a destroyed connection did: it had a statement that did not end, its whole server was silent, or nothing. */
 export type AbandonReason = 'statement' | 'server' | 'unused';
@@ -20,51 +23,36 @@ export interface RunningStatement {
   readonly startedAt: number;
   /** The connection is destroyed then. */
   readonly deadline: number;
-  /** When and why this process has asked the server to cancel it. */
-  cancelled: { at: number; reason: CancelReason } | undefined;
+  /** When this process has asked the server to cancel it. */
+  cancelledAt: number | undefined;
 }
 
-/** `disk_full`: the server cannot write; all others are `DatabaseFailure`. */
-type StatementFailure = DatabaseFailure | 'disk_full';
-
-/** What a pool has counted since its start. */
-export interface PoolCounts {
-  /** Failed statements, by reason. */
-  failed: Record<StatementFailure, number>;
-  /** Refused connections, by reason. */
-  refused: Record<ShareRefusal, number>;
-  /** Cancelled statements, by reason. */
-  cancelled: Record<CancelReason, number>;
-  /** Connections that this process has destroyed, by reason. */
-  abandoned: Record<AbandonReason, number>;
-}
-
-/** What a connection's statements report to. */
-interface StatementObserver {
-  readonly counts: PoolCounts;
-  readonly watch: {
-    started(connection: PooledConnection, count: number): RunningStatement;
-    ended(statement: RunningStatement, hasResponded: boolean): void;
-  };
+export interface StatementObserver {
+  readonly counts: { readonly failed: Record<DatabaseFailure | 'disk_full', number> };
+  started(connection: PooledConnection, count: number): RunningStatement;
+  ended(statement: RunningStatement, hasResponded: boolean): void;
 }
 
 /** A connection of a pool. */
 export class PooledConnection extends pg.Client {
-  readonly pool: StatementObserver;
+  /** What its statements report to. */
+  readonly watch: StatementObserver;
   /** Its statements without a result: one, or several of a transaction. */
   readonly statements = new Set<RunningStatement>();
   /** When its last statement ended. */
   usedAt = 0;
   /** The right of its current user to use it. */
-  permit: ConnectionPermit | undefined;
+  lease: Lease | undefined;
   /** Why this process has destroyed it. */
   failure: DatabaseCallError | undefined;
+  /** Why this process has asked the server to cancel a statement: the request may arrive late and hit a later one. */
+  cancelled: CancelReason | undefined;
   #isLost = false;
   #isReusable = true;
 
-  constructor(config: pg.ClientConfig, pool: StatementObserver) {
+  constructor(config: pg.ClientConfig, watch: StatementObserver) {
     super(config);
-    this.pool = pool;
+    this.watch = watch;
     for (const event of ['error', 'end'] as const) this.on(event, () => (this.#isLost = true));
   }
 
@@ -81,6 +69,11 @@ export class PooledConnection extends pg.Client {
   /** Has the pool close it when its user releases it. */
   doNotReuse(): void {
     this.#isReusable = false;
+  }
+
+  /** After the session has dropped its prepared statements. */
+  forgetStatements(): void {
+    forgetStatements(this.connection as unknown as Parameters<typeof forgetStatements>[0]);
   }
 
   /**

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import net from 'node:net';
 import tls from 'node:tls';
 import type pg from 'pg';
@@ -39,7 +40,9 @@ export async function cancelStatement(session: Session, timeout: number): Promis
   return exchange(session.address, timeout, async (plain) => {
     const socket = session.ssl === false ? plain : await encrypt(plain, session);
     socket.write(message(CANCEL_REQUEST, session.processId, session.secretKey));
-    await ended(socket);
+    socket.resume();
+    // Some servers reset the connection instead.
+    await Promise.race([once(socket, 'end'), once(socket, 'close')]).catch(() => undefined);
   });
 }
 
@@ -77,18 +80,9 @@ async function exchange(
 }
 
 async function firstByte(socket: net.Socket): Promise<Buffer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  socket.once('data', (bytes: Buffer) => resolve(bytes));
-  socket.once('close', () => reject(new Error('the server closed the connection')));
-  return promise;
-}
-
-async function ended(socket: net.Socket): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  // Some servers reset the connection instead.
-  for (const event of ['end', 'close', 'error'] as const) socket.once(event, () => resolve());
-  socket.resume();
-  await promise;
+  const [bytes] = (await Promise.race([once(socket, 'data'), once(socket, 'close')])) as unknown[];
+  if (!Buffer.isBuffer(bytes)) throw new Error('the server closed the connection');
+  return bytes;
 }
 
 /** Continues with TLS, if the server offers it. */
@@ -96,16 +90,17 @@ async function encrypt(plain: net.Socket, { ssl, host }: Session): Promise<net.S
   plain.write(message(SSL_REQUEST));
   const answer = await firstByte(plain);
   if (answer.toString('latin1') !== 'S') throw new Error('the server does not support TLS');
+  const options = typeof ssl === 'boolean' ? {} : ssl;
   const socket = tls.connect({
-    ...(ssl === true ? {} : (ssl as tls.ConnectionOptions)),
+    ...options,
+    // The driver hides it from copies.
+    ...(options.key !== undefined && { key: options.key }),
     socket: plain,
     host,
     ...(net.isIP(host) === 0 && { servername: host }),
   });
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  socket.once('secureConnect', resolve);
-  socket.on('error', reject);
-  await promise;
+  socket.on('error', () => undefined);
+  await once(socket, 'secureConnect');
   return socket;
 }
 

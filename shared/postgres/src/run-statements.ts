@@ -16,18 +16,57 @@ const READ = /^\s*(?:select|set|show)\b/i;
 export const mayChange = (statements: readonly PreparedStatement[]): boolean =>
   statements.some(({ text }) => !READ.test(text));
 
+/** As the server reports it in any language. */
+const STALE = { code: '0A000', routine: 'RevalidateCachedQuery' };
+
+/** Whether a prepared statement has other columns than when it was prepared, because a migration has changed a table. */
+const isStale = (error: unknown) =>
+  error instanceof pg.DatabaseError && error.code === STALE.code && error.routine === STALE.routine;
+
+interface RunOptions {
+  /**
+   * Whether they may have changed something if their results are lost; by default that follows from their texts, as they
+   * are a transaction of their own.
+   */
+  mayWrite?: boolean;
+}
+
 /**
  * Runs statements on a connection of a pool in one round trip, watched and with their deadline. If one fails, the server
- * executes none of those after it.
- * @param options.mayWrite whether they may have changed something if their results are lost; by default that follows from
- *   their texts, as they are a transaction of their own
+ * executes none of those after it. Statements that a migration has made stale are prepared again, if they are the first of
+ * their transaction, so that nothing else has to be repeated; otherwise the transaction has a conflict.
  */
 export async function runStatements(
   connection: PooledConnection,
   statements: readonly PreparedStatement[],
-  { mayWrite }: { mayWrite?: boolean } = {},
+  options: RunOptions = {},
 ): Promise<StatementResult[]> {
-  const { watch, counts } = connection.pool;
+  const areFirst = connection.getTransactionStatus() === 'I';
+  try {
+    return await runOnce(connection, statements, options);
+  } catch (error) {
+    if (!isStale(error)) throw error;
+    // The others that it has prepared may be stale, too.
+    connection.doNotReuse();
+    if (!areFirst) throw error;
+    const status = connection.getTransactionStatus();
+    await runOnce(connection, [...(status === 'I' ? [] : [ROLLBACK]), DEALLOCATE], { mayWrite: false });
+    connection.forgetStatements();
+    return runOnce(connection, statements, options);
+  }
+}
+
+const unnamed = (text: string): PreparedStatement => ({ name: '', text, values: [] });
+const QUERY_CANCELED = '57014';
+const ROLLBACK = unnamed('ROLLBACK');
+const DEALLOCATE = unnamed('DEALLOCATE ALL');
+
+async function runOnce(
+  connection: PooledConnection,
+  statements: readonly PreparedStatement[],
+  { mayWrite }: RunOptions,
+): Promise<StatementResult[]> {
+  const { watch } = connection;
   const span = startStatementSpan(connection, () =>
     statements.map(({ name, text }) => name || summaryOf(text)).join(', '),
   );
@@ -46,7 +85,7 @@ export async function runStatements(
     const explained = explainFailure(running, error as Error);
     const failure = failureOf(explained, connection);
     recordFailure(explained, failure);
-    counts.failed[isResponse && error.code === DISK_FULL ? 'disk_full' : failure] += 1;
+    watch.counts.failed[isResponse && error.code === DISK_FULL ? 'disk_full' : failure] += 1;
     if (span !== undefined) markFailed(span, explained);
     // After a failover the session may continue on a server that is now read-only. A new one can reach the primary.
     if (failure === 'unable') connection.doNotReuse();
@@ -61,18 +100,20 @@ export async function runStatements(
 
 function failureOf(error: Error, connection: PooledConnection) {
   if (error instanceof DatabaseCallError) return error.failure;
+  if (isStale(error)) return 'conflict';
   if (error instanceof pg.DatabaseError) return failureOfSqlState(error.code ?? '');
   return connection.isLost ? 'unreachable' : 'refused';
 }
 
 /** What a caller learns when a statement fails: why this process has cancelled it or destroyed its connection. */
-function explainFailure({ connection, cancelled }: RunningStatement, error: Error): Error {
+function explainFailure({ connection, cancelledAt }: RunningStatement, error: Error): Error {
   const { failure } = connection;
-  if (cancelled?.reason === 'client_gone')
+  const isCancelled = cancelledAt !== undefined || (error instanceof pg.DatabaseError && error.code === QUERY_CANCELED);
+  if (isCancelled && connection.cancelled === 'client_gone')
     return new DatabaseCallError('abandoned', 'the client has gone', { cause: error });
   // A new error for each statement, because the statement is put into the message.
   if (failure !== undefined) return new DatabaseCallError(failure.failure, failure.message, { cause: error });
-  return cancelled === undefined
+  return cancelledAt === undefined
     ? error
     : new DatabaseCallError('timeout', 'the statement took too long', { cause: error });
 }

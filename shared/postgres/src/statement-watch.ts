@@ -1,7 +1,15 @@
+import type { ConnectionHolder } from './connection-limits.ts';
+import { DatabaseCallError } from './database-call-error.ts';
 import type { DatabaseDeadlines } from './database-deadlines.ts';
-import type { AbandonReason, CancelReason, PooledConnection, RunningStatement } from './pooled-connection.ts';
+import type {
+  AbandonReason,
+  CancelReason,
+  LeaseRefusal,
+  PooledConnection,
+  RunningStatement,
+} from './pooled-connection.ts';
 import { addressOf, cancelStatement, responds, type ServerAddress } from './postgres-signals.ts';
-import { currentRequest, runInBackground } from '@tocsin/runtime';
+import { currentRequest, type FairQueue, runInBackground } from '@tocsin/runtime';
 
 /** Milliseconds between two looks at the statements that run. */
 const INTERVAL = 100;
@@ -17,7 +25,7 @@ interface Server {
   address: ServerAddress;
   connections: Set<PooledConnection>;
   /** When something last arrived from it. */
-  heardAt: number;
+  respondedAt: number;
   probing: boolean;
 }
 
@@ -27,11 +35,25 @@ interface Server {
  */
 export class StatementWatch {
   readonly #deadlines: DatabaseDeadlines;
-  readonly #waiting: () => number;
-  readonly #onLook: () => void;
-  readonly #onCancel: (reason: CancelReason) => void;
-  readonly #onAbandon: (reason: AbandonReason) => void;
-  readonly #onServerGone: () => void;
+  readonly #leases: FairQueue<ConnectionHolder>;
+  /** Since the start. */
+  readonly counts = {
+    failed: {
+      disk_full: 0,
+      unreachable: 0,
+      unable: 0,
+      conflict: 0,
+      timeout: 0,
+      refused: 0,
+      busy: 0,
+      share_exceeded: 0,
+      abandoned: 0,
+    },
+    /** Connections that were not given. */
+    refused: { share: 0, pool: 0, client_gone: 0 } satisfies Record<LeaseRefusal, number>,
+    cancelled: { timeout: 0, client_gone: 0 } satisfies Record<CancelReason, number>,
+    abandoned: { statement: 0, server: 0, unused: 0 } satisfies Record<AbandonReason, number>,
+  };
   readonly #running = new Set<RunningStatement>();
   readonly #servers = new Map<string, Server>();
   readonly #serverOf = new WeakMap<PooledConnection, Server>();
@@ -45,25 +67,10 @@ export class StatementWatch {
   /** Since when something has been asked for and nothing has ended, in whatever way. */
   #unservedSince: number | undefined;
 
-  /**
-   * @param options.waiting how many wait for a connection
-   * @param options.onLook called at each look
-   * @param options.onServerGone called when all connections to a server were destroyed
-   */
-  constructor(options: {
-    deadlines: DatabaseDeadlines;
-    waiting: () => number;
-    onLook: () => void;
-    onCancel: (reason: CancelReason) => void;
-    onAbandon: (reason: AbandonReason) => void;
-    onServerGone: () => void;
-  }) {
-    this.#deadlines = options.deadlines;
-    this.#waiting = options.waiting;
-    this.#onLook = options.onLook;
-    this.#onCancel = options.onCancel;
-    this.#onAbandon = options.onAbandon;
-    this.#onServerGone = options.onServerGone;
+  /** @param leases of the connections */
+  constructor(deadlines: DatabaseDeadlines, leases: FairQueue<ConnectionHolder>) {
+    this.#deadlines = deadlines;
+    this.#leases = leases;
   }
 
   /** Milliseconds on a clock that stands still while the event loop is blocked. */
@@ -82,7 +89,7 @@ export class StatementWatch {
   }
 
   /** Somebody needs a connection or a result. */
-  demand(): void {
+  awaited(): void {
     this.#quietSince ??= this.now();
     this.#unservedSince ??= this.#quietSince;
     if (this.#timer === undefined) this.#startLooking();
@@ -90,13 +97,13 @@ export class StatementWatch {
 
   /** Something has ended: a statement, an attempt to connect, the use of a connection. */
   progress(): void {
-    this.#unservedSince = this.#hasDemand() ? this.now() : undefined;
+    this.#unservedSince = this.#hasWork() ? this.now() : undefined;
   }
 
   connected(connection: PooledConnection): void {
     const address = addressOf(connection);
     const key = JSON.stringify(address);
-    const server = this.#servers.get(key) ?? { address, connections: new Set(), heardAt: 0, probing: false };
+    const server = this.#servers.get(key) ?? { address, connections: new Set(), respondedAt: 0, probing: false };
     this.#servers.set(key, server);
     server.connections.add(connection);
     this.#serverOf.set(connection, server);
@@ -105,7 +112,7 @@ export class StatementWatch {
       if (server.connections.size === 0) this.#servers.delete(key);
     });
     connection.usedAt = this.now();
-    this.#heard(server);
+    this.#responded(server);
   }
 
   /** @param count of the statements that are sent at once; each may take its time on the server */
@@ -115,7 +122,7 @@ export class StatementWatch {
   }
 
   #start(connection: PooledConnection, timeout: number): RunningStatement {
-    this.demand();
+    this.awaited();
     const request = currentRequest();
     const startedAt = this.now();
     const statement: RunningStatement = {
@@ -123,7 +130,7 @@ export class StatementWatch {
       request,
       startedAt,
       deadline: startedAt + timeout,
-      cancelled: undefined,
+      cancelledAt: undefined,
     };
     request?.statementStarted(startedAt);
     this.#running.add(statement);
@@ -140,12 +147,12 @@ export class StatementWatch {
     connection.statements.delete(statement);
     connection.usedAt = now;
     const server = this.#serverOf.get(connection);
-    if (hasResponded && server !== undefined) this.#heard(server);
+    if (hasResponded && server !== undefined) this.#responded(server);
     this.progress();
   }
 
   /** Whether an unused connection still works. One that was used a moment ago does. */
-  async proves(connection: PooledConnection): Promise<boolean> {
+  async stillWorks(connection: PooledConnection): Promise<boolean> {
     const { unused, proof } = this.#deadlines;
     if (this.now() - connection.usedAt < unused) return true;
     const statement = this.#start(connection, proof);
@@ -157,16 +164,21 @@ export class StatementWatch {
     return works;
   }
 
+  /** Those that wait for a connection would wait for the same server. */
+  refuseWaiting(message: string): void {
+    this.#leases.refuseAll(() => new DatabaseCallError('unreachable', message));
+  }
+
   stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
 
-  #hasDemand = () => this.#running.size > 0 || this.#waiting() > 0;
+  #hasWork = () => this.#running.size > 0 || this.#leases.waiting > 0;
 
-  #heard(server: Server): void {
-    server.heardAt = this.now();
-    this.#quietSince = this.#hasDemand() ? server.heardAt : undefined;
+  #responded(server: Server): void {
+    server.respondedAt = this.now();
+    this.#quietSince = this.#hasWork() ? server.respondedAt : undefined;
   }
 
   #startLooking(): void {
@@ -186,18 +198,18 @@ export class StatementWatch {
     const now = this.now();
     for (const statement of this.#running) this.#lookAtStatement(statement, now);
     for (const server of this.#servers.values()) this.#lookAtServer(server, now);
-    this.#onLook();
-    this.#idleLooks = this.#hasDemand() ? 0 : this.#idleLooks + 1;
+    this.#idleLooks = this.#hasWork() ? 0 : this.#idleLooks + 1;
     if (this.#idleLooks >= IDLE_LOOKS) this.stop();
   }
 
   #lookAtStatement(statement: RunningStatement, now: number): void {
-    const { connection, request, cancelled, startedAt } = statement;
+    const { connection, request, cancelledAt, startedAt } = statement;
     if (connection.failure !== undefined) return;
     if (now >= statement.deadline) {
-      this.#giveUp(statement, 'the database has not responded in time');
-    } else if (cancelled !== undefined) {
-      if (now - cancelled.at >= this.#deadlines.cancel) this.#giveUp(statement, 'a cancelled statement has not ended');
+      this.#abandonStatement(statement, 'the database has not responded in time');
+    } else if (cancelledAt !== undefined) {
+      if (now - cancelledAt >= this.#deadlines.cancel)
+        this.#abandonStatement(statement, 'a cancelled statement has not ended');
     } else if (request?.readOnly === true) {
       if (request.isClientGone()) this.#cancel(statement, 'client_gone');
       else if (request.statementTime(now) >= this.#deadlines.read && now - startedAt >= SHORTEST_TIME) {
@@ -208,40 +220,40 @@ export class StatementWatch {
 
   #cancel(statement: RunningStatement, reason: CancelReason): void {
     const { connection } = statement;
-    statement.cancelled = { at: this.now(), reason };
-    this.#onCancel(reason);
-    // The request may arrive late and hit another statement.
+    statement.cancelledAt = this.now();
+    this.counts.cancelled[reason] += 1;
+    connection.cancelled ??= reason;
     connection.doNotReuse();
     const { session } = connection;
     if (session !== undefined) void cancelStatement(session, this.#deadlines.cancel);
   }
 
   /** Destroys the connection of a statement, and the unused ones that have not been heard of since it began. */
-  #giveUp({ connection, startedAt }: RunningStatement, reason: string): void {
+  #abandonStatement({ connection, startedAt }: RunningStatement, reason: string): void {
     this.#abandon(connection, 'statement', reason);
     for (const other of this.#serverOf.get(connection)?.connections ?? []) {
-      const isUnused = other.permit === undefined && other.statements.size === 0;
+      const isUnused = other.lease === undefined && other.statements.size === 0;
       if (isUnused && other.usedAt <= startedAt) this.#abandon(other, 'unused', 'another connection does not respond');
     }
   }
 
   #abandon(connection: PooledConnection, reason: AbandonReason, message: string): void {
     if (connection.failure !== undefined) return;
-    this.#onAbandon(reason);
+    this.counts.abandoned[reason] += 1;
     connection.abandon(message);
   }
 
   /** Probes a server that has sent nothing for a while, although statements wait for it. */
   #lookAtServer(server: Server, now: number): void {
     const { silence, probe } = this.#deadlines;
-    if (server.probing || now - server.heardAt < silence || !this.#isAwaited(server, now - silence)) return;
+    if (server.probing || now - server.respondedAt < silence || !this.#isAwaited(server, now - silence)) return;
     server.probing = true;
     void responds(server.address, probe).then((isAlive) => {
       server.probing = false;
-      if (isAlive) this.#heard(server);
-      else if (server.heardAt <= now) {
+      if (isAlive) this.#responded(server);
+      else if (server.respondedAt <= now) {
         for (const connection of server.connections) this.#abandon(connection, 'server', SERVER_GONE);
-        this.#onServerGone();
+        this.refuseWaiting(SERVER_GONE);
       }
     });
   }

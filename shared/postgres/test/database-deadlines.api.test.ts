@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, errorOf, eventually, tcpProxy, type TcpProxy } from '@tocsin/testing';
-import { RequestWork, runForRequest } from '@tocsin/runtime';
+import { type FairQueue, RequestWork, runForRequest } from '@tocsin/runtime';
 import {
   commitPipeline,
   databaseFailure,
@@ -256,6 +256,23 @@ describe('a workspace whose statements are slow', () => {
     expect(new Set(await Promise.all(slow.slice(0, 3)))).toEqual(new Set(['abandoned']));
   });
 
+  test('gets 429 at once when two hundred of its requests wait, and 503 if it has begun to write', async () => {
+    const pool = openPool({ shared: true, poolSize: 3, deadlines: { read: 60_000 } });
+    const asOwner = async (text: string) => asRequest(async () => pool.raw(text));
+    const own = [failureOf(asOwner('select pg_sleep(36)'))];
+    await begins('pg_sleep(36)');
+    own.push(...Array.from({ length: 200 }, async () => failureOf(asOwner('select 1'))));
+    expect(await failureOf(asOwner('select 1'))).toBe('share_exceeded');
+    const write = new RequestWork({ holder: 1, readOnly: false, isClientGone: () => false });
+    write.hasBegun = true;
+    expect(await failureOf(runForRequest(write, async () => pool.raw('select 1')))).toBe('busy');
+    await asRequest(async () => pool.raw('select 1'), { holder: 2 });
+    // A database that does not respond is not the workspace's fault.
+    proxy.stall();
+    await eventually(async () => (await failureOf(asOwner('select 1'))) === 'busy', { what: 'a 503' });
+    expect(new Set(await Promise.all(own))).toEqual(new Set(['unreachable']));
+  });
+
   test('that fails in a transaction leaves no open transaction to the next user of the connection', async () => {
     const pool = openPool({ poolSize: 1 });
     const slow = asRequest(async () =>
@@ -277,12 +294,8 @@ test('a pool is stuck when connections are asked for and nothing ends, and only 
     await trx.raw('select 1');
     await held.promise;
   });
-  await eventually(
-    () => (pool.client as { connections: { shares: { inUse: number } } }).connections.shares.inUse === 1,
-    {
-      what: 'the connection in use',
-    },
-  );
+  const { leases } = (pool.client as { connections: { leases: FairQueue<unknown> } }).connections;
+  await eventually(() => leases.held === 1, { what: 'the connection in use' });
   // Nobody asks for anything.
   expect(isDatabaseStuck(pool)).toBe(false);
   const waiting = failureOf(asRequest(async () => pool.raw('select 1')));

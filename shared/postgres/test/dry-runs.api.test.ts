@@ -68,18 +68,20 @@ describe('a dry run', () => {
     await runDry(request, async () => {
       expect(await notesIn(pool)).toEqual([]);
       await outsideDryRun(async () => pool('notes').insert({ text: 'a' }));
-      for (const failing of [
-        runPipeline(pool, [insert('b'), insert('a')]),
-        pool.transaction(async (trx) => runPipeline(trx, [insert('b'), DIVIDE])),
-        pool.transaction(async (trx) => {
-          await trx('notes').insert({ text: 'b' });
-          throw new Error('refused');
-        }),
-        pool.transaction(async () => {
-          throw new Error('refused before the first statement');
-        }),
+      for (const fail of [
+        async () => runPipeline(pool, [insert('b'), insert('a')]),
+        async () => pool.transaction(async (trx) => runPipeline(trx, [insert('b'), DIVIDE])),
+        async () =>
+          pool.transaction(async (trx) => {
+            await trx('notes').insert({ text: 'b' });
+            throw new Error('refused');
+          }),
+        async () =>
+          pool.transaction(async () => {
+            throw new Error('refused before the first statement');
+          }),
       ]) {
-        expect(await errorOf(failing)).toBeInstanceOf(Error);
+        expect(await errorOf(fail())).toBeInstanceOf(Error);
         await outsideDryRun(async () => pool('notes').delete().where({ text: 'b' }));
       }
       await pool.transaction(async () => undefined);

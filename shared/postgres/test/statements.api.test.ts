@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, errorOf } from '@tocsin/testing';
 import {
   commitPipeline,
@@ -71,6 +71,54 @@ describe('a prepared statement', () => {
       message: 'the prepared statement one has another text',
     });
     expect(await runPrepared(knex, 'one', 'select 1 as one', [])).toEqual([{ one: 1 }]);
+  });
+});
+
+describe('a prepared statement whose columns a migration changes is prepared again', () => {
+  const READ = { name: 'stale', text: 'select id from changing', values: [] };
+  const read = async (db: Knex) => runPrepared(db, READ.name, READ.text, READ.values);
+  const change = async (type: string) =>
+    knex.raw(`alter table changing alter column id type ${type} using id::${type}`);
+  beforeEach(async () => {
+    await knex.raw('drop table if exists changing');
+    await knex.raw('create table changing (id int)');
+    await knex.raw('insert into changing values (1)');
+    // The first one may replace the connection, whose statement is that of the previous test.
+    for (const _ of [1, 2]) await read(knex);
+  });
+  const migrateNow = async () => change('text');
+  const CHANGED = [{ id: '1' }];
+
+  test('outside of a transaction, alone and together with others', async () => {
+    await migrateNow();
+    expect(await read(knex)).toEqual(CHANGED);
+    // That connection was closed.
+    await read(knex);
+    await change('bigint');
+    const insert = { name: 'remember', text: 'insert into notes (text) values ($1)', values: ['stale'] };
+    expect(await runPipeline(knex, [insert, READ])).toEqual([[], [{ id: 1 }]]);
+    // Once, although it was sent twice.
+    expect(await runOnce(knex, 'select text from notes where text = $1', ['stale'])).toEqual([{ text: 'stale' }]);
+  });
+
+  test('as the first of a transaction', async () => {
+    await migrateNow();
+    expect(await knex.transaction(read)).toEqual(CHANGED);
+  });
+
+  test('and later in a transaction is a conflict, once', async () => {
+    await migrateNow();
+    const work = async (trx: Knex.Transaction) => {
+      await trx.raw('select 1');
+      return read(trx);
+    };
+    expect(databaseFailure(await errorOf(knex.transaction(work)))).toBe('conflict');
+    expect(await knex.transaction(work)).toEqual(CHANGED);
+  });
+
+  test('and what the server cannot do is no conflict', async () => {
+    const unsupported = `do $$ begin raise exception using errcode = '0A000', message = 'not supported'; end $$`;
+    expect(databaseFailure(await errorOf(knex.raw(unsupported)))).toBe('refused');
   });
 });
 

@@ -2,8 +2,17 @@ export { type Caller, eventOrigin } from './caller.ts';
 export { checkListOrder } from './check-list-order.ts';
 export { type Listed, listedColumns, type ListedRow, portionsOf, readWhole, WEIGHTS } from './large-columns.ts';
 export { changedProperties, definedProperties } from './properties.ts';
-export { archive, checkNotArchived, type Resource, restore, revise } from './resource.ts';
-export { resourceTable } from './resource-table.ts';
+export { archive, checkNotArchived, type Resource, restore, revise, type StoredResource } from './resource.ts';
+export {
+  type CommandDependencies,
+  exportedPage,
+  readResourceChanges,
+  republishResources,
+  resourceCommands,
+  type ResourceKind,
+} from './resource-commands.ts';
+export { readListQuery, resourceHandlers, resourceListQuery, withDefaults } from './resource-handlers.ts';
+export { type ListOptions, resourceStore } from './resource-store.ts';
 export {
   type Column,
   column,

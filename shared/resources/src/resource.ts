@@ -9,6 +9,15 @@ export interface Resource {
   archivedAt: Instant | null;
 }
 
+/** A resource of a workspace that is stored under a slug. */
+export interface StoredResource extends Resource {
+  id: number;
+  workspaceId: number;
+  name: string;
+  slug: string;
+  externalId: string | null;
+}
+
 /** @throws DomainError `invalid_resource_state` if the resource is archived */
 export function checkNotArchived({ archivedAt }: Pick<Resource, 'archivedAt'>): void {
   if (archivedAt !== null) throw invalidState('The resource is archived; it can only be read or restored');

@@ -56,6 +56,14 @@ export function rowMapping<Entity, Columns extends ColumnsOf<Entity>>(columns: C
       return entity as Entity;
     },
 
+    /** The record in a response: by the names of its columns, without what has no value. */
+    toWire: (entity: Entity): Record<string, unknown> =>
+      Object.fromEntries(
+        mapped
+          .filter(({ property }) => entity[property] !== null)
+          .map(({ property, name }) => [name === 'workspace_id' ? 'company_id' : name, entity[property]]),
+      ),
+
     /** The properties that a row with some of the columns, or a request with their names, has. */
     toProperties: (row: Readonly<Record<string, unknown>>): Partial<Entity> =>
       Object.fromEntries(

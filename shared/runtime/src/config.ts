@@ -2,13 +2,14 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { z } from 'zod';
 import { ConfigError } from './config-error.ts';
 import { findKnownSecretViolation } from './known-secrets.ts';
+import { publicUrl } from './public-url.ts';
 
 export { ConfigError } from './config-error.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The settings that hold secrets. Each can be read from a file instead, which the setting `<name>_FILE` names. */
-const SECRET = /^(?:TOCSIN_SECRET_KEYS|AMQP_URL|REDIS_URL|(?:\w+_)?DATABASE_URL)$/;
+const SECRET = /^(?:TOCSIN_SECRET_KEYS|AMQP_URL|REDIS_URL|HTTPS_PROXY|(?:\w+_)?DATABASE_URL)$/;
 const FILE = '_FILE';
 /** More than any such setting needs. */
 const MAX_FILE_BYTES = 65_536;
@@ -131,6 +132,7 @@ const flag = z.enum(['0', '1', 'true', 'false']).transform((value) => value === 
 /** Schemas for settings of common types. */
 export const setting = {
   url,
+  publicUrl,
   flag,
   integer,
   port: integer({ min: 0, max: 65_535 }),
@@ -159,7 +161,7 @@ export const processSettings = {
     .regex(/^[0-9a-f]{7,64}$/, 'must be the hash of a commit')
     .optional(),
   TOCSIN_SECRET_KEYS: z.string(),
-  /** Prefix of every name on the broker and in Redis, so that several installations can share them. */
+  /** Prefix of every name on the broker, in Redis, and of roles in PostgreSQL, so that several installations can share them. */
   TOCSIN_NAMESPACE: z
     .string()
     .regex(/^[a-z][a-z0-9_-]{0,31}$/, 'must start with a lower-case letter and have at most 32 of a-z, 0-9, _ and -')

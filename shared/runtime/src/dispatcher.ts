@@ -34,6 +34,8 @@ export interface DispatcherOptions<Claim> {
   drainTimeout?: number;
 }
 
+/** Milliseconds until it looks again for items that are due and could not be claimed. */
+const RETRY = 1_000;
 const DRAIN_TIMEOUT = 10_000;
 /** Milliseconds that runs have to end after they are aborted. */
 const ABORT_TIMEOUT = 2_000;
@@ -46,7 +48,6 @@ export function startDispatcher<Claim>(options: DispatcherOptions<Claim>): Dispa
   const { name, interval, log, nextDue, claim, run, drainTimeout = DRAIN_TIMEOUT } = options;
   const stopping = new AbortController();
   const inProgress = new Set<Promise<void>>();
-  let timer: NodeJS.Timeout | undefined;
   let isDue = false;
 
   const start = (claimed: Claim) => {
@@ -59,8 +60,7 @@ export function startDispatcher<Claim>(options: DispatcherOptions<Claim>): Dispa
     inProgress.add(running);
   };
 
-  const poll = async (): Promise<boolean> => {
-    clearTimeout(timer);
+  const poll = async (): Promise<boolean | number> => {
     if (isDue) {
       isDue = false;
       // The next poll finds out when the next item is due.
@@ -68,18 +68,15 @@ export function startDispatcher<Claim>(options: DispatcherOptions<Claim>): Dispa
       return true;
     }
     const wait = await nextDue();
-    if (wait === undefined) return false;
-    if (wait > 0) {
-      // A later poll handles items that are due after the next interval.
-      if (wait < interval) timer = setTimeout(task.wake, wait);
-      return false;
-    }
+    // Other processes may add items that are due earlier.
+    if (wait === undefined || wait > interval) return false;
+    if (wait > 0) return wait;
     const claims = await claim(inProgress.size);
     claims.forEach(start);
-    return claims.length > 0;
+    return claims.length > 0 || Math.min(RETRY, interval);
   };
 
-  const task = startPeriodicTask({ name, interval, log, work: poll });
+  const task = startPeriodicTask({ name, interval, retryAfter: RETRY, log, work: poll });
   return {
     wake: task.wake,
     claimNow: () => {
@@ -88,7 +85,6 @@ export function startDispatcher<Claim>(options: DispatcherOptions<Claim>): Dispa
     },
     stop: async () => {
       await task.stop();
-      clearTimeout(timer);
       if (await areSettledWithin(inProgress, drainTimeout)) return;
       stopping.abort(new Error('the process is stopping'));
       if (await areSettledWithin(inProgress, ABORT_TIMEOUT)) return;

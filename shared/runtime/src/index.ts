@@ -13,7 +13,7 @@ export {
 } from './config.ts';
 export type { DryRun } from './dry-run.ts';
 export { afterCommit, currentDryRun, inOwnDryRun, outsideDryRun, runDry } from './run-dry.ts';
-export { type FairShares, fairShares } from './fair-shares.ts';
+export { FairQueue, type Lease, LimitReached, type Limits, type TakeOptions } from './fair-queue.ts';
 export { type ReadinessCheck, readiness, type Readiness } from './health.ts';
 export { type Clock, type Instant, addMilliseconds, systemClock } from './instant.ts';
 export {
@@ -29,6 +29,7 @@ export { type Dispatcher, startDispatcher } from './dispatcher.ts';
 export { type App, beforeExit, describeStartFailure, type ReadyMessage, runProcess } from './lifecycle.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { Counter, createMetrics, Gauge, Histogram, type Metrics } from './metrics.ts';
+export { workspaceUrl } from './public-url.ts';
 export { openRedis, type Redis, redisReadiness } from './redis.ts';
 export { type PeriodicTask, startPeriodicTask } from './periodic-task.ts';
 export { withTimeout } from './with-timeout.ts';
@@ -46,7 +47,6 @@ export {
   startSpan,
   startSpanIn,
 } from './spans.ts';
-export { receiverSettings, testReceiversOf } from './receiver-settings.ts';
 export {
   contextOfHeaders,
   contextOfStored,
@@ -67,6 +67,6 @@ export {
   runForRequest,
   runInBackground,
   runInTransaction,
-  type ShareHolder,
+  type LeaseHolder,
 } from './work-context.ts';
 export { memoryVersions, redisVersions, type VersionedOwner, type Versions } from './versions.ts';

@@ -56,11 +56,16 @@ export async function runProcess(start: () => Promise<App>): Promise<void> {
   process.exit(0);
 }
 
+/** Of PostgreSQL: the server refuses the role or its password. */
+const REFUSED_LOGINS = new Set(['28000', '28P01']);
+
 export function describeStartFailure(error: unknown): string {
   if (error instanceof ConfigError) return `settings: ${error.message}`;
   if (!Error.isError(error)) return String(error);
   const { code, port, errors } = error as NodeJS.ErrnoException & { port?: number; errors?: unknown };
   if (code === 'EADDRINUSE') return `port ${port} is taken: stop what listens there or set PORT`;
   if (Array.isArray(errors)) return errors.map(describeStartFailure).join('; ');
-  return error.message;
+  return code !== undefined && REFUSED_LOGINS.has(code)
+    ? `${error.message}: correct the user or the password of the URL`
+    : error.message;
 }

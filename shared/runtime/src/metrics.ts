@@ -58,6 +58,8 @@ class PartialRegistry extends Registry {
 export function createMetrics(app: string): Metrics {
   const registry = new PartialRegistry(app);
   collectDefaultMetrics({ register: registry });
+  // Gauges whose names are those of counters.
+  for (const name of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${name}_total`);
   observeEventLoop(registry);
   return registry;
 }
@@ -73,15 +75,15 @@ function observeEventLoop(registry: Registry): void {
   const seconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - SAMPLING_INTERVAL / 1e3);
   new Gauge({
     name: 'tocsin_event_loop_delay_seconds',
-    help: 'How late the event loop came to its timers since the last scrape, by quantile; 1 is the maximum',
-    labelNames: ['quantile'],
+    help: 'How late the event loop came to its timers since the last scrape: median, 99th percentile and maximum',
+    labelNames: ['statistic'],
     registers: [registry],
     collect() {
       const isEmpty = delays.count === 0;
-      for (const quantile of [0.5, 0.99]) {
-        this.set({ quantile }, isEmpty ? 0 : seconds(delays.percentile(100 * quantile)));
-      }
-      this.set({ quantile: 1 }, isEmpty ? 0 : seconds(delays.max));
+      const set = (statistic: string, delay: number) => this.set({ statistic }, isEmpty ? 0 : seconds(delay));
+      set('p50', delays.percentile(50));
+      set('p99', delays.percentile(99));
+      set('max', delays.max);
       delays.reset();
     },
   });

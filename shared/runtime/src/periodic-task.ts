@@ -11,27 +11,33 @@ export interface PeriodicTask {
 }
 
 /**
- * Runs `work` every `interval` milliseconds, and again at once while it returns true ("there is more"). A failure is
- * logged; the next run is the retry.
+ * Runs `work` every `interval` milliseconds, and again at once while it returns true ("there is more"). A number is the
+ * milliseconds until the next run. A failure is logged; the next run, after `interval` or `retryAfter` milliseconds, is
+ * the retry.
  */
 export function startPeriodicTask(options: {
   name: string;
   interval: number;
+  retryAfter?: number;
   log: Logger;
-  work: () => Promise<boolean>;
+  work: () => Promise<boolean | number>;
 }): PeriodicTask {
   let stopped = false;
   let woken = false;
   let running: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let pause = options.interval;
 
   const loop = async () => {
     do {
       woken = false;
       try {
-        if (await options.work()) woken = true;
+        const next = await options.work();
+        pause = typeof next === 'number' ? next : options.interval;
+        if (next === true) woken = true;
       } catch (error) {
         options.log.error({ err: error }, `${options.name} failed`);
+        pause = options.retryAfter ?? options.interval;
         woken = false;
         break;
       }
@@ -58,7 +64,7 @@ export function startPeriodicTask(options: {
         if (stopped) return;
         // Woken after the loop's last check.
         if (woken) runNow();
-        else timer = setTimeout(run, options.interval);
+        else timer = setTimeout(run, pause);
       });
   };
   timer = setTimeout(run, options.interval);

@@ -2,11 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Context, context, type ContextManager, ROOT_CONTEXT } from '@opentelemetry/api';
 import type { DryRun } from './dry-run.ts';
 
-/** Who uses a share of a service's connections: a workspace by its ID, or a calling service by its name. */
-export type ShareHolder = number | string;
+/** Who has leases of connections and turns: a workspace by its ID, or a calling service by its name. */
+export type LeaseHolder = number | string;
 
 export interface RequestWorkOptions {
-  readonly holder: ShareHolder;
+  readonly holder: LeaseHolder;
   /** Its statements write nothing that a client waits for: they may be cancelled at any time. */
   readonly readOnly: boolean;
   /** Whether the client has closed its connection before the end of the response. */
@@ -17,7 +17,7 @@ export interface RequestWorkOptions {
 
 /** A request that is being handled, as far as waits and deadlines depend on it. */
 export class RequestWork implements RequestWorkOptions {
-  readonly holder: ShareHolder;
+  readonly holder: LeaseHolder;
   readonly readOnly: boolean;
   readonly isClientGone: () => boolean;
   readonly dryRun: DryRun | undefined;

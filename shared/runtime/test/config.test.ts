@@ -13,6 +13,7 @@ import {
   redisSettings,
   setting,
   withFileSettings,
+  workspaceUrl,
 } from '../src/index.ts';
 
 const shape = {
@@ -39,6 +40,33 @@ describe('settings', () => {
     for (const text of ['1', '41', '2.5', '-3', '0x10', '1e1', ' 7', 'seven', '9'.repeat(400)]) {
       expect(() => readConfig(numbers, { COUNT: text })).toThrow(/^COUNT: must be a whole number from 2 to 40$/);
     }
+  });
+
+  test.each([
+    ['https://{workspace}.tocsin.example.com', 'https://acme.tocsin.example.com'],
+    ['HTTPS://{workspace}.Tocsin.example.com:443/', 'https://acme.tocsin.example.com'],
+    ['http://tocsin.example.com:8080', 'http://tocsin.example.com:8080'],
+    ['http://[::1]:8080', 'http://[::1]:8080'],
+  ])('the public address %s of acme is %s', (address, expected) => {
+    const { PUBLIC_URL } = readConfig({ PUBLIC_URL: setting.publicUrl }, { PUBLIC_URL: address });
+    expect(workspaceUrl(PUBLIC_URL, 'acme')).toBe(expected);
+  });
+
+  test.each([
+    ...[
+      'tocsin.example.com',
+      'ftp://tocsin.example.com',
+      'https://',
+      'https://{workspace}',
+      'https://a.{workspace}.com',
+    ],
+    ...['https://{workspace}.{workspace}.com', 'https://{slug}.example.com', 'https://{workspace}.192.0.2.1'],
+    ...['https://a.example/app', 'https://a.example?', 'https://a.example#a', 'https://ana:x@a.example'],
+    ...['https://a.example:99999', 'https://a b.example', String.raw`https://a.example\b`],
+  ])('no public address is %s', (address) => {
+    expect(() => readConfig({ PUBLIC_URL: setting.publicUrl }, { PUBLIC_URL: address })).toThrow(
+      /^PUBLIC_URL: must be http:\/\/ or https:\/\/ and a host, with nothing behind it: [^\n]+$/,
+    );
   });
 
   test('may contradict each other, which is checked when each of them is valid', () => {

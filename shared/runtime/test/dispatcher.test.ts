@@ -1,144 +1,124 @@
 import { expect, test } from '@jest/globals';
-import { createLogger, startDispatcher } from '../src/index.ts';
+import { createLogger, type Dispatcher, startDispatcher } from '../src/index.ts';
 
-const log = createLogger({ app: 'test', level: 'silent' });
-
-/** A queue of names that are due now; a claimed one runs until its promise in `running` is settled. */
-function queueOf(...names: string[]) {
+/** A dispatcher of names that are due now; a claimed one runs until its promise in `running` is settled. */
+function dispatcherOf(names: string[], options: Partial<Parameters<typeof startDispatcher<string>>[0]> = {}) {
   const waiting = [...names];
   const running = new Map<string, PromiseWithResolvers<void>>();
   const begun: string[] = [];
-  const firstIdlePoll = Promise.withResolvers<void>();
+  const idle = Promise.withResolvers<void>();
+  const dispatcher: Dispatcher = startDispatcher({
+    name: 'working',
+    interval: 3_600_000,
+    log: createLogger({ app: 'test', level: 'silent' }),
+    nextDue: async () => {
+      if (waiting.length === 0) idle.resolve();
+      return waiting.length === 0 ? undefined : 0;
+    },
+    claim: async () => waiting.splice(0, 2),
+    ...options,
+    run: async (name, stopping) => {
+      begun.push(name);
+      running.set(name, Promise.withResolvers<void>());
+      await (options.run?.(name, stopping) ?? running.get(name)?.promise);
+    },
+  });
   return {
-    begun,
-    running,
+    ...dispatcher,
     waiting,
-    /** Settles at the first poll that finds nothing. */
-    idle: firstIdlePoll.promise,
-    options: {
-      name: 'working',
-      interval: 3_600_000,
-      log,
-      nextDue: async () => {
-        if (waiting.length === 0) firstIdlePoll.resolve();
-        return waiting.length === 0 ? undefined : 0;
-      },
-      claim: async () => waiting.splice(0, 2),
-      run: async (name: string) => {
-        begun.push(name);
-        const gate = Promise.withResolvers<void>();
-        running.set(name, gate);
-        await gate.promise;
-      },
+    running,
+    begun,
+    /** Polls until there is nothing to claim. */
+    poll: async () => {
+      dispatcher.wake();
+      await idle.promise;
+    },
+    begins: async (name: string) => {
+      while (!running.has(name)) await new Promise(setImmediate);
     },
   };
 }
 
 test('all due items are started, whatever else is in progress', async () => {
-  const queue = queueOf('a', 'b', 'c');
-  const dispatcher = startDispatcher(queue.options);
-  dispatcher.wake();
-  await queue.idle;
-  expect(queue.begun).toEqual(['a', 'b', 'c']);
-  for (const gate of queue.running.values()) gate.resolve();
-  await dispatcher.stop();
+  const { poll, begun, running, stop } = dispatcherOf(['a', 'b', 'c']);
+  await poll();
+  expect(begun).toEqual(['a', 'b', 'c']);
+  for (const gate of running.values()) gate.resolve();
+  await stop();
 });
 
 test('an item that fails does not stop the others', async () => {
-  const queue = queueOf('a', 'b');
-  const dispatcher = startDispatcher(queue.options);
-  dispatcher.wake();
-  await queue.idle;
-  queue.waiting.push('c');
+  const { poll, begins, begun, running, waiting, stop } = dispatcherOf(['a', 'b']);
+  await poll();
+  waiting.push('c');
   // The end of a run causes another poll.
-  queue.running.get('a')?.reject(new Error('broken'));
-  queue.running.get('b')?.resolve();
-  while (!queue.running.has('c')) await new Promise(setImmediate);
-  queue.running.get('c')?.resolve();
-  await dispatcher.stop();
-  expect(queue.begun).toEqual(['a', 'b', 'c']);
+  running.get('a')?.reject(new Error('broken'));
+  running.get('b')?.resolve();
+  await begins('c');
+  running.get('c')?.resolve();
+  await stop();
+  expect(begun).toEqual(['a', 'b', 'c']);
 });
 
 test('an item that is due before the next poll is started when it is due', async () => {
-  const queue = queueOf('soon');
-  let wait = 20;
-  const begun = Promise.withResolvers<void>();
-  const dispatcher = startDispatcher({
-    ...queue.options,
-    nextDue: async () => {
-      const due = queue.waiting.length === 0 ? undefined : wait;
-      wait = 0;
-      return due;
-    },
-    run: async () => begun.resolve(),
+  const waits = [20, 0];
+  const { wake, begins, begun, stop } = dispatcherOf(['soon'], {
+    nextDue: async () => waits.shift(),
+    run: async () => undefined,
   });
-  dispatcher.wake();
-  await begun.promise;
-  await dispatcher.stop();
+  wake();
+  await begins('soon');
+  await stop();
+  expect(begun).toEqual(['soon']);
 });
 
 test('an item that has just been added is started without asking when it is due', async () => {
-  const queue = queueOf('added');
-  const begun = Promise.withResolvers<string[]>();
-  const calls: string[] = [];
-  const dispatcher = startDispatcher({
-    ...queue.options,
-    nextDue: async () => {
-      calls.push('asked');
-      return undefined;
-    },
-    run: async (name: string) => {
-      calls.push(name);
-      begun.resolve([...calls]);
-    },
+  let asked = 0;
+  let before: number | undefined;
+  const { claimNow, begins, stop } = dispatcherOf(['added'], {
+    nextDue: async () => void (asked += 1),
+    run: async () => void (before = asked),
   });
-  dispatcher.claimNow();
-  expect(await begun.promise).toEqual(['added']);
-  await dispatcher.stop();
+  claimNow();
+  await begins('added');
+  await stop();
+  expect(before).toBe(0);
 });
 
 test('stopping waits for runs in progress and starts no more', async () => {
-  const queue = queueOf('a');
-  const dispatcher = startDispatcher(queue.options);
-  dispatcher.wake();
-  await queue.idle;
+  const { poll, wake, begun, running, waiting, stop } = dispatcherOf(['a']);
+  await poll();
   let stopped = false;
-  const stopping = dispatcher.stop().then(() => (stopped = true));
-  queue.waiting.push('late');
-  dispatcher.wake();
+  const stopping = stop().then(() => (stopped = true));
+  waiting.push('late');
+  wake();
   await new Promise(setImmediate);
   expect(stopped).toBe(false);
-  queue.running.get('a')?.resolve();
+  running.get('a')?.resolve();
   await stopping;
-  expect(queue.begun).toEqual(['a']);
+  expect(begun).toEqual(['a']);
 });
 
 test('a run that takes too long during a stop is aborted', async () => {
-  const queue = queueOf('a');
   const aborted: string[] = [];
-  const dispatcher = startDispatcher({
-    ...queue.options,
+  const { poll, stop } = dispatcherOf(['a'], {
     drainTimeout: 10,
-    run: async (name: string, stopping: AbortSignal) => {
-      queue.begun.push(name);
+    run: async (name, stopping) => {
       await new Promise((_resolve, reject) => stopping.addEventListener('abort', reject)).catch(() => {
         aborted.push(name);
       });
     },
   });
-  dispatcher.wake();
-  await queue.idle;
+  await poll();
   expect(aborted).toEqual([]);
-  await dispatcher.stop();
+  await stop();
   expect(aborted).toEqual(['a']);
 });
 
 test('a run that ignores the abort is abandoned', async () => {
-  const queue = queueOf('a');
-  const dispatcher = startDispatcher({ ...queue.options, drainTimeout: 10 });
-  dispatcher.wake();
-  await queue.idle;
-  await dispatcher.stop();
-  expect(queue.running.has('a')).toBe(true);
-  queue.running.get('a')?.resolve();
+  const { poll, stop, running } = dispatcherOf(['a'], { drainTimeout: 10 });
+  await poll();
+  await stop();
+  expect(running.has('a')).toBe(true);
+  running.get('a')?.resolve();
 });

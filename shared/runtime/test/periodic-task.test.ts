@@ -5,7 +5,23 @@ const log = createLogger({ app: 'test', level: 'silent' });
 /** So long that only `wake` starts a run. */
 const INTERVAL = 10_000_000;
 
-const taskOf = (work: () => Promise<boolean>) => startPeriodicTask({ name: 'test', interval: INTERVAL, log, work });
+/** A task whose work gets the number of its run; `begins` resolves when that run has begun. */
+function taskOf(work: (run: number) => boolean | number | Promise<boolean>) {
+  const runs = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
+  let count = 0;
+  const task = startPeriodicTask({
+    name: 'test',
+    interval: INTERVAL,
+    retryAfter: 1,
+    log,
+    work: async () => {
+      count += 1;
+      runs[count]?.resolve();
+      return work(count);
+    },
+  });
+  return { ...task, runs: () => count, begins: async (run: number) => runs[run]?.promise };
+}
 
 async function afterMicrotasks(count: number, then: () => void): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await Promise.resolve();
@@ -14,114 +30,89 @@ async function afterMicrotasks(count: number, then: () => void): Promise<void> {
 
 describe('a periodic task', () => {
   test('runs again while there is more to do', async () => {
-    let left = 3;
-    const done = Promise.withResolvers<void>();
-    const task = taskOf(async () => {
-      left -= 1;
-      if (left === 0) done.resolve();
-      return left > 0;
-    });
+    const task = taskOf((run) => run < 3);
     task.wake();
-    await done.promise;
+    await task.begins(3);
     await task.stop();
-    expect(left).toBe(0);
+    expect(task.runs()).toBe(3);
   });
 
-  test('does not run for the request that wakes it: it must not use its share or end with its client', async () => {
-    const done = Promise.withResolvers<unknown>();
+  test('runs again after the milliseconds that its work names, and soon after a failure', async () => {
+    const task = taskOf((run) => {
+      if (run === 2) throw new Error('fails once');
+      return run === 1 ? 1 : false;
+    });
+    task.wake();
+    await task.begins(3);
+    await task.stop();
+    expect(task.runs()).toBe(3);
+  });
+
+  test('does not run for the request that wakes it: it must not use its limits or end with its client', async () => {
+    let request: RequestWork | undefined = new RequestWork({ holder: 1, readOnly: true, isClientGone: () => true });
     const task = taskOf(async () => {
       await Promise.resolve();
-      done.resolve(currentRequest());
+      request = currentRequest();
       return false;
     });
-    const request = new RequestWork({ holder: 1, readOnly: true, isClientGone: () => true });
-    runForRequest(request, () => {
-      expect(currentRequest()).toBe(request);
-      task.wake();
-    });
-    expect(await done.promise).toBeUndefined();
+    runForRequest(request, () => task.wake());
+    await task.begins(1);
     await task.stop();
+    expect(request).toBeUndefined();
   });
 
   // One of these microtasks lies between the last check for a wake-up and the end of the run.
-  test.each([1, 2, 3, 4, 5, 6, 7, 8])(
-    'does not miss a wake-up that comes %i microtasks after its work',
-    async (turns) => {
-      let runs = 0;
-      const again = Promise.withResolvers<void>();
-      const task = taskOf(async () => {
-        runs += 1;
-        if (runs === 2) again.resolve();
-        else void afterMicrotasks(turns, () => task.wake());
-        return false;
-      });
-      task.wake();
-      await again.promise;
-      await task.stop();
-    },
-  );
+  test.each([1, 2, 3, 4, 5, 6, 7, 8])('does not miss a wake-up %i microtasks after its work', async (turns) => {
+    const task = taskOf((run) => {
+      if (run === 1) void afterMicrotasks(turns, () => task.wake());
+      return false;
+    });
+    task.wake();
+    await task.begins(2);
+    await task.stop();
+    expect(task.runs()).toBe(2);
+  });
 
   test('never overlaps itself, and does not miss a wake-up while it runs', async () => {
     let running = 0;
-    let runs = 0;
-    const second = Promise.withResolvers<void>();
-    const task = taskOf(async () => {
+    const task = taskOf(async (run) => {
       running += 1;
       expect(running).toBe(1);
-      runs += 1;
-      if (runs === 1) {
-        task.wake();
-        task.wake();
-      } else second.resolve();
+      if (run === 1) for (const _ of [1, 2]) task.wake();
       await Promise.resolve();
       running -= 1;
       return false;
     });
     task.wake();
-    await second.promise;
+    await task.begins(2);
     await task.stop();
-    expect(runs).toBe(2);
+    expect(task.runs()).toBe(2);
   });
 
   test('runs again after a failure', async () => {
-    let runs = 0;
-    const failed = Promise.withResolvers<void>();
-    const recovered = Promise.withResolvers<void>();
-    const task = taskOf(async () => {
-      runs += 1;
-      if (runs === 1) {
-        failed.resolve();
-        throw new Error('down');
-      }
-      recovered.resolve();
+    const task = taskOf((run) => {
+      if (run === 1) throw new Error('down');
       return false;
     });
     task.wake();
-    await failed.promise;
+    await task.begins(1);
     // The failed run ends in a later turn of the event loop.
     await new Promise(setImmediate);
     task.wake();
-    await recovered.promise;
+    await task.begins(2);
     await task.stop();
-    expect(runs).toBe(2);
+    expect(task.runs()).toBe(2);
   });
 
   test('stops after the run in progress and does not start again', async () => {
-    const entered = Promise.withResolvers<void>();
-    const leave = Promise.withResolvers<void>();
-    let runs = 0;
-    const task = taskOf(async () => {
-      runs += 1;
-      entered.resolve();
-      await leave.promise;
-      return true;
-    });
+    const leave = Promise.withResolvers<boolean>();
+    const task = taskOf(async () => leave.promise);
     task.wake();
-    await entered.promise;
+    await task.begins(1);
     const stopped = task.stop();
-    leave.resolve();
+    leave.resolve(true);
     await stopped;
     task.wake();
-    expect(runs).toBe(1);
+    expect(task.runs()).toBe(1);
   });
 });

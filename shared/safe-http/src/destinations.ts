@@ -1,6 +1,5 @@
-import { isIP } from 'node:net';
 import { type AllowedNetwork, isAllowedByNetwork } from './allowed-networks.ts';
-import { isLocalName, isLoopbackAddress, isPublicAddress } from './public-address.ts';
+import { isLocalName, isLoopbackAddress, isPublicAddress, literalOf, reachedAddress } from './public-address.ts';
 
 /** What requests may reach besides public addresses on port 443. */
 export interface AllowedDestinations {
@@ -15,26 +14,20 @@ export const hostAndPort = (url: URL): string => `${url.hostname}:${portOf(url)}
 
 const portOf = ({ port }: URL): number => (port === '' ? 443 : Number(port));
 
-/** The address that a URL has instead of a name. */
-const literalOf = ({ hostname }: URL): string | undefined => {
-  const literal = hostname.replace(/^\[(.*)\]$/, '$1');
-  return isIP(literal) === 0 ? undefined : literal;
-};
-
 /** Returns a function for `SafeHttpOptions.allows`. */
 export const publicOrAllowed =
   ({ testReceivers, networks }: AllowedDestinations) =>
   (address: string, url: URL): boolean =>
     (isPublicAddress(address) && portOf(url) === 443) ||
     (testReceivers.has(hostAndPort(url)) && isLoopbackAddress(address)) ||
-    isAllowedByNetwork(networks, address, portOf(url));
+    [address, reachedAddress(address)].some((each) => isAllowedByNetwork(networks, each, portOf(url)));
 
 /** What `findDestinationProblem` finds; `name`: a name that is local, or no host name. */
 export type DestinationProblem = 'port' | 'address' | 'name';
 
 /** How an operator opens other destinations, to be part of a message. */
 export const HOW_TO_ALLOW =
-  'an operator can open others with WEBHOOK_ALLOWED_NETWORKS, or with WEBHOOK_TEST_RECEIVERS for tests';
+  'an operator can open others with WEBHOOK_ALLOWED_NETWORKS (and NO_PROXY, if there is a proxy), or with WEBHOOK_TEST_RECEIVERS for tests';
 
 const LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
 const HOST_NAME = new RegExp(`^(?=.{1,253}$)(?:${LABEL}\\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$`);

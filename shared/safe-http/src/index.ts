@@ -8,6 +8,9 @@ export {
   publicOrAllowed,
 } from './destinations.ts';
 export type { FailureReason, PreparedRequest, SafeResponse, SafeRequest } from './messages.ts';
-export { canonicalAddress, isLocalName, isLoopbackAddress, isPublicAddress } from './public-address.ts';
+export type { EgressProxy } from './proxy.ts';
+export { isLocalName, isLoopbackAddress, isPublicAddress, reachedAddress } from './public-address.ts';
 export { safeHttp, type SafeHttp, type SafeHttpOptions } from './safe-http.ts';
+export { type Egress, egressOf, egressProblems, receiverSettings } from './settings.ts';
 export { isNegativeAnswer, type Resolve, systemResolver } from './system-resolver.ts';
+export { tunnelAgent } from './tunnel.ts';

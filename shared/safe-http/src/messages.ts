@@ -14,11 +14,15 @@ export interface SafeRequest {
   timeout: number;
   /** Limit of the response body in bytes, as transferred (before any decompression). */
   maxBodyBytes: number;
-  /** Called with the allowed address before anything is sent to it; returning `undefined` cancels the request. */
+  /**
+   * Called with the allowed address before anything is sent to it; returning `undefined` cancels the request. If another
+   * address of the name answers, it is called again with that one. Where a proxy resolves the name, it is the name.
+   */
   prepare: (address: string) => Promise<PreparedRequest | undefined>;
 }
 
-export type FailureReason = 'blocked_address' | 'body_too_large' | 'connection' | 'dns' | 'timeout' | 'tls';
+/** `proxy`: the proxy of the operator cannot be reached, or opens no connection to the host. */
+export type FailureReason = 'blocked_address' | 'body_too_large' | 'connection' | 'dns' | 'proxy' | 'timeout' | 'tls';
 
 export type SafeResponse =
   /** A complete response. Only the body of a success (2xx) is read. */

@@ -22,13 +22,27 @@ const CLOUD_INTERNAL = [
 /** Reserved for IETF protocol assignments; ipaddr.js knows only some of its subranges. */
 const IETF_PROTOCOLS = ipaddr.IPv6.parseCIDR('2001::/23');
 
+/** The prefix by which DNS64 and NAT64 reach IPv4 addresses from a network that has only IPv6 (RFC 6052). */
+const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
+
+/**
+ * The address that packets for an address reach, in its canonical text: of a NAT64 address the IPv4 address inside, if
+ * that is public. NAT64 must not translate others (RFC 6052, section 3.1).
+ */
+export function reachedAddress(text: string): string {
+  const address = ipaddr.process(text);
+  if (!(address instanceof ipaddr.IPv6) || !address.match(NAT64)) return address.toString();
+  const inside = address.toByteArray().slice(12).join('.');
+  return isPublicAddress(inside) ? inside : address.toString();
+}
+
 /**
  * Whether an IP address belongs to the public internet. IPv6 addresses must also be in the global unicast range:
  * `::7f00:1`, a deprecated form of 127.0.0.1, is in no special range.
  */
 export function isPublicAddress(text: string): boolean {
   if (isIP(text) === 0) return false;
-  const address = ipaddr.process(text);
+  const address = ipaddr.parse(reachedAddress(text));
   if (address.range() !== 'unicast') return false;
   if (address instanceof ipaddr.IPv4) return !CLOUD_INTERNAL.some((range) => address.match(range));
   return address.match(GLOBAL_UNICAST) && !address.match(IETF_PROTOCOLS);
@@ -47,4 +61,10 @@ export function isLoopbackAddress(text: string): boolean {
 /** The canonical text of an address, so that limits count each address once. IPv4-mapped IPv6 becomes IPv4. */
 export function canonicalAddress(text: string): string {
   return ipaddr.process(text).toString();
+}
+
+/** The address that a URL has instead of a name. */
+export function literalOf({ hostname }: URL): string | undefined {
+  const literal = hostname.replace(/^\[(.*)\]$/, '$1');
+  return isIP(literal) === 0 ? undefined : literal;
 }

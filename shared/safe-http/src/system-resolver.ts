@@ -1,10 +1,17 @@
 import { Resolver } from 'node:dns/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /**
  * Looks a name up. Rejects with an error whose code is the name server's response (`ENOTFOUND`), or `ETIMEOUT`
  * without one.
  */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
+
+/**
+ * How long the addresses of one family wait for the answer about the other one; milliseconds. Some name servers never
+ * answer queries for AAAA (RFC 8305, section 3, and RFC 4074).
+ */
+const GRACE = 200;
 
 /**
  * Queries the name servers directly, for IPv4 and IPv6 at once. The system's `getaddrinfo` would occupy one of the few
@@ -19,13 +26,26 @@ export function systemResolver(options: { servers?: readonly string[] } = {}): R
     if (options.servers !== undefined) resolver.setServers(options.servers);
     const cancel = () => resolver.cancel();
     signal.addEventListener('abort', cancel, { once: true });
+    const addresses: string[] = [];
+    const errors: unknown[] = [];
+    const lookups = [resolver.resolve4(host), resolver.resolve6(host)].map(async (lookup) =>
+      lookup.then(
+        (found) => addresses.push(...found),
+        (error: unknown) => errors.push(error),
+      ),
+    );
     try {
-      const results = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
-      const addresses = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
-      if (addresses.length > 0) return addresses;
-      throw mostSevere(results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : [])));
+      await Promise.race(lookups);
+      // Without an address the other answer decides, however late it is.
+      await Promise.race([
+        Promise.all(lookups),
+        ...(addresses.length > 0 ? [delay(GRACE, undefined, { ref: false })] : []),
+      ]);
+      if (addresses.length > 0) return [...addresses];
+      throw mostSevere(errors);
     } finally {
       signal.removeEventListener('abort', cancel);
+      cancel();
     }
   };
 }

@@ -2,7 +2,9 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
 /** How the server responds to queries for a name: with these addresses, with an error code, or not at all. */
-type NameResponse = readonly string[] | 'NXDOMAIN' | 'SERVFAIL' | 'silence';
+type TypeResponse = readonly string[] | 'NXDOMAIN' | 'SERVFAIL' | 'silence';
+/** For all types, or for each. */
+type NameResponse = TypeResponse | { A: TypeResponse; AAAA: TypeResponse };
 
 export interface NameServer {
   /** `address:port`. */
@@ -24,7 +26,8 @@ export async function startNameServer(): Promise<NameServer> {
   socket.on('message', (query, from) => {
     const { name, type, end } = readQuestion(query);
     server.queries.push(`${TYPES.get(type) ?? type} ${name}`);
-    const response = server.names.get(name) ?? 'NXDOMAIN';
+    const found = server.names.get(name) ?? 'NXDOMAIN';
+    const response = typeof found === 'string' || 'length' in found ? found : type === 28 ? found.AAAA : found.A;
     if (response === 'silence') return;
     const records =
       typeof response === 'string' ? [] : response.filter((address) => address.includes(':') === (type === 28));

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { canonicalAddress, isLocalName, isLoopbackAddress, isPublicAddress } from '../src/index.ts';
+import { isLocalName, isLoopbackAddress, isPublicAddress, reachedAddress } from '../src/index.ts';
 
 test.each([
   '8.8.8.8',
@@ -13,6 +13,7 @@ test.each([
   '166.12.0.0',
   '199.36.153.12',
   '2001:200::1',
+  '64:ff9b::808:808',
 ])('%s is public', (address) => expect(isPublicAddress(address)).toBe(true));
 
 test.each([
@@ -45,7 +46,12 @@ test.each([
   '::7f00:1',
   '::ffff:10.0.0.1',
   '::ffff:0:10.0.0.1',
-  '64:ff9b::808:808',
+  '64:ff9b::a00:1',
+  '64:ff9b::7f00:1',
+  '64:ff9b::a9fe:a9fe',
+  '64:ff9b::a83f:8110',
+  '64:ff9b::1:808:808',
+  '64:ff9b:1::808:808',
   '64:ff9b:1::1',
   '100::1',
   '2001::1',
@@ -89,8 +95,11 @@ test('recognises loopback addresses of IPv4 and IPv6', () => {
   expect(['10.0.0.1', '8.8.8.8', '::7f00:1', 'localhost'].map(isLoopbackAddress)).toEqual([false, false, false, false]);
 });
 
-test('returns one canonical text for each address', () => {
-  expect(canonicalAddress('::ffff:8.8.8.8')).toBe('8.8.8.8');
-  expect(canonicalAddress('::FFFF:0808:0808')).toBe('8.8.8.8');
-  expect(canonicalAddress('2606:4700:4700:0:0:0:0:1111')).toBe('2606:4700:4700::1111');
+test('limits count an address once, however it is written or translated', () => {
+  expect(reachedAddress('::ffff:8.8.8.8')).toBe('8.8.8.8');
+  expect(reachedAddress('::FFFF:0808:0808')).toBe('8.8.8.8');
+  expect(reachedAddress('2606:4700:4700:0:0:0:0:1111')).toBe('2606:4700:4700::1111');
+  expect(reachedAddress('64:ff9b::808:808')).toBe('8.8.8.8');
+  // NAT64 must not translate these.
+  expect(reachedAddress('64:ff9b::10.0.0.1')).toBe('64:ff9b::a00:1');
 });

@@ -9,14 +9,17 @@ server.names
   .set('six.example', ['2606:4700:4700::1111'])
   .set('empty.example', [])
   .set('broken.example', 'SERVFAIL')
-  .set('silent.example', 'silence');
+  .set('silent.example', 'silence')
+  .set('four-only.example', { A: ['8.8.8.8'], AAAA: 'silence' })
+  .set('six-only.example', { A: 'silence', AAAA: ['2606:4700:4700::1111'] })
+  .set('empty-four.example', { A: [], AAAA: 'silence' });
 afterAll(async () => server.stop());
 
 const never = new AbortController().signal;
 const resolve = async (host: string, signal = never) => systemResolver({ servers: [server.address] })(host, signal);
 
-test('returns all IPv4 and IPv6 addresses, IPv4 first', async () => {
-  expect(await resolve('both.example')).toEqual(['8.8.8.8', '1.1.1.1', '2606:4700:4700::1111']);
+test('returns all IPv4 and IPv6 addresses', async () => {
+  expect((await resolve('both.example')).toSorted()).toEqual(['1.1.1.1', '2606:4700:4700::1111', '8.8.8.8']);
   expect(await resolve('four.example')).toEqual(['8.8.8.8']);
   expect(await resolve('six.example')).toEqual(['2606:4700:4700::1111']);
 });
@@ -36,6 +39,14 @@ test('stops when its signal is aborted', async () => {
   const error = await resolve('silent.example', AbortSignal.timeout(200)).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: 'ECANCELLED' });
   expect(isNegativeAnswer(error)).toBe(false);
+});
+
+test('does not wait for an answer that does not come if it has addresses of the other family', async () => {
+  const soon = () => AbortSignal.timeout(1_500);
+  expect(await resolve('four-only.example', soon())).toEqual(['8.8.8.8']);
+  expect(await resolve('six-only.example', soon())).toEqual(['2606:4700:4700::1111']);
+  // Without an address it does.
+  await expect(resolve('empty-four.example', AbortSignal.timeout(500))).rejects.toMatchObject({ code: 'ECANCELLED' });
 });
 
 test('does not query the name server for localhost', async () => {

@@ -54,6 +54,7 @@ class Client implements Core {
   readonly #options: TocsinOptions;
 
   constructor(options: TocsinOptions) {
+    checkOptions(options);
     this.#options = options;
     const resources: Record<string, Record<string, Method>> = {};
     for (const operation of Object.values<OperationEntry>(OPERATIONS)) {
@@ -62,6 +63,8 @@ class Client implements Core {
       methods[verb] = this.#methodOf(operation);
       if (operation.hasRevision === true)
         methods[`${verb}With`] = async (...args) => this.#updateWith(methods, operation, args);
+      if (operation.hasMarkdown === true)
+        methods[`${verb}Markdown`] = this.#methodOf(operation, { Accept: 'text/markdown' });
     }
     (resources['events'] ??= {})['follow'] = (follow) => followEvents(options, follow as FollowOptions | undefined);
     (resources['incidents'] ??= {})['export'] = (given) => exportLines(options, given as ExportOptions | undefined);
@@ -74,13 +77,13 @@ class Client implements Core {
     return sendRequest(this.#options, { ...{ method, path, query, body, headers, isRepeatable, options } });
   }
 
-  #methodOf(operation: OperationEntry): Method {
+  #methodOf(operation: OperationEntry, headers: Readonly<Record<string, string>> = {}): Method {
     const { rows, input } = operation;
     const count = parametersOf(operation.path).length;
     return (...args) => {
       const params = args.slice(0, count);
       const [data, options] = input === undefined ? [undefined, args[count]] : [args[count], args[count + 1]];
-      const call = async (query: Query) => this.#call(operation, params, { query, data, options });
+      const call = async (query: Query) => this.#call(operation, params, { query, data, options, headers });
       if (rows === undefined) return call(input === 'query' ? ((data ?? {}) as Query) : {});
       return new Pages(rows, async (cursor) => call({ ...(data as Query), ...(cursor !== undefined && { cursor }) }));
     };
@@ -89,19 +92,29 @@ class Client implements Core {
   async #call(
     operation: OperationEntry,
     params: readonly unknown[],
-    { query, data, options }: { query: Query; data: unknown; options: unknown },
+    {
+      query,
+      data,
+      options,
+      headers,
+    }: { query: Query; data: unknown; options: unknown; headers: Readonly<Record<string, string>> },
   ): Promise<unknown> {
     const { method, deadline, input, isKeyed, hasRevision } = operation;
-    const { validateOnly, idempotencyKey, ifRevision, ...call } = (options ?? {}) as Partial<
-      KeyedOptions & RevisionOptions
-    >;
+    const {
+      validateOnly,
+      idempotencyKey,
+      ifRevision,
+      query: besides,
+      ...call
+    } = (options ?? {}) as Partial<KeyedOptions & RevisionOptions & { query: Query }>;
     const key = isKeyed === true && validateOnly !== true ? (idempotencyKey ?? crypto.randomUUID()) : undefined;
     const { body } = await sendRequest(this.#options, {
       ...{ method, deadline, options: call },
       path: fill(operation.path, params),
-      query: { ...query, ...(validateOnly === true && { validate_only: true }) },
+      query: { ...query, ...besides, ...(validateOnly === true && { validate_only: true }) },
       body: input === 'body' ? (data ?? {}) : undefined,
       headers: {
+        ...headers,
         ...(key !== undefined && { 'Idempotency-Key': key }),
         ...(hasRevision === true && ifRevision !== undefined && { 'If-Service-Resource-Version': String(ifRevision) }),
       },
@@ -133,6 +146,15 @@ class Client implements Core {
       }
     }
   }
+}
+
+/** JavaScript programs forget them, and unset variables are empty. @throws TypeError */
+function checkOptions({ baseUrl, token }: Partial<TocsinOptions> = {}): void {
+  if (typeof baseUrl !== 'string' || !URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol))
+    throw new TypeError('baseUrl must be the address of the workspace: https://acme.tocsin.example.com');
+  // Nothing else can stand in a header.
+  if (typeof token !== 'string' || !/^[!-~]+$/.test(token))
+    throw new TypeError('token must be the token of an API key: tcs_…');
 }
 
 const parametersOf = (path: string): readonly string[] => path.match(/\{\w+\}/g) ?? [];

@@ -1,4 +1,4 @@
-// Generated from shared/http/src/errors.ts by npm run generate. Do not edit.
+// Generated from shared/http/src/errors/errors.ts by npm run generate. Do not edit.
 import { TocsinError } from './errors.ts';
 
 export class AuthenticationRequiredError extends TocsinError {

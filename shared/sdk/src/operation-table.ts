@@ -16,6 +16,8 @@ export interface OperationEntry {
   readonly input?: 'query' | 'body';
   readonly isKeyed?: boolean;
   readonly hasRevision?: boolean;
+  /** Whether the response may be a Markdown document: `…Markdown` returns it. */
+  readonly hasMarkdown?: boolean;
   /** The property of the response that is the resource. */
   readonly item?: string;
   /** The property of a page that has its rows. */

@@ -1,4 +1,4 @@
-/** Settings of a client. */
+/** Settings of a client, which throws a TypeError without an address and a token. */
 export interface TocsinOptions {
   /** The address of the workspace: `https://acme.tocsin.example.com`. */
   baseUrl: string;
@@ -44,3 +44,19 @@ export interface UpdateOptions extends CallOptions {
   /** The most changes that are tried; default 20. */
   attempts?: number | undefined;
 }
+
+/** The part of dotted paths behind a property: `id` of `incident.id` for `incident`. */
+type Behind<Paths extends string, Name> = Name extends string
+  ? Paths extends `${Name}.${infer Rest}`
+    ? Rest
+    : never
+  : never;
+
+/** The reply to a write that was only validated: null at these dotted paths, which only the real request assigns. */
+export type Validated<Reply, Paths extends string> = {
+  [Name in keyof Reply]: Name extends Paths
+    ? null
+    : [Behind<Paths, Name>] extends [never]
+      ? Reply[Name]
+      : Validated<Reply[Name], Behind<Paths, Name>>;
+};

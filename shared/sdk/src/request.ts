@@ -1,5 +1,6 @@
 import { ERROR_CLASSES } from './error-classes.ts';
 import { ConnectionError, type ErrorProperties, TocsinError, UnexpectedResponseError } from './errors.ts';
+import { localFetch } from './local-fetch.ts';
 import type { CallOptions, TocsinOptions } from './options.ts';
 import { pause, waitBefore } from './retry.ts';
 
@@ -8,6 +9,8 @@ const RETRIES = 5;
 
 /** Milliseconds that an attempt has beyond the deadline of the operation: for the way. */
 const WAY = 5_000;
+
+const WRONG_ADDRESS = 'is the address that of a workspace?';
 
 export type QueryValue = string | number | boolean | null | undefined;
 export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[]>>;
@@ -30,7 +33,7 @@ export interface ApiRequest {
 export interface ApiResponse {
   status: number;
   headers: Headers;
-  /** The parsed JSON; undefined if the body is empty. */
+  /** The parsed JSON, or the text of a Markdown document; undefined if the body is empty. */
   body: unknown;
 }
 
@@ -51,12 +54,12 @@ export async function sendRequest(client: TocsinOptions, request: ApiRequest): P
 }
 
 async function attemptOnce(client: TocsinOptions, request: ApiRequest): Promise<ApiResponse> {
-  const { deadline = 30, options = {}, isRepeatable } = request;
+  const { deadline = 30, options = {} } = request;
   const timeout = AbortSignal.timeout(options.timeout ?? client.timeout ?? deadline * 1_000 + WAY);
   const signal = options.signal === undefined ? timeout : AbortSignal.any([options.signal, timeout]);
   const response = await openResponse(client, request, signal);
   const text = await reaching(request, signal, async () => response.text());
-  return { status: response.status, headers: response.headers, body: parse(text, response, isRepeatable) };
+  return { status: response.status, headers: response.headers, body: parse(text, response) };
 }
 
 /** Sends a request once, and returns its response before the body. @throws TocsinError, or the reason of the signal */
@@ -69,7 +72,7 @@ export async function openResponse(client: TocsinOptions, request: ApiRequest, s
     ...request.headers,
   });
   const body = request.body === undefined ? null : JSON.stringify(request.body);
-  const send = client.fetch ?? fetch;
+  const send = client.fetch ?? localFetch(url) ?? fetch;
   const init = { method: request.method, headers, body, signal, redirect: 'error' } as const;
   const response = await reaching(request, signal, async () => send(url, init));
   if (response.ok) return response;
@@ -97,29 +100,39 @@ async function reaching<Result>(
     return await step();
   } catch (cause) {
     options?.signal?.throwIfAborted();
-    const properties = { cause, retryable: isRepeatable };
     const what = `${method} ${path}`;
-    throw signal.aborted
-      ? new ConnectionError('timeout', `${what} got no response in time`, properties)
-      : new ConnectionError('connection_lost', `${what}: ${reasonOf(cause)}`, properties);
+    if (signal.aborted) {
+      const properties = { cause, retryable: isRepeatable };
+      throw new ConnectionError('timeout', `${what} got no response in time`, properties);
+    }
+    const reason = reasonOf(cause);
+    throw new ConnectionError('connection_lost', `${what}: cannot reach the server${reason && ` (${reason})`}`, {
+      ...{ cause, retryable: isRepeatable && !LASTING.test(reason) },
+    });
   }
 }
 
+/** Reasons that a repetition meets again: a redirect, a server of another protocol, a certificate. */
+const LASTING =
+  /^(?:unexpected redirect|bad port|EPROTO|HPE_INVALID_CONSTANT|ERR_(?:INVALID|SSL|TLS)_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/;
+
 /** `fetch` hides the reason in the cause. */
 function reasonOf(error: unknown): string {
-  const { message, cause } = error as { message?: unknown; cause?: { code?: unknown; message?: unknown } };
-  const reason = cause?.code ?? cause?.message ?? message;
-  return typeof reason === 'string' ? `cannot reach the server (${reason})` : 'cannot reach the server';
+  const { message, code, cause } = error as Record<'message' | 'code' | 'cause', unknown>;
+  const inner = (cause ?? {}) as Record<'message' | 'code', unknown>;
+  const reason = inner.code ?? inner.message ?? code ?? message;
+  return typeof reason === 'string' ? reason : '';
 }
 
-function parse(text: string, response: Response, retryable: boolean): unknown {
+function parse(text: string, response: Response): unknown {
   if (text === '') return undefined;
+  if (response.headers.get('content-type')?.startsWith('text/markdown') === true) return text;
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw new UnexpectedResponseError('unexpected_response', 'The response is not JSON', {
+    throw new UnexpectedResponseError('unexpected_response', `The response is not JSON: ${WRONG_ADDRESS}`, {
       ...propertiesOf(response),
-      ...{ cause, retryable },
+      cause,
     });
   }
 }
@@ -147,7 +160,7 @@ function errorOf(response: Response, text: string, isRepeatable: boolean): Tocsi
   // A refusal of 429 had no effect; another response of the server, or of a proxy, may have come after it.
   const retryable = status === 429 || (isRepeatable && [408, 409, 500, 502, 503, 504].includes(status));
   if (body === undefined) {
-    const message = `The response has status ${status} and is not of the API: is the address that of a workspace?`;
+    const message = `The response has status ${status} and is not of the API: ${WRONG_ADDRESS}`;
     return new UnexpectedResponseError('unexpected_response', message, { ...properties, retryable });
   }
   const { code, message, field, details, request_id: requestId = properties.requestId } = body;

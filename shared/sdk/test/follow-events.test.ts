@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { CursorExpiredError, type FollowedEvent } from '../src/index.ts';
+import { CursorExpiredError, type FollowedEvent, UnexpectedResponseError } from '../src/index.ts';
 import { json, parts, type RecordedRequest, type Respond, startRecording } from './recording-server.ts';
 
 const { server, tocsin, respondWith: respond } = await startRecording();
@@ -77,6 +77,11 @@ describe('a follower of the event feed', () => {
   test('ends with an error that no repetition mends, and with its signal', async () => {
     respondWith(json(410, { code: 'cursor_expired', message: 'Too old', request_id: 'r' }));
     await expect(take(tocsin.events.follow({ after: 'c-old' }), 1)).rejects.toThrow(CursorExpiredError);
+    const page: Respond = (response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<html>');
+    for (const from of ['now', 'beginning']) {
+      server.respond = page;
+      await expect(take(tocsin.events.follow({ from }), 1)).rejects.toThrow(UnexpectedResponseError);
+    }
     const ended = new AbortController();
     respondWith((response) => {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(message('a'));

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
+import { type OperationEntry } from '../src/operation-table.ts';
 import { OPERATIONS, Tocsin } from '../src/index.ts';
 import { startRecording } from './recording-server.ts';
 
@@ -39,9 +40,12 @@ describe('the methods of the client', () => {
     const params = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => `${name} 1/2`);
     const example = operation.requestBody?.content['application/json']?.example;
     const hasQuery = parameters.some(({ name, in: place }) => place === 'query' && name !== 'validate_only');
-    const input = operation.requestBody === undefined ? (hasQuery ? [{ limit: 2 }] : []) : [example];
-    const options = { ifRevision: 3, idempotencyKey: 'a-key' };
-    const [resource = '', verb = ''] = OPERATIONS[id as keyof typeof OPERATIONS].name.split('.');
+    const entry: OperationEntry = OPERATIONS[id as keyof typeof OPERATIONS];
+    const isOption = hasQuery && (operation.requestBody !== undefined || entry.item !== undefined);
+    const input = operation.requestBody === undefined ? (hasQuery && !isOption ? [{ limit: 2 }] : []) : [example];
+    const query = { service: 'a b', limit: 2 };
+    const options = { ifRevision: 3, idempotencyKey: 'a-key', ...(isOption && { query }) };
+    const [resource = '', verb = ''] = entry.name.split('.');
     const methods = client[resource as 'incidents'] as unknown as Record<string, (...args: unknown[]) => unknown>;
 
     const called = methods[verb]?.(...params, ...input, options) as Promise<unknown> & {
@@ -53,7 +57,7 @@ describe('the methods of the client', () => {
     const [request] = server.requests;
     expect(request).toMatchObject({
       method,
-      path: hasQuery && operation.requestBody === undefined && method === 'GET' ? `${filled}?limit=2` : filled,
+      path: `${filled}${isOption ? '?service=a+b&limit=2' : hasQuery ? '?limit=2' : ''}`,
       body: operation.requestBody === undefined ? '' : JSON.stringify(example ?? {}),
     });
     const headers = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);

@@ -3,10 +3,11 @@ import {
   ConnectionError,
   NotFoundError,
   PreconditionFailedError,
+  Tocsin,
   TocsinError,
   UnexpectedResponseError,
 } from '../src/index.ts';
-import { json, type Respond, startRecording } from './recording-server.ts';
+import { json, parts, type Respond, startRecording } from './recording-server.ts';
 
 const { server, tocsin, respondWith: respond } = await startRecording();
 const paths = () => server.requests.map(({ path }) => path);
@@ -32,6 +33,30 @@ describe('requests of the client', () => {
     await tocsin.incidents.create({ title: 'Down' });
     expect(new Set(keys()).size).toBe(2);
     expect(keys()[0]).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test('return a Markdown document as its text', async () => {
+    respond(parts('text/markdown; charset=utf-8', ['# INC-4', ': Down\n']));
+    expect(await tocsin.incidents.getPostmortemMarkdown(4)).toBe('# INC-4: Down\n');
+    expect(server.requests[0]).toMatchObject({
+      path: '/api/v1/incidents/4/postmortem',
+      headers: { accept: 'text/markdown' },
+    });
+  });
+
+  test('have the parameters of a query beside their body', async () => {
+    const alert = { id: 'disk', status: 'firing', title: 'Full' } as const;
+    const query = { on_end: 'resolve', new_incidents: 3 } as const;
+    await tocsin.alerts.send(alert, { query, validateOnly: true });
+    // @ts-expect-error: another operation has it
+    await tocsin.alerts.send(alert, { query: { group: 'alert' } });
+    await tocsin.alerts.sendAlertmanager({}, { query: { group: 'alert' } });
+    expect(paths()).toEqual([
+      '/api/v1/alerts?on_end=resolve&new_incidents=3&validate_only=true',
+      '/api/v1/alerts?group=alert',
+      '/api/v1/alerts/alertmanager?group=alert',
+    ]);
+    expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual(alert);
   });
 
   test('are repeated while the first one with the key is in progress', async () => {
@@ -91,6 +116,54 @@ describe('requests of the client', () => {
     await expect(unknown).rejects.toMatchObject({ code: 'of_a_later_version', status: 418 });
     respondWith((response) => response.writeHead(404).end('<html>'));
     await expect(tocsin.incidents.get(5)).rejects.toThrow(UnexpectedResponseError);
+  });
+
+  test('are not repeated where another server responds', async () => {
+    const page: Respond = (response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<html>');
+    const redirect: Respond = (response) => response.writeHead(302, { Location: '/login' }).end();
+    for (const [response, Class] of [[page, UnexpectedResponseError] as const, [redirect, ConnectionError] as const]) {
+      server.requests = [];
+      respondWith(response);
+      const failed = tocsin.incidents.get(4);
+      await expect(failed).rejects.toThrow(Class);
+      await expect(failed).rejects.toMatchObject({ retryable: false });
+      expect(server.requests).toHaveLength(1);
+    }
+    const overTls = new Tocsin({ baseUrl: server.url.replace('http:', 'https:'), token: 'tcs_test' });
+    await expect(overTls.incidents.get(4)).rejects.toMatchObject({ code: 'connection_lost', retryable: false });
+  });
+
+  test('reach every name below localhost on this machine, with its name', async () => {
+    const { port } = new URL(server.url);
+    const named = new Tocsin({ baseUrl: `http://acme.localhost:${port}`, token: 'tcs_test', retries: 1 });
+    respondWith(lost);
+    expect((await named.incidents.create({ title: 'Döwn' })).incident.id).toBe(4);
+    expect(server.requests.map(({ headers, body }) => [headers.host, body])).toEqual(
+      Array.from({ length: 2 }, () => [`acme.localhost:${port}`, '{"title":"Döwn"}']),
+    );
+    respondWith((response) => response.writeHead(204).end());
+    expect((await named.request('DELETE', '/api/v1/timeline/4')).status).toBe(204);
+    respondWith(json(404, error('not_found')));
+    await expect(named.incidents.get(5)).rejects.toThrow(NotFoundError);
+    respondWith((response) => response.writeHead(302, { Location: '/login' }).end());
+    await expect(named.incidents.get(5)).rejects.toMatchObject({ retryable: false });
+    server.respond = () => undefined;
+    const reason = new Error('enough');
+    const ended = new AbortController();
+    const waiting = named.incidents.get(4, { signal: ended.signal });
+    ended.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+  });
+
+  test.each([
+    [undefined, /^baseUrl must be the address/],
+    [{ token: 'tcs_test' }, /^baseUrl must be the address/],
+    [{ baseUrl: 'localhost:8080', token: 'tcs_test' }, /^baseUrl must be the address/],
+    [{ baseUrl: 'http://localhost:8080' }, /^token must be the token/],
+    [{ baseUrl: 'http://localhost:8080', token: '' }, /^token must be the token/],
+    [{ baseUrl: 'http://localhost:8080', token: 'tcs_1\n' }, /^token must be the token/],
+  ])('need an address and a token: %j', (options, message) => {
+    expect(() => new Tocsin(options as ConstructorParameters<typeof Tocsin>[0])).toThrow(message);
   });
 
   test('end with their signal and in time', async () => {

@@ -1,6 +1,6 @@
 import { bodySettings, IDEMPOTENCY_HOURS, MAX_BODY_BYTES } from '@tocsin/http';
 import { INBOX_DAYS } from '@tocsin/messaging';
-import { type DatabaseOptions, databaseSettings, poolOptions, urlForRole } from '@tocsin/postgres';
+import { type DatabaseOptions, databaseSettings, poolOptions, roleOf, urlForRole } from '@tocsin/postgres';
 import { brokerSettings, drainTimeOf, processSettings, type readConfig, setting } from '@tocsin/runtime';
 
 /**
@@ -40,7 +40,7 @@ export interface ServiceConfig {
   /** The commit that the image was built from, if a setting says it. */
   commit?: string | undefined;
   secretKeys: string;
-  /** The prefix of every name on the broker and in Redis. */
+  /** The prefix of every name on the broker and in Redis, and of the role in the database. */
   namespace: string;
   database: Pick<DatabaseOptions, 'url' | 'poolSize' | 'deadlines'>;
   amqpUrl: string;
@@ -71,7 +71,7 @@ export function serviceConfig(
     secretKeys: read.TOCSIN_SECRET_KEYS,
     namespace: read.TOCSIN_NAMESPACE,
     database: {
-      url: own.databaseUrl ?? urlForRole(read.DATABASE_URL, `tocsin_${own.schema.name}`),
+      url: own.databaseUrl ?? urlForRole(read.DATABASE_URL, roleOf(read.TOCSIN_NAMESPACE, own.schema.name)),
       ...poolOptions(read),
     },
     amqpUrl: read.AMQP_URL,

@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { httpApp, type HttpServer, listen } from '@tocsin/http';
-import { startBatchConsumer, startConsumer, sweepInbox } from '@tocsin/messaging';
-import { isDatabaseStuck } from '@tocsin/postgres';
+import { startConsumer, sweepInbox } from '@tocsin/messaging';
+import { isDatabaseStuck, refuseUnusableSession } from '@tocsin/postgres';
 import { type App, startPeriodicTask } from '@tocsin/runtime';
 import { observeDependencies, observeTasks } from './background-metrics.ts';
 import type { ServiceBase } from './base.ts';
@@ -19,8 +18,8 @@ export interface RunningService<Name extends string> extends App {
  * of the configuration, closes the additional ones in their order and then the service's own; meanwhile the dispatchers
  * finish. Then the background work stops (the relay publishes what the
  * outbox still holds), and broker, clients and database are closed.
- * @throws the system's error when a server cannot bind its address, or the file with the description cannot be read;
- *   everything else is closed by then
+ * @throws the system's error when a server cannot bind its address, and UnusableSession for a database or a connection
+ *   pooler that does not work as the code needs it; everything else is closed by then
  */
 export async function runService<Name extends string = never>(
   base: ServiceBase,
@@ -38,7 +37,8 @@ export async function runService<Name extends string = never>(
   };
   let servers: OpenServers<Name>;
   try {
-    const handler = serviceApi(base, spec, await readDescription(spec));
+    await refuseUnusableSession(base.database);
+    const handler = serviceApi(base, spec);
     servers = await openServers({ handler, address: spec.address ?? base.address }, spec.servers);
   } catch (error) {
     await stopAll(dispatchers);
@@ -53,13 +53,9 @@ export async function runService<Name extends string = never>(
   };
 }
 
-async function readDescription({ description }: ServiceSpec<string>): Promise<Buffer | undefined> {
-  return description === undefined ? undefined : readFile(description);
-}
-
-/** The routes of the spec, their description, health, readiness and metrics. */
-function serviceApi(base: ServiceBase, spec: ServiceSpec<string>, description: Buffer | undefined) {
-  const { routes, internalRoutes = [], clients = [], waitingPlaces } = spec;
+/** The routes of the spec, health, readiness and metrics. */
+function serviceApi(base: ServiceBase, spec: ServiceSpec<string>) {
+  const { routes, internalRoutes = [], clients = [], waitingLeases } = spec;
   const { principals, log, build, metrics, checkReplies, limits } = base;
   const readinessChecks = [...base.readinessChecks, ...clients.flatMap(({ readinessCheck }) => readinessCheck ?? [])];
   observeDependencies(readinessChecks, metrics);
@@ -67,7 +63,6 @@ function serviceApi(base: ServiceBase, spec: ServiceSpec<string>, description: B
   return httpApp({
     routes,
     internalRoutes,
-    description,
     readinessChecks,
     isStuck,
     build,
@@ -76,7 +71,7 @@ function serviceApi(base: ServiceBase, spec: ServiceSpec<string>, description: B
     metrics,
     checkReplies,
     limits,
-    ...(waitingPlaces !== undefined && { waitingPlaces }),
+    ...(waitingLeases !== undefined && { waitingLeases }),
   });
 }
 
@@ -88,11 +83,7 @@ function startBackgroundWork(base: ServiceBase, spec: ServiceSpec<string>): Serv
       ? []
       : [{ name: 'deleting old inbox rows', work: async () => sweepInbox(database, limits.inboxDays) }];
   return [
-    ...consumers.map((consumer) =>
-      'handleBatch' in consumer
-        ? startBatchConsumer({ broker, database, log, metrics, ...consumer })
-        : startConsumer({ broker, database, log, metrics, ...consumer }),
-    ),
+    ...consumers.map((consumer) => startConsumer({ broker, database, log, metrics, ...consumer })),
     ...workers,
     ...observeTasks([...periodicTasks, ...inbox], metrics).map((task) =>
       startWithEarlyFirstRun({ interval: base.taskInterval, ...task, log }, base.firstRunWithin),

@@ -1,8 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
-import type { QueueDefinition } from '@tocsin/contracts';
-import type { InternalRoute, Route, WaitingPlaces } from '@tocsin/http';
-import type { BatchConsumerOptions, EventHandlers } from '@tocsin/messaging';
+import type { InternalRoute, Route, WaitingLeases } from '@tocsin/http';
+import type { ConsumerSpec } from '@tocsin/messaging';
 import type { ReadinessCheck } from '@tocsin/runtime';
 
 /** Background work that runs until it is stopped. */
@@ -16,15 +15,6 @@ export interface ServiceClient {
   /** Its line in `/readyz`, if it has one. */
   readonly readinessCheck?: ReadinessCheck;
   close(): void | Promise<void>;
-}
-
-/** A queue whose events are handled in batches, one transaction for many of them. */
-export type BatchConsumerSpec = Pick<BatchConsumerOptions, 'queue' | 'handleBatch'>;
-
-/** A queue, and how its events change the service's data. */
-export interface ConsumerSpec {
-  queue: QueueDefinition;
-  handlers: EventHandlers;
 }
 
 /** Work that repeats; the first run is soon after the start. See `startPeriodicTask`. */
@@ -50,9 +40,7 @@ export interface ServiceSpec<Name extends string = never> {
   routes: readonly Route[];
   internalRoutes?: readonly InternalRoute[];
   /** For routes that wait; default: the places of the contract. */
-  waitingPlaces?: WaitingPlaces;
-  /** The file with the generated description of the routes, which the gateway reads from the running service. */
-  description?: URL;
+  waitingLeases?: WaitingLeases;
   /** Where routes, internal routes, health and metrics are served; default: the `http` address of the configuration. */
   address?: ServerSpec['address'];
   /**
@@ -61,7 +49,7 @@ export interface ServiceSpec<Name extends string = never> {
    */
   servers?: (ownUrl: string) => Readonly<Record<Name, ServerSpec>>;
   /** With consumers, expired inbox rows are deleted as well. */
-  consumers?: readonly (ConsumerSpec | BatchConsumerSpec)[];
+  consumers?: readonly ConsumerSpec[];
   periodicTasks?: readonly PeriodicTaskSpec[];
   /** Already started. They stop with the consumers and periodic tasks, after the last response. */
   workers?: readonly ServiceWorker[];

@@ -122,23 +122,3 @@ const ACCEPTED: Record<FieldType, fc.Arbitrary<Omit<TypedValue, 'field_type'>>> 
 export const typedValue: fc.Arbitrary<TypedValue> = fc
   .constantFrom(...FIELD_TYPES)
   .chain((field_type) => ACCEPTED[field_type].map((accepted) => ({ field_type, ...accepted })));
-
-const CONFIG_KEYS = ['max_length', 'min', 'max', 'precision', 'currency', 'currencies', 'options', 'allow_custom'];
-
-/** Candidates for a value or a config: often nearly valid, sometimes not even storable. */
-export const anything: fc.Arbitrary<unknown> = fc.oneof(
-  fc.jsonValue(),
-  fc.string({ unit: 'binary' }),
-  typedValue.map(({ value }) => value),
-  typedValue.map(({ config }) => config),
-  fc.dictionary(
-    fc.constantFrom(...CONFIG_KEYS, 'amount', '__proto__', 'constructor'),
-    fc.oneof(
-      fc.jsonValue(),
-      fc.integer({ min: -5, max: 20 }),
-      fc.boolean(),
-      fc.array(fc.oneof(currency, option, fc.record({ value: option })), { maxLength: 4 }),
-    ),
-    { maxKeys: 3 },
-  ),
-);

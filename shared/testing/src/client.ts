@@ -6,7 +6,7 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  /** The parsed body; `undefined` for an empty one, and for lines. */
+  /** The parsed body; `undefined` for an empty one, for lines and for Markdown. */
   // Tests access bodies of every shape; the app validates the shapes itself (`checkReplies`).
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   body: any;
@@ -27,6 +27,9 @@ export interface Client {
 
 // Not the global agent, whose idle connections an app that was restarted has closed.
 const agent = new Agent({ keepAlive: true, maxSockets: 100 });
+
+const isText = (headers: Headers) =>
+  /^(?:application\/x-ndjson|text\/markdown)/.test(headers.get('Content-Type') ?? '');
 
 /** What a response has that refuses a request, for `toMatchObject`. */
 export const refusal = (status: number, code: string, more: object = {}) => ({ status, body: { code, ...more } });
@@ -65,7 +68,7 @@ export function httpClient(baseUrl: string, ...headers: readonly Readonly<Record
           status: incoming.statusCode ?? 0,
           headers: received,
           text: read,
-          body: read === '' || received.get('Content-Type') === 'application/x-ndjson' ? undefined : JSON.parse(read),
+          body: read === '' || isText(received) ? undefined : JSON.parse(read),
         });
       }, reject);
     });

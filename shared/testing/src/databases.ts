@@ -37,11 +37,10 @@ export async function createTestDatabase(...schemas: TestSchema[]): Promise<Test
   await withClient(urlOf(databaseUrl, 'postgres'), async (client) => {
     const template = await ensureTemplate(client, databaseUrl, schemas);
     await client.query(`create database ${name} template ${template}`);
-    // No test loses the power supply of its server.
-    await client.query(`alter database ${name} set synchronous_commit = off`);
     for (const { schema } of schemas) await client.query(`grant connect on database ${name} to ${roleOf(schema)}`);
   });
-  const adminUrl = urlOf(databaseUrl, name);
+  // No test loses the power supply of its server.
+  const adminUrl = `${urlOf(databaseUrl, name)}?options=-c%20synchronous_commit%3Doff`;
   return {
     adminUrl,
     url: (schema) => urlForRole(adminUrl, roleOf(schema)),
@@ -132,7 +131,7 @@ function digest(schemas: TestSchema[]): string {
   for (const file of [
     'messaging/src/outbox.ts',
     'messaging/src/consumer.ts',
-    'http/src/idempotency-keys.ts',
+    'http/src/idempotency/idempotency-keys.ts',
     'postgres/src/migrate.ts',
     'postgres/src/concurrent-index.ts',
   ]) {

@@ -13,6 +13,8 @@ export interface StreamMessage {
 /** A client of server-sent events that does not connect again by itself. */
 export interface StreamReader {
   readonly response: IncomingMessage;
+  /** The statuses of the responses before it, such as 102. */
+  readonly interim: readonly number[];
   /** Everything received so far. */
   readonly text: string;
   readonly messages: readonly StreamMessage[];
@@ -37,6 +39,8 @@ export async function openEventStream(
     localAddress: from,
     headers: { Accept: 'text/event-stream', ...headers },
   });
+  const interim: number[] = [];
+  request.on('information', ({ statusCode }) => interim.push(statusCode));
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   // For the rest of its life.
   request.on('error', () => undefined);
@@ -59,6 +63,7 @@ export async function openEventStream(
   response.once('close', () => resolve(response.complete));
   return {
     response,
+    interim,
     get text() {
       return text;
     },

@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
+import { jsonEqual } from '@tocsin/http';
 import type { Client } from './client.ts';
 
 /** What is used of the zod schema of a property. */
@@ -45,7 +45,7 @@ export async function patchEachProperty({
     const path = await create(name);
     const before = resourceIn((await client.get(path)).body);
     const candidates = [...values, ...optionsOf(property), ...VALUES].filter(
-      (value) => property.safeParse(value).success && !isDeepStrictEqual(value, before[name]),
+      (value) => property.safeParse(value).success && !jsonEqual(value, before[name]),
     );
     for (const value of candidates) {
       const headers = { 'If-Service-Resource-Version': String(before.revision) };

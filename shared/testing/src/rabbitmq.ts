@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from './eventually.ts';
-import { loopbackServer } from './loopback-server.ts';
+import { reservePorts } from './reserve-ports.ts';
 
 /** A RabbitMQ server of its own for a test, which can be killed and restarted. Confirmed messages survive. */
 export interface OwnRabbitMq {
@@ -39,16 +39,27 @@ export function findRabbitMq(): string | undefined {
 /**
  * Starts a server with its own ports, name, files and epmd. It ends with this process at the latest.
  * @param options.consumerTimeout milliseconds until unacknowledged messages are requeued
+ * @param options.tls the files of its certificate for `localhost`: it then accepts encrypted connections only
  */
-export async function startRabbitMq(options: { consumerTimeout?: number } = {}): Promise<OwnRabbitMq> {
+export async function startRabbitMq(
+  options: { consumerTimeout?: number; tls?: { cert: string; key: string } } = {},
+): Promise<OwnRabbitMq> {
   const script = findRabbitMq();
   if (script === undefined) throw new Error('RabbitMQ is not installed');
   const folder = await mkdtemp(path.join(tmpdir(), 'tocsin-rabbitmq-'));
-  const [port, distributionPort, namesPort] = await freePorts();
+  const [port = 0, distributionPort = 0, namesPort = 0] = await reservePorts(3);
   await writeFile(
     path.join(folder, 'rabbitmq.conf'),
     [
-      `listeners.tcp.local = 127.0.0.1:${port}`,
+      ...(options.tls === undefined
+        ? [`listeners.tcp.local = 127.0.0.1:${port}`]
+        : [
+            'listeners.tcp = none',
+            `listeners.ssl.local = 127.0.0.1:${port}`,
+            `ssl_options.cacertfile = ${options.tls.cert}`,
+            `ssl_options.certfile = ${options.tls.cert}`,
+            `ssl_options.keyfile = ${options.tls.key}`,
+          ]),
       'disk_free_limit.absolute = 10MB',
       'vm_memory_high_watermark.relative = 0.6',
       '',
@@ -119,7 +130,7 @@ export async function startRabbitMq(options: { consumerTimeout?: number } = {}):
 
   await start();
   return {
-    url: `amqp://guest:guest@127.0.0.1:${port}`,
+    url: options.tls === undefined ? `amqp://guest:guest@127.0.0.1:${port}` : `amqps://guest:guest@localhost:${port}`,
     start,
     kill,
     control: async (...args) => {
@@ -135,12 +146,6 @@ export async function startRabbitMq(options: { consumerTimeout?: number } = {}):
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function freePorts(): Promise<[number, number, number]> {
-  const servers = await Promise.all([1, 2, 3].map(async () => loopbackServer(net.createServer())));
-  await Promise.all(servers.map(async ({ close }) => close()));
-  return servers.map(({ port }) => port) as [number, number, number];
 }
 
 async function accepts(port: number): Promise<boolean> {

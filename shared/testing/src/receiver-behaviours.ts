@@ -64,6 +64,9 @@ export const hugeHeaders = (): Behaviour =>
     socket.write(`HTTP/1.1 200 OK\r\nX-Huge: ${'x'.repeat(1_048_576)}\r\n\r\n`);
   });
 
+/** Sends exactly these bytes, and keeps the connection open. */
+export const raw = (bytes: string): Behaviour => onSocket((socket) => void socket.write(bytes));
+
 /** Sends something that is not HTTP. */
 export const garbage = (): Behaviour =>
   onSocket((socket) => {

@@ -79,7 +79,10 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     else if (receiver.handshake === 'garbage') socket.resume().end('this is not a TLS handshake\r\n');
     else (receiver.handshake === 'plain' ? plain : secure).emit('connection', socket);
   });
-  const { port, connections, close } = await loopbackServer(front, options.host);
+  const { port, connections, close } = await loopbackServer(
+    front,
+    options.host === undefined ? {} : { host: options.host },
+  );
 
   const receiver: Receiver = {
     port,

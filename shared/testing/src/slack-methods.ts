@@ -87,8 +87,8 @@ export const isSlackMethod = (name: string): name is SlackMethod => Object.hasOw
 /** Checks that a name is valid and that no other channel has it, including archived ones. */
 function checkName({ channels }: SlackState, name = '', own?: SlackChannel): string {
   if (name === '') throw new SlackError('invalid_name_required');
-  if (name.length > MAX_NAME_LENGTH) throw new SlackError('invalid_name_maxlength');
-  if (/[^a-z0-9_-]/.test(name)) throw new SlackError('invalid_name_specials');
+  if ([...name].length > MAX_NAME_LENGTH) throw new SlackError('invalid_name_maxlength');
+  if (name !== name.toLowerCase() || /[^\p{L}\p{M}\p{N}_-]/u.test(name)) throw new SlackError('invalid_name_specials');
   if (/^[_-]+$/.test(name)) throw new SlackError('invalid_name_punctuation');
   if (channels.some((channel) => channel !== own && channel.name === name)) throw new SlackError('name_taken');
   return name;

@@ -45,14 +45,17 @@ export const describeWithOwnRabbitMq: Suite = findRabbitMq() === undefined ? ski
 export const describeWithServersAndOwnRabbitMq: Suite =
   findRabbitMq() === undefined ? describeWithOwnRabbitMq : describeWithServers;
 
-const isInstalled = (program: string) => spawnSync(program, ['--version']).error === undefined;
+/** Whether a program is in the path. */
+export const isInstalled = (program: string) => spawnSync(program, ['--version']).error === undefined;
 
 /** A suite that needs an installed program. */
 export const describeWithProgram = (program: string): Suite => (isInstalled(program) ? describe : skipWithout(program));
 
-/** A suite that needs RabbitMQ, Redis and an installed program. */
-export const describeWithServersAnd = (program: string): Suite =>
-  isInstalled(program) ? describeWithServers : describeWithProgram(program);
+/** A suite that needs RabbitMQ, Redis and installed programs. */
+export const describeWithServersAnd = (...programs: string[]): Suite => {
+  const missing = programs.filter((program) => !isInstalled(program));
+  return missing.length === 0 ? describeWithServers : skipWithout(...missing);
+};
 
 /** A suite that needs RabbitMQ, Redis and Chromium. */
 export const describeWithServersAndBrowser: Suite =

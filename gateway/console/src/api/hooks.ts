@@ -1,4 +1,5 @@
 import type {
+  ApiKey,
   CustomField,
   Me,
   Pagination,
@@ -10,26 +11,14 @@ import type {
   User,
   WorkflowStatus,
 } from '@tocsin/sdk';
-import {
-  keepPreviousData,
-  QueryCache,
-  QueryClient,
-  useInfiniteQuery,
-  useMutation,
-  useQuery,
-} from '@tanstack/react-query';
-import { ApiError, query, read, type Write, write } from './client.ts';
+import { keepPreviousData, QueryClient, useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
+import { useRef } from 'react';
+import { ApiError, query, read, SIGNED_OUT, type Write, write } from './client.ts';
 
 const MINUTE = 60_000;
 
 /** Queries are known by the path that they read, so that a write can name what it makes old. */
 export const queryClient: QueryClient = new QueryClient({
-  // Whatever finds that the session has ended: the shell asks who is signed in, and shows the answer.
-  queryCache: new QueryCache({
-    onError: (error, { queryKey: [path] }) => {
-      if (error instanceof ApiError && error.status === 401 && path !== '/me') void refresh('/me');
-    },
-  }),
   defaultOptions: {
     queries: {
       staleTime: MINUTE,
@@ -52,6 +41,11 @@ export const useGet = <Body>(path: string, { enabled = true, every }: { enabled?
     placeholderData: keepPreviousData,
   });
 
+// Whatever finds that the session has ended: the shell asks who is signed in, and shows the answer.
+window.addEventListener(SIGNED_OUT, (event) => {
+  if ((event as CustomEvent<string>).detail !== '/me') void refresh('/me');
+});
+
 type Page = Record<string, unknown> & { pagination: Pagination };
 
 /** The rows of a list that were read so far, page by page. @param property has the rows of a page */
@@ -59,11 +53,13 @@ export const useList = <Row, First = unknown>(
   path: string,
   property: string,
   parameters: Parameters<typeof query>[0] = {},
+  { every }: { every?: number } = {},
 ) => {
   const first = path + query(parameters);
   return useInfiniteQuery<Page, ApiError, { rows: Row[]; first: First }, string[], string | undefined>({
     queryKey: [first],
     queryFn: async ({ pageParam: cursor }) => read<Page>(path + query({ ...parameters, cursor })),
+    ...(every !== undefined && { refetchInterval: every }),
     initialPageParam: undefined,
     getNextPageParam: ({ pagination }) => (pagination.has_more ? pagination.next_cursor : undefined),
     select: ({ pages }) => ({ rows: pages.flatMap((page) => page[property] as Row[]), first: pages[0] as First }),
@@ -91,10 +87,20 @@ const useAll = <Row>(path: string, name: string) =>
     staleTime: 5 * MINUTE,
   });
 
-/** Makes everything old whose path begins with one of these. */
+/** Whether a path is another one, or below it: `/incidents/1/timeline` is below `/incidents/1`, `/incidents/10` is not. */
+const isBelow = (path: string, top: string): boolean =>
+  path.startsWith(top) && (top.endsWith('/') || ['', '/', '?'].includes(path.charAt(top.length)));
+
+/** Makes everything old whose path is one of these, or below one. */
 export const refresh = async (...paths: readonly string[]): Promise<void> =>
   queryClient.invalidateQueries({
-    predicate: ({ queryKey: [path] }) => paths.some((each) => String(path).startsWith(each)),
+    predicate: ({ queryKey: [path] }) => paths.some((top) => isBelow(String(path), top)),
+  });
+
+/** Makes only what has exactly these paths old. */
+export const refreshExactly = async (paths: ReadonlySet<string>): Promise<void> =>
+  queryClient.invalidateQueries({
+    predicate: ({ queryKey: [path] }) => paths.has(String(path).split('?', 1)[0] ?? ''),
   });
 
 /** The list that a path begins with: `/teams` of `/teams/1/members/2`. */
@@ -106,6 +112,18 @@ export const useWrite = <Body>(...changes: readonly string[]) =>
     mutationFn: write<Body>,
     onSuccess: async () => refresh(...changes),
   });
+
+/** Idempotency keys: the same for repetitions of one content, so that somebody who clicks often creates one resource. */
+export function useContentKey() {
+  const sent = useRef({ content: '', key: '' });
+  return {
+    of: (content: string): string => {
+      if (sent.current.content !== content) sent.current = { content, key: crypto.randomUUID() };
+      return sent.current.key;
+    },
+    forget: () => void (sent.current = { content: '', key: '' }),
+  };
+}
 
 export const useMe = () => useGet<Me>('/me');
 
@@ -125,6 +143,9 @@ export function useAccess() {
 export const useTeams = () => useAll<Team>('/teams', 'teams');
 export const useMembers = (path: string) => useAll<TeamMember>(path, 'members');
 export const usePeople = () => useAll<User>('/settings/users', 'users');
+/** Who may respond: people without a seat cannot change an incident, and so not lead one. */
+export const useResponders = () => usePeople().data?.filter(({ active, seat }) => active && seat === 'responder') ?? [];
+export const useApiKeys = () => useAll<ApiKey>('/settings/api-keys', 'api_keys');
 export const useServices = () => useAll<Service>('/services', 'services');
 export const useFields = () => useAll<CustomField>('/custom-fields', 'fields');
 
@@ -144,6 +165,8 @@ export function useNameOf(): (id: string | number) => string {
   return (id) => {
     if (String(id) === '') return '';
     if (String(me?.user.id) === String(id)) return 'You';
-    return people.find((person) => String(person.id) === String(id))?.name ?? `User ${id}`;
+    const name = people.find((person) => String(person.id) === String(id))?.name;
+    // An import keeps the names of people who are no users.
+    return name ?? (/^\d+$/.test(String(id)) ? `User ${id}` : String(id));
   };
 }

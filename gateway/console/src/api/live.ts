@@ -1,7 +1,7 @@
 import type { InfiniteData } from '@tanstack/react-query';
 import type { Incident, ListIncidentsReply } from '@tocsin/sdk';
 import { createStore } from '../ui/store.ts';
-import { queryClient, refresh } from './hooks.ts';
+import { queryClient, refresh, refreshExactly } from './hooks.ts';
 
 /** Whether changes arrive as they happen. */
 export type LiveState = 'connecting' | 'live' | 'lost';
@@ -18,8 +18,9 @@ const set = (change: Partial<Live>): void => live.set({ ...live.get(), ...change
 export const useLive = live.useValue;
 export const forgetNews = (): void => set({ news: 0 });
 
-const INCIDENT_EVENTS = ['incident.created', 'incident.updated', 'incident.archived', 'incident.restored'];
+const INCIDENT_EVENTS = ['created', 'updated', 'archived', 'restored', 'imported'].map((verb) => `incident.${verb}`);
 const TIMELINE_EVENTS = ['timeline_event.created', 'timeline_event.updated', 'timeline_event.deleted'];
+const FOLLOW_UP_EVENTS = ['follow_up.created', 'follow_up.updated', 'follow_up.deleted'];
 const OTHERS: Readonly<Record<string, string>> = {
   'service.changed': '/services',
   'team.changed': '/teams',
@@ -62,9 +63,11 @@ export function startLive(): () => void {
         handle((JSON.parse(event.data) as { data: EventData }).data);
       });
     opened.onmessage = ({ lastEventId }) => (cursor = lastEventId);
-    for (const type of INCIDENT_EVENTS) on(type, ({ incident }) => incident && applyIncident(type, incident));
-    for (const type of TIMELINE_EVENTS)
-      on(type, ({ incident }) => incident && void refresh(`/incidents/${incident.id}`));
+    for (const type of INCIDENT_EVENTS)
+      on(type, ({ incident, changes }) => incident && applyIncident(type, incident, changes ?? []));
+    for (const type of TIMELINE_EVENTS) on(type, ({ incident }) => incident && applyTimeline(incident));
+    for (const type of FOLLOW_UP_EVENTS)
+      on(type, ({ incident }) => refreshSoon('/follow-ups', `/incidents/${incident?.id}/follow-ups`));
     for (const [type, path] of Object.entries(OTHERS)) on(type, () => void refresh(path));
   };
   const onVisibility = () => (document.hidden ? close() : open());
@@ -76,16 +79,66 @@ export function startLive(): () => void {
   };
 }
 
-interface EventData {
-  incident?: Partial<Incident> & { id: number; revision: number };
+/** Reads a timeline again after a write of this page. What its incident says of it comes as an event, while there are any. */
+export async function refreshTimeline(incidentId: number): Promise<void> {
+  const path = `/incidents/${incidentId}`;
+  await refresh(live.get().state === 'live' ? `${path}/timeline` : path, '/incidents?');
 }
 
+interface EventData {
+  incident?: Partial<Incident> & { id: number; revision: number };
+  /** What somebody changed of the incident; empty if only its timeline has changed. */
+  changes?: readonly unknown[];
+}
+
+/** Milliseconds in which events are collected, so that several of one change are one request. */
+const COLLECTED = 200;
+const old = new Set<string>();
+
+/** Reads what these paths show again, once for all events of the moment. */
+function refreshSoon(...paths: readonly string[]): void {
+  if (old.size === 0) {
+    window.setTimeout(() => {
+      const collected = new Set(old);
+      old.clear();
+      void refreshExactly(collected);
+    }, COLLECTED);
+  }
+  for (const path of paths) old.add(path);
+}
+
+type Snapshot = NonNullable<EventData['incident']>;
+
+/** An event of a timeline changes only that. What its incident says of it comes with an event of its own. */
+function applyTimeline({ id }: Snapshot): void {
+  refreshSoon(`/incidents/${id}/timeline`);
+}
+
+const SUMMARY = [
+  'revision',
+  'event_count',
+  'last_event_at',
+  'last_event_summary',
+] as const satisfies (keyof Incident)[];
+
 /** Changes rows where they stand: what somebody reads must not move. */
-function applyIncident(type: string, snapshot: NonNullable<EventData['incident']>): void {
-  void refresh(`/incidents/${snapshot.id}`, '/incidents/statistics');
-  if (type === 'incident.created') return set({ news: live.get().news + 1 });
+function applyIncident(type: string, snapshot: Snapshot, changes: readonly unknown[]): void {
+  const path = `/incidents/${snapshot.id}`;
+  const shown = queryClient.getQueryData<{ incident: Incident }>([path]);
+  const isNewer = (shown?.incident.revision ?? 0) < snapshot.revision;
+  if (type === 'incident.updated' && changes.length === 0) {
+    const summary = Object.fromEntries(SUMMARY.map((name) => [name, snapshot[name]]));
+    if (shown && isNewer) queryClient.setQueryData([path], { incident: { ...shown.incident, ...summary } });
+  } else {
+    refreshSoon('/incidents/statistics');
+    // What this page has saved itself is shown already.
+    if (isNewer || type !== 'incident.updated')
+      refreshSoon(path, `${path}/changelog`, `${path}/relations`, `${path}/provisioning`);
+  }
+  if (type === 'incident.created' || (type === 'incident.imported' && snapshot.revision === 1))
+    return set({ news: live.get().news + 1 });
   queryClient.setQueriesData<InfiniteData<ListIncidentsReply>>(
-    { predicate: ({ queryKey: [path] }) => /^\/incidents(\/archived)?(\?|$)/.test(String(path)) },
+    { predicate: ({ queryKey: [key] }) => /^\/incidents(\/archived)?(\?|$)/.test(String(key)) },
     (list) =>
       list?.pages && {
         ...list,

@@ -2,13 +2,18 @@ import type { Service, Team } from '@tocsin/sdk';
 import { Link } from '@tanstack/react-router';
 import { useAccess, useTeams, useTiers } from '../api/hooks.ts';
 import { EditDialog, saveTo } from '../ui/edit-dialog.tsx';
-import { plural } from '../ui/format.ts';
+import { plural, splitTexts } from '../ui/format.ts';
 import { NAME, ResourceList } from '../ui/resource-list.tsx';
-import { Badge, choices, css as ui, Empty, Input, Page, Select, TextArea } from '../ui/ui.tsx';
+import { Input, Select, TextArea, choices } from '../ui/fields.tsx';
+import { Page } from '../ui/layout.tsx';
+import { Named } from '../ui/table.tsx';
+import { Empty } from '../ui/states.tsx';
+import { Badge } from '../ui/texts.tsx';
+import ui from '../ui/ui.module.css';
 
 export function CatalogPage() {
   return (
-    <Page title="Services and teams" lead="What incidents are about, and who answers for it.">
+    <Page guide="services" title="Services and teams" lead="What incidents are about, and who answers for it.">
       <div className={ui.stack}>
         <Services />
         <Teams />
@@ -35,7 +40,22 @@ function Services() {
         </Empty>
       }
       columns={[
-        NAME,
+        [
+          'Name',
+          ({ id, name, slug, description, archived_at: archived }) => (
+            <Named
+              name={
+                <>
+                  <Link to="/catalog/services/$id" params={{ id: String(id) }}>
+                    {name}
+                  </Link>{' '}
+                  {archived && <Badge>Archived</Badge>}
+                </>
+              }
+              about={description ?? slug}
+            />
+          ),
+        ],
         ['Tier', ({ tier }) => <Badge>{tiers.find(({ key }) => key === tier)?.label ?? tier}</Badge>],
         ['Team', ({ owner_team_name: team }) => team ?? <span className={ui.muted}>none</span>],
       ]}
@@ -54,14 +74,16 @@ function ServiceDialog({ service, onClose }: { service: Service | undefined; onC
         tier: service?.tier ?? '',
         owner_team_id: String(service?.owner_team_id ?? ''),
         description: service?.description ?? '',
+        names: service?.observability_names?.join(', ') ?? '',
       }}
-      request={({ name, tier, owner_team_id: team, description }) => ({
+      request={({ name, tier, owner_team_id: team, description, names }) => ({
         ...saveTo('/services', service),
         body: {
           name,
           ...(tier !== '' && { tier }),
           owner_team_id: team === '' ? null : Number(team),
           description: description === '' ? null : description,
+          observability_names: splitTexts(names, ','),
         },
       })}
       onClose={onClose}
@@ -80,6 +102,12 @@ function ServiceDialog({ service, onClose }: { service: Service | undefined; onC
             />
             <Select label="Team" options={[['', 'None'], ...choices(teams, 'id', 'name')]} {...bind('owner_team_id')} />
           </div>
+          <Input
+            label="Names in monitoring"
+            hint="What monitors call it besides its slug, with commas between them."
+            {...bind('names')}
+            name="observability_names"
+          />
           <TextArea label="Description" {...bind('description')} />
         </>
       )}

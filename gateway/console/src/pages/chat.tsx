@@ -1,8 +1,14 @@
 import type { Incident, Provisioning } from '@tocsin/sdk';
-import { useGet, useWrite } from '../api/hooks.ts';
+import { useState } from 'react';
+import { useGet, useMe, useWrite } from '../api/hooks.ts';
+import { FormDialog } from '../ui/dialogs.tsx';
 import { formatName } from '../ui/format.ts';
 import { sayError } from '../ui/toast.tsx';
-import { Badge, Button, Card, css as ui } from '../ui/ui.tsx';
+import { Button } from '../ui/button.tsx';
+import { Card } from '../ui/layout.tsx';
+import { Badge } from '../ui/texts.tsx';
+import ui from '../ui/ui.module.css';
+import { ShortTitle } from './short-title.tsx';
 
 const TONES = new Map<string, 'good' | 'bad' | 'warn'>([
   ['succeeded', 'good'],
@@ -14,7 +20,7 @@ const UNDER_WAY = ['pending', 'running'];
 /** Milliseconds. */
 const INTERVAL = 3_000;
 
-/** How far the chat channel is, if one was requested. */
+/** How far the chat channel is; a button that requests one, if none was. */
 export function Chat({ incident, canEdit }: { incident: Incident; canEdit: boolean }) {
   const path = `/incidents/${incident.id}/provisioning`;
   const first = useGet<{ provisioning: Provisioning }>(path);
@@ -22,7 +28,8 @@ export function Chat({ incident, canEdit }: { incident: Incident; canEdit: boole
   useGet(path, { enabled: isUnderWay, every: INTERVAL });
   const retry = useWrite(path);
   const { status, steps = [] } = first.data?.provisioning ?? {};
-  if (status === undefined || status === 'not_requested') return null;
+  if (status === 'not_requested') return canEdit ? <RequestChannel incident={incident} /> : null;
+  if (status === undefined) return null;
   const hasFailed = status === 'failed' || status === 'partial';
   return (
     <Card
@@ -52,6 +59,44 @@ export function Chat({ incident, canEdit }: { incident: Incident; canEdit: boole
             </li>
           ))}
       </ul>
+    </Card>
+  );
+}
+
+function RequestChannel({ incident }: { incident: Incident }) {
+  const workspace = useMe().data?.workspace;
+  const [shortTitle, setShortTitle] = useState<string>();
+  const path = `/incidents/${incident.id}/provisioning`;
+  const request = useWrite(path);
+  if (workspace?.chat !== true || incident.slack_channel_id !== '') return null;
+  const close = () => {
+    setShortTitle(undefined);
+    request.reset();
+  };
+  const body = shortTitle === '' ? {} : { short_title: shortTitle };
+  return (
+    <Card
+      title="Chat"
+      padded
+      actions={
+        <Button small onClick={() => setShortTitle('')}>
+          Create a channel
+        </Button>
+      }
+    >
+      <span className={ui.muted}>No channel</span>
+      {shortTitle !== undefined && (
+        <FormDialog
+          title={`Create a channel for ${incident.human_id}`}
+          label="Create"
+          busy={request.isPending}
+          error={request.error}
+          onClose={close}
+          onSubmit={() => request.mutate({ path, body }, { onSuccess: close })}
+        >
+          <ShortTitle value={shortTitle} onValue={setShortTitle} />
+        </FormDialog>
+      )}
     </Card>
   );
 }

@@ -1,22 +1,15 @@
 import type { Configuration, ServiceTier, Severity, WorkflowStatus } from '@tocsin/sdk';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
+import { ApiError } from '../api/client.ts';
 import { useAccess, useGet, useWrite } from '../api/hooks.ts';
 import { formatValue } from '../ui/format.ts';
 import { say } from '../ui/toast.tsx';
-import {
-  Button,
-  Card,
-  Check,
-  choices,
-  classes,
-  css as ui,
-  Fault,
-  Input,
-  Loaded,
-  NoPermission,
-  Page,
-  Select,
-} from '../ui/ui.tsx';
+import { Button, classes } from '../ui/button.tsx';
+import { Check, Input, Refusable, Select, choices } from '../ui/fields.tsx';
+import { colourOf } from '../ui/incident-labels.tsx';
+import { Card, Page } from '../ui/layout.tsx';
+import { Loaded, NoPermission } from '../ui/states.tsx';
+import ui from '../ui/ui.module.css';
 import css from './configuration.module.css';
 
 const PATH = '/settings/configuration';
@@ -24,13 +17,18 @@ type Draft = Pick<Configuration, 'workflow_statuses' | 'severities' | 'service_t
 type ListName = keyof Draft;
 /** An entry with what some lists have besides. */
 type Row = Pick<ServiceTier, 'key' | 'label' | 'is_default'> &
-  Partial<Pick<WorkflowStatus, 'is_terminal'> & Pick<Severity, 'min_score'>>;
+  Partial<Pick<WorkflowStatus, 'is_terminal' | 'color'> & Pick<Severity, 'min_score'>> & {
+    /** Of an entry that is not stored yet. */
+    id?: string;
+  };
 
 const LISTS = [
   ['workflow_statuses', 'Statuses', 'In the order in which an incident goes through them.'],
-  ['severities', 'Severities', 'The most severe one first. Lists and pictures colour the first three.'],
+  ['severities', 'Severities', 'The most severe one first.'],
   ['service_tiers', 'Service tiers', 'How important a service is, the most important tier first.'],
 ] as const;
+
+const OUTDATED = 'Somebody changed the configuration meanwhile. Reload the page.';
 
 export function ConfigurationPage() {
   const { canManage } = useAccess();
@@ -41,6 +39,7 @@ export function ConfigurationPage() {
   return (
     <Page
       title="Configuration"
+      guide="configuration"
       lead="The words of your workspace. A status or severity that incidents have can be removed only if they get another one."
     >
       <Loaded query={query}>
@@ -64,7 +63,10 @@ function Editor({ configuration, canEdit }: { configuration: Configuration; canE
     configuration[name].filter(({ key }) => draft[name].every((each) => each.key !== key));
   const submit = () => {
     const { revision, ...rest } = configuration;
-    const lists = LISTS.map(([name]) => [name, draft[name].map((row) => ({ ...row, order: undefined }))]);
+    const lists = LISTS.map(([name]) => [
+      name,
+      draft[name].map(({ id: _id, ...row }: Row) => ({ ...row, order: undefined })),
+    ]);
     save.mutate(
       {
         method: 'PUT',
@@ -75,60 +77,69 @@ function Editor({ configuration, canEdit }: { configuration: Configuration; canE
       { onSuccess: () => say('The configuration is saved.') },
     );
   };
+  const { error } = save;
+  const refusal = useMemo(() => {
+    if (error?.status === 412) return new ApiError(412, { message: OUTDATED });
+    const title = LISTS.find(([name]) => name === error?.field)?.[1];
+    return title === undefined ? error : (error?.at(title) ?? null);
+  }, [error]);
   return (
     <div className={ui.stack}>
-      {LISTS.map(([name, title, lead]) => (
-        <Card key={name} title={title}>
-          <div className={css.list}>
-            <p className={ui.muted}>{lead}</p>
-            <List
-              name={name}
-              rows={draft[name]}
-              canEdit={canEdit}
-              known={configuration[name].map(({ key }) => key)}
-              onChange={(rows) => setDraft({ ...draft, [name]: rows })}
-            />
-            {name !== 'service_tiers' &&
-              removed(name).map(({ key, label }) => {
-                const kind = name === 'severities' ? 'severities' : 'statuses';
-                return (
-                  <Select
-                    key={key}
-                    label={`Incidents that are ${label} become`}
-                    options={[['', 'Nothing: refuse if there are any'], ...choices(draft[name], 'key', 'label')]}
-                    value={replace[kind][key] ?? ''}
-                    onValue={(value) => {
-                      const { [key]: _removed, ...others } = replace[kind];
-                      setReplace({ ...replace, [kind]: value === '' ? others : { ...others, [key]: value } });
-                    }}
-                  />
-                );
-              })}
-          </div>
+      <Refusable
+        error={refusal}
+        foot={(fault) =>
+          isChanged && (
+            <div className={classes(ui.card, css.bar)}>
+              {fault}
+              <Button onClick={() => setDraft(configuration)}>Discard</Button>
+              <Button kind="primary" busy={save.isPending} onClick={submit}>
+                Save
+              </Button>
+            </div>
+          )
+        }
+      >
+        {LISTS.map(([name, title, lead]) => (
+          <Card key={name} title={title}>
+            <div className={css.list}>
+              <p className={ui.muted}>{lead}</p>
+              <List
+                name={name}
+                rows={draft[name]}
+                canEdit={canEdit}
+                onChange={(rows) => setDraft({ ...draft, [name]: rows })}
+              />
+              {name !== 'service_tiers' &&
+                removed(name).map(({ key, label }) => {
+                  const kind = name === 'severities' ? 'severities' : 'statuses';
+                  return (
+                    <Select
+                      key={key}
+                      label={`Incidents that are ${label} become`}
+                      options={[['', 'Nothing: refuse if there are any'], ...choices(draft[name], 'key', 'label')]}
+                      value={replace[kind][key] ?? ''}
+                      onValue={(value) => {
+                        const { [key]: _removed, ...others } = replace[kind];
+                        setReplace({ ...replace, [kind]: value === '' ? others : { ...others, [key]: value } });
+                      }}
+                    />
+                  );
+                })}
+            </div>
+          </Card>
+        ))}
+        <Card title="Everything else" padded>
+          <dl className={css.rest}>
+            <dt>Exchange rates</dt>
+            <dd>{formatValue(configuration.exchange_rates.map(({ currency, rate }) => `${currency} ${rate}`))}</dd>
+            <dt>Timeline groups</dt>
+            <dd>{formatValue(configuration.timeline_groups.map(({ name }) => name))}</dd>
+            <dt>Time zone</dt>
+            <dd>{configuration.time_zone}</dd>
+          </dl>
         </Card>
-      ))}
-      <Card title="Everything else" padded>
-        <dl className={css.rest}>
-          <dt>Exchange rates</dt>
-          <dd>{formatValue(configuration.exchange_rates.map(({ currency, rate }) => `${currency} ${rate}`))}</dd>
-          <dt>Timeline groups</dt>
-          <dd>{formatValue(configuration.timeline_groups.map(({ name }) => name))}</dd>
-        </dl>
-      </Card>
-      {!canEdit && <p className={ui.muted}>Only owners and admins change the configuration.</p>}
-      {isChanged && (
-        <div className={classes(ui.card, css.bar)}>
-          <Fault>
-            {save.error?.status === 412
-              ? 'Somebody changed the configuration meanwhile. Reload the page.'
-              : save.error?.message}
-          </Fault>
-          <Button onClick={() => setDraft(configuration)}>Discard</Button>
-          <Button kind="primary" busy={save.isPending} onClick={submit}>
-            Save
-          </Button>
-        </div>
-      )}
+        {!canEdit && <p className={ui.muted}>Only owners and admins change the configuration.</p>}
+      </Refusable>
     </div>
   );
 }
@@ -136,39 +147,59 @@ function Editor({ configuration, canEdit }: { configuration: Configuration; canE
 function List({
   name,
   rows,
-  known,
   canEdit,
   onChange,
 }: {
   name: ListName;
   rows: readonly Row[];
-  /** The keys that are stored, which stay what they are. */
-  known: readonly string[];
   canEdit: boolean;
   onChange: (rows: Row[]) => void;
 }) {
   const set = (index: number, change: Partial<Row>) =>
     onChange(rows.with(index, { ...(rows[index] as Row), ...change }));
+  /** Scores stay where they are: they fall with the place. */
   const move = (index: number, by: number) => {
     const row = rows[index] as Row;
-    onChange(rows.toSpliced(index, 1).toSpliced(index + by, 0, row));
+    const moved = rows.toSpliced(index, 1).toSpliced(index + by, 0, row);
+    onChange(moved.map((each, at) => ({ ...each, ...(name === 'severities' && { min_score: rows[at]?.min_score }) })));
   };
-  const fresh: Row = {
-    ...{ key: '', label: '', is_default: rows.length === 0 },
+  const fresh = (): Row => ({
+    ...{ id: crypto.randomUUID(), key: '', label: '', is_default: rows.length === 0 },
+    ...(name !== 'service_tiers' && { color: colourOf(undefined) }),
     ...(name === 'severities' && { min_score: rows.at(-1)?.min_score ?? 0 }),
-  };
+  });
   return (
     <>
       <ul className={css.rows}>
         {rows.map((row, index) => (
-          <li key={index} className={css.row}>
-            {known.includes(row.key) ? (
+          <li key={row.id ?? row.key} className={css.row}>
+            {row.color === undefined ? (
+              <span />
+            ) : (
+              <input
+                type="color"
+                className={css.colour}
+                aria-label={`Colour of ${row.label}`}
+                disabled={!canEdit}
+                value={colourOf(row.color)}
+                onChange={({ target }) => set(index, { color: target.value })}
+              />
+            )}
+            {row.id === undefined ? (
               <code>{row.key}</code>
             ) : (
-              <Input bare label="Key" placeholder="key" value={row.key} onValue={(key) => set(index, { key })} />
+              <Input
+                bare
+                name={`${name}.${index}.key`}
+                label="Key"
+                placeholder="key"
+                value={row.key}
+                onValue={(key) => set(index, { key })}
+              />
             )}
             <Input
               bare
+              name={`${name}.${index}.label`}
               label={`Name of ${row.key}`}
               readOnly={!canEdit}
               value={row.label}
@@ -206,9 +237,10 @@ function List({
                     key={direction}
                     kind="quiet"
                     small
-                    disabled={rows[index + by] === undefined}
+                    // Not disabled: whoever moves with the keyboard would lose the focus at the end.
+                    aria-disabled={rows[index + by] === undefined}
                     aria-label={`Move ${row.label} ${direction}`}
-                    onClick={() => move(index, by)}
+                    onClick={() => rows[index + by] !== undefined && move(index, by)}
                   >
                     {arrow}
                   </Button>
@@ -227,7 +259,7 @@ function List({
       </ul>
       {canEdit && (
         <div>
-          <Button small icon="plus" onClick={() => onChange([...rows, fresh])}>
+          <Button small icon="plus" onClick={() => onChange([...rows, fresh()])}>
             Add
           </Button>
         </div>

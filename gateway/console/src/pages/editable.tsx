@@ -1,53 +1,106 @@
 import type { CustomField } from '@tocsin/sdk';
-import { type SubmitEvent, type ReactNode, useId, useState } from 'react';
-import { ApiError } from '../api/client.ts';
+import { type SubmitEvent, type ReactNode, useId, useRef, useState } from 'react';
+import { ApiError, failureOf } from '../api/client.ts';
+import { equal } from '../ui/conflict.tsx';
+import { useDraft } from '../ui/drafts.ts';
 import { fromLocalInput, splitTexts, toLocalInput, toText } from '../ui/format.ts';
-import { Button, Checks, css as ui, Fault, Input, type Options, Select, TextArea } from '../ui/ui.tsx';
+import { Button } from '../ui/button.tsx';
+import { Checks, Input, type Options, Refusable, Select, TextArea } from '../ui/fields.tsx';
+import ui from '../ui/ui.module.css';
+import { isSending } from '../ui/use-keys.ts';
 import css from './editable.module.css';
 import { optionsOf, YES_OR_NO } from './incident-filters.ts';
+import { useEditedIncident } from './save-incident.tsx';
 
-/** An input for a value; `set` takes what is to be saved. */
-export type Editor<Value> = (value: Value, set: (value: Value) => void, label: string) => ReactNode;
+/** An input for a value; `set` takes what is to be saved, `stored` is what is saved now, and refusals name `name`. */
+export type Editor<Value> = (
+  value: Value,
+  set: (value: Value) => void,
+  { name, label, stored }: { name: string; label: string; stored: Value },
+) => ReactNode;
 
 interface EditableProps<Value> {
+  /** As the API names it; a custom field as `custom_fields.` and its slug. */
+  name: string;
   label: string;
   value: Value;
   editor: Editor<Value>;
-  canEdit: boolean;
-  onSave: (value: Value) => Promise<void>;
+  /** What the API takes, if it is not the value. */
+  toApi?: (value: Value) => unknown;
   children: ReactNode;
 }
 
-/** A value that becomes a form where it stands. Escape leaves it as it was. */
-export function Editable<Value>({ label, value, editor, canEdit, onSave, children }: EditableProps<Value>) {
-  // Saves on what was shown when the edit began, whatever arrives meanwhile.
-  const [draft, setDraft] = useState<{ value: Value; save: (value: Value) => Promise<void> }>();
+/** What somebody writes, on what they were shown when they began. */
+interface Draft<Value> {
+  value: Value;
+  base: Value;
+  revision: number;
+}
+
+/** A property of the incident that becomes a form where it stands. Escape leaves it as it was. */
+export function Editable<Value>({
+  name,
+  label,
+  value,
+  editor,
+  toApi = (same) => same,
+  children,
+}: EditableProps<Value>) {
+  const { id: incidentId, revision, canEdit, save } = useEditedIncident();
+  const [draft, setDraft] = useDraft<Draft<Value>>(`${incidentId} ${name}`);
   const [state, setState] = useState<'rest' | 'saving' | ApiError>('rest');
   const id = useId();
+  /** Whether what is shown next takes the focus: whoever uses the keyboard goes on where they were. */
+  const takesFocus = useRef(false);
+  const focus = (node: HTMLElement | null) => {
+    if (node === null || !takesFocus.current) return;
+    takesFocus.current = false;
+    node.focus();
+  };
   const close = () => {
+    takesFocus.current = true;
     setDraft(undefined);
     setState('rest');
   };
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     if (draft === undefined || state === 'saving') return;
+    const { value: mine, base } = draft;
+    if (equal(mine, base) || equal(mine, value)) {
+      close();
+      return;
+    }
     setState('saving');
     try {
-      if (JSON.stringify(draft.value) !== JSON.stringify(value)) await draft.save(draft.value);
-      close();
+      const changes = { [name]: toApi(mine) };
+      const isSettled = await save({ changes, base: { [name]: toApi(base) }, revision: draft.revision });
+      if (isSettled) close();
+      else setState('rest');
     } catch (error) {
-      setState(error instanceof ApiError ? error : new ApiError(0, { message: 'The console failed' }));
+      setState(failureOf(error).at(name));
     }
   };
-  if (draft !== undefined) {
+  if (draft !== undefined && canEdit) {
+    const change = (next: Value) => setDraft({ ...draft, value: next });
     return (
       <form
         className={css.form}
         onSubmit={(event) => void submit(event)}
-        onKeyDown={({ key }) => key === 'Escape' && close()}
+        onKeyDown={(event) => {
+          const { key, target, currentTarget } = event;
+          if (isSending(event)) currentTarget.requestSubmit();
+          if (key !== 'Escape') return;
+          // A long text is only left: it takes more than one key to throw it away.
+          if (target instanceof HTMLTextAreaElement && !equal(draft.value, draft.base)) target.blur();
+          else close();
+        }}
       >
-        <div ref={focusFirst}>{editor(draft.value, (next) => setDraft({ ...draft, value: next }), label)}</div>
-        <Fault>{state instanceof ApiError && state.message}</Fault>
+        <Refusable error={state instanceof ApiError ? state : null}>
+          <div ref={(node) => focus(node?.querySelector('input, select, textarea') ?? null)}>
+            {editor(draft.value, change, { name, label, stored: value })}
+          </div>
+        </Refusable>
+        {!equal(value, draft.base) && <p className={ui.hint}>Somebody changed it while you write.</p>}
         <div className={ui.row}>
           <Button type="submit" kind="primary" small busy={state === 'saving'}>
             Save
@@ -62,10 +115,15 @@ export function Editable<Value>({ label, value, editor, canEdit, onSave, childre
   if (!canEdit) return <div className={css.value}>{children}</div>;
   return (
     <button
+      ref={focus}
       type="button"
       className={css.value}
+      data-edit={name}
       aria-labelledby={`${id}-edit ${id}-value`}
-      onClick={() => setDraft({ value, save: onSave })}
+      onClick={() => {
+        takesFocus.current = true;
+        setDraft({ value, base: value, revision });
+      }}
     >
       <span id={`${id}-edit`} className={ui.hidden}>{`Edit ${label}:`}</span>
       <span id={`${id}-value`}>{children}</span>
@@ -73,15 +131,12 @@ export function Editable<Value>({ label, value, editor, canEdit, onSave, childre
   );
 }
 
-function focusFirst(node: HTMLElement | null): void {
-  node?.querySelector<HTMLElement>('input, select, textarea')?.focus();
-}
-
 export const textEditor =
   (more: { max?: number; type?: string; list?: string } = {}): Editor<string> =>
-  (value, set, label) => (
+  (value, set, { name, label }) => (
     <Input
       bare
+      name={name}
       label={label}
       type={more.type ?? 'text'}
       list={more.list}
@@ -91,17 +146,38 @@ export const textEditor =
     />
   );
 
-export const areaEditor: Editor<string> = (value, set, label) => (
-  <TextArea bare label={label} rows={4} value={value} onValue={set} />
+export const areaEditor: Editor<string> = (value, set, { name, label }) => (
+  <TextArea bare name={name} label={label} rows={4} value={value} onValue={set} />
 );
 
-export const choiceEditor =
-  (options: Options): Editor<string> =>
-  (value, set, label) => <Select bare label={label} options={options} value={value} onValue={set} />;
+/** Names a value that is stored and not among the options, which depend on the present: who has left, what is archived. */
+type NameOf = (value: string) => string;
 
-export const momentEditor: Editor<string | null> = (value, set, label) => (
+/** The options, and what is stored besides them, so that it can be seen and taken out. */
+const withStored = (options: Options, stored: readonly string[], nameOf: NameOf): Options => [
+  ...options,
+  ...stored
+    .filter((value) => !options.some(([key]) => key === value))
+    .map((value) => [value, `${nameOf(value)} (no longer available)`] as const),
+];
+
+export const choiceEditor =
+  (options: Options, nameOf: NameOf = String): Editor<string> =>
+  (value, set, { name, label, stored }) => (
+    <Select
+      bare
+      name={name}
+      label={label}
+      options={withStored(options, [stored], nameOf)}
+      value={value}
+      onValue={set}
+    />
+  );
+
+export const momentEditor: Editor<string | null> = (value, set, { name, label }) => (
   <Input
     bare
+    name={name}
     label={label}
     type="datetime-local"
     defaultValue={toLocalInput(value)}
@@ -110,17 +186,28 @@ export const momentEditor: Editor<string | null> = (value, set, label) => (
 );
 
 /** Texts with commas between them. */
-export const listEditor: Editor<string[]> = (value, set, label) => (
-  <Input bare label={label} defaultValue={value.join(', ')} onValue={(text) => set(splitTexts(text, ','))} />
+export const listEditor: Editor<string[]> = (value, set, { name, label }) => (
+  <Input
+    bare
+    name={name}
+    label={label}
+    defaultValue={value.join(', ')}
+    onValue={(text) => set(splitTexts(text, ','))}
+  />
 );
 
 export const severalEditor =
-  (options: Options): Editor<string[]> =>
-  (value, set, label) => (
-    <fieldset className={css.several}>
-      <legend className={ui.hidden}>{label}</legend>
-      <Checks options={options} value={value} onValue={set} />
-    </fieldset>
+  (options: Options, nameOf: NameOf = String): Editor<string[]> =>
+  (value, set, { name, label, stored }) => (
+    <Checks
+      bare
+      name={name}
+      label={label}
+      className={css.several}
+      options={withStored(options, stored, nameOf)}
+      value={value}
+      onValue={set}
+    />
   );
 
 const NONE = ['', 'None'] as const;
@@ -129,10 +216,11 @@ const NONE = ['', 'None'] as const;
 export function fieldEditor(field: CustomField): Editor<unknown> {
   const options = optionsOf(field);
   const plain = (type: string, parse: (text: string) => unknown, show: (value: unknown) => string): Editor<unknown> =>
-    function PlainEditor(value, set, label) {
+    function PlainEditor(value, set, { name, label }) {
       return (
         <Input
           bare
+          name={name}
           label={label}
           type={type}
           step={type === 'number' ? 'any' : undefined}
@@ -142,9 +230,10 @@ export function fieldEditor(field: CustomField): Editor<unknown> {
       );
     };
   const choice = (entries: Options, parse: (text: string) => unknown): Editor<unknown> =>
-    function ChoiceEditor(value, set, label) {
-      const shown = value === undefined ? '' : toText(value);
-      return choiceEditor([NONE, ...entries])(shown, (next) => set(next === '' ? undefined : parse(next)), label);
+    function ChoiceEditor(value, set, { stored, ...named }) {
+      const show = (one: unknown) => (one === undefined ? '' : toText(one));
+      const choose = (next: string) => set(next === '' ? undefined : parse(next));
+      return choiceEditor([NONE, ...entries])(show(value), choose, { ...named, stored: show(stored) });
     };
   switch (field.field_type) {
     case 'number':
@@ -159,7 +248,10 @@ export function fieldEditor(field: CustomField): Editor<unknown> {
     case 'select':
       return choice(options, String);
     case 'multi_select':
-      return (value, set, label) => severalEditor(options)((value as string[] | undefined) ?? [], set, label);
+      return (value, set, { stored, ...named }) => {
+        const listOf = (several: unknown) => (several as string[] | undefined) ?? [];
+        return severalEditor(options)(listOf(value), set, { ...named, stored: listOf(stored) });
+      };
     case 'monetary':
       return plain(
         'text',
@@ -189,13 +281,13 @@ function parseOr(text: string): unknown {
 
 /** A property with its name, and what comes after its value. */
 export const Term = <Value,>({
-  name,
-  label = name,
+  term,
+  label = term,
   after,
   ...editable
-}: Omit<EditableProps<Value>, 'label'> & { name: string; label?: string; after?: ReactNode }) => (
+}: Omit<EditableProps<Value>, 'label'> & { term: string; label?: string; after?: ReactNode }) => (
   <div className={css.term}>
-    <dt>{name}</dt>
+    <dt>{term}</dt>
     <dd>
       <Editable label={label} {...editable} />
       {after}

@@ -1,6 +1,7 @@
 import type { CustomField } from '@tocsin/sdk';
 import { useState } from 'react';
-import { choices, FormDialog, Input, Select } from '../ui/ui.tsx';
+import { FormDialog } from '../ui/dialogs.tsx';
+import { Input, Select, choices } from '../ui/fields.tsx';
 import { type FieldFilter, filterValue, OPERATORS, optionsOf, YES_OR_NO } from './incident-filters.ts';
 
 const INPUT_TYPES: Readonly<Record<string, string>> = { number: 'number', date: 'date' };

@@ -4,7 +4,9 @@ import { EditDialog, saveTo } from '../ui/edit-dialog.tsx';
 import { splitTexts } from '../ui/format.ts';
 import { NAME, ResourceList } from '../ui/resource-list.tsx';
 import { Named } from '../ui/table.tsx';
-import { Badge, Check, Empty, Input, Select, TextArea } from '../ui/ui.tsx';
+import { Check, Input, Select, TextArea } from '../ui/fields.tsx';
+import { Empty } from '../ui/states.tsx';
+import { Badge } from '../ui/texts.tsx';
 import { optionsOf } from './incident-filters.ts';
 
 const TYPES: Readonly<Record<CustomField['field_type'], string>> = {
@@ -25,6 +27,7 @@ export function FieldsPage() {
   return (
     <ResourceList<CustomField>
       title="Custom fields"
+      guide="custom-fields"
       lead="What an incident has in your workspace besides the common properties. Lists filter by them."
       path="/custom-fields"
       property="fields"
@@ -73,8 +76,9 @@ function FieldDialog({ field, onClose }: { field: CustomField | undefined; onClo
         options: known.map(([value]) => value).join('\n'),
         currency: field?.config?.currency ?? 'USD',
         show_on_creation: field?.show_on_creation ?? true,
+        required_on_creation: field?.required_on_creation ?? false,
       }}
-      request={({ name, field_type: type, options, currency, show_on_creation }) => {
+      request={({ name, field_type: type, options, currency, show_on_creation, required_on_creation }) => {
         const labels = new Map(known);
         const config = hasOptions(type)
           ? {
@@ -88,7 +92,12 @@ function FieldDialog({ field, onClose }: { field: CustomField | undefined; onClo
             : {};
         return {
           ...saveTo('/custom-fields', field),
-          body: { name, show_on_creation, ...config, ...(field === undefined && { field_type: type }) },
+          body: {
+            ...{ name, show_on_creation, ...config },
+            // It goes with the other one.
+            required_on_creation: show_on_creation && required_on_creation,
+            ...(field === undefined && { field_type: type }),
+          },
         };
       }}
       onClose={onClose}
@@ -110,12 +119,19 @@ function FieldDialog({ field, onClose }: { field: CustomField | undefined; onClo
           {draft.field_type === 'monetary' && field === undefined && (
             <Input
               label="Currency"
+              name="config"
               maxLength={3}
               value={draft.currency}
               onValue={(text) => bind('currency').onValue(text.toUpperCase())}
             />
           )}
           <Check label="Ask for it when an incident is created" {...bind('show_on_creation')} />
+          <Check
+            label="An incident cannot be created without it"
+            disabled={!draft.show_on_creation}
+            {...bind('required_on_creation')}
+            value={draft.show_on_creation && draft.required_on_creation}
+          />
         </>
       )}
     </EditDialog>

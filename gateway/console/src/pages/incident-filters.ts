@@ -1,20 +1,41 @@
 import type { CustomField } from '@tocsin/sdk';
-import type { Options } from '../ui/ui.tsx';
+import type { Options } from '../ui/fields.tsx';
 
 /** The list that somebody looks at, as the address has it. */
 export interface ListSearch {
-  /** `open` by default. */
-  view?: 'all' | 'archived';
+  /** By default what goes on, or everything if a text is searched. */
+  view?: View;
   q?: string;
   status?: string[];
   severity?: string[];
   service?: string;
   team?: number;
+  /** Those that an alert declared and on which nobody has acted. */
+  alerts?: true;
+  /** Declared in the last days, today included. */
+  days?: (typeof DAYS)[number];
+  /** Declared at this day or moment, or later; RFC 3339. */
+  from?: string;
+  /** Declared until the end of this day, or before this moment. */
+  until?: string;
   /** Slugs with operator and value. */
   fields?: FieldFilter[];
   sort?: Sort;
   direction?: 'asc';
 }
+
+export const DAYS = [7, 30, 90] as const;
+const VIEWS = ['ongoing', 'all', 'archived'] as const;
+type View = (typeof VIEWS)[number];
+
+/** The list that was shown last, for the way back from an incident. */
+let last: ListSearch = {};
+export const lastList = (): ListSearch => last;
+export const rememberList = (search: ListSearch): void => void (last = search);
+
+/** Whether the list has only incidents that go on. */
+export const isOngoing = ({ view, status, q }: ListSearch): boolean =>
+  status === undefined && (view === 'ongoing' || (view === undefined && q === undefined));
 
 export interface FieldFilter {
   slug: string;
@@ -37,6 +58,23 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 const texts = (value: unknown): string[] | undefined =>
   Array.isArray(value) && value.length > 0 ? value.map(String) : undefined;
 
+const DAY = /^\d{4}-\d\d-\d\d$/;
+const moment = (value: unknown): string | undefined =>
+  typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? value : undefined;
+
+/** The midnight of a day in the time zone of the browser, `after` days later. */
+const midnight = (day: Date, after = 0): Date => new Date(day.getFullYear(), day.getMonth(), day.getDate() + after);
+/** The midnight at which a day begins, `after` days later, or the moment itself; RFC 3339. */
+const startOf = (time: string, after = 0): string =>
+  DAY.test(time) ? midnight(new Date(`${time}T00:00`), after).toISOString() : time;
+
+/** The local day of a day or of a moment, `before` milliseconds of it. */
+export function toDay(time: string, milliseconds = 0): string {
+  if (DAY.test(time)) return time;
+  const date = new Date(Date.parse(time) + milliseconds);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
+}
+
 const isFilter = (value: unknown): value is FieldFilter =>
   typeof value === 'object' && value !== null && 'slug' in value && 'operator' in value && 'value' in value;
 
@@ -45,12 +83,17 @@ export function readListSearch(search: Record<string, unknown>): ListSearch {
   const sort = SORTS.find(([key]) => key === search['sort'])?.[0];
   const fields = Array.isArray(search['fields']) ? search['fields'].filter(isFilter) : [];
   const read: Record<keyof ListSearch, unknown> = {
-    view: search['view'] === 'all' || search['view'] === 'archived' ? search['view'] : undefined,
-    q: text(search['q']),
+    view: VIEWS.find((view) => view === search['view']),
+    // The router reads a text of digits as a number.
+    q: text(typeof search['q'] === 'number' ? String(search['q']) : search['q']),
     status: texts(search['status']),
     severity: texts(search['severity']),
     service: text(search['service']),
     team: typeof search['team'] === 'number' ? search['team'] : undefined,
+    alerts: search['alerts'] === true || undefined,
+    days: DAYS.find((days) => days === search['days']),
+    from: moment(search['from']),
+    until: moment(search['until']),
     fields: fields.length > 0 ? fields : undefined,
     sort,
     direction: search['direction'] === 'asc' ? 'asc' : undefined,
@@ -63,7 +106,7 @@ export const listRequest = (search: ListSearch) => ({
   path: search.view === 'archived' ? '/incidents/archived' : '/incidents',
   parameters: {
     ...filterParameters(search),
-    status_scope: search.view === undefined && search.status === undefined ? 'nonterminal' : undefined,
+    status_scope: isOngoing(search) ? 'nonterminal' : undefined,
     sort: search.view === 'archived' ? undefined : search.sort,
     direction: search.direction,
     include_counts: true,
@@ -71,12 +114,26 @@ export const listRequest = (search: ListSearch) => ({
   },
 });
 
-export const filterParameters = ({ q, status, severity, service, team, fields = [] }: ListSearch) => ({
+const filterParameters = ({
   q,
   status,
   severity,
   service,
+  team,
+  alerts,
+  days,
+  from,
+  until,
+  fields = [],
+}: ListSearch) => ({
+  q,
+  created_from: days === undefined ? from && startOf(from) : midnight(new Date(), 1 - days).toISOString(),
+  created_before: until && startOf(until, 1),
+  status,
+  severity,
+  service,
   team_id: team,
+  lifecycle: alerts && 'alert',
   custom_filter: fields.map((filter) => JSON.stringify(filter)),
 });
 

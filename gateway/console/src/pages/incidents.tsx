@@ -3,29 +3,21 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { useConfiguration, useFields, useList, useNameOf, useServices, useTeams, refresh } from '../api/hooks.ts';
 import { forgetNews, useLive } from '../api/live.ts';
-import { formatDuration, formatValue, plural } from '../ui/format.ts';
+import { formatDuration, formatMoment, formatSpan, formatTime, formatValue, plural } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
-import {
-  Ago,
-  Badge,
-  Button,
-  buttonClass,
-  choices,
-  classes,
-  css as ui,
-  Empty,
-  Loaded,
-  More,
-  type Options,
-  Page,
-  Select,
-  SeverityBadge,
-  StatusText,
-} from '../ui/ui.tsx';
+import { Button, buttonClass, classes } from '../ui/button.tsx';
+import { type Options, Select, choices } from '../ui/fields.tsx';
+import { SeverityBadge, StatusText } from '../ui/incident-labels.tsx';
+import { Page } from '../ui/layout.tsx';
+import { Empty, Loaded, More } from '../ui/states.tsx';
+import { Ago, Badge } from '../ui/texts.tsx';
+import ui from '../ui/ui.module.css';
 import { useKeys } from '../ui/use-keys.ts';
+import { DateFilter } from './date-filter.tsx';
 import { FieldFilterForm } from './field-filter.tsx';
-import { type ListSearch, listRequest, SORTS } from './incident-filters.ts';
+import { isOngoing, type ListSearch, listRequest, rememberList, SORTS } from './incident-filters.ts';
 import css from './incidents.module.css';
+import { SavedViews } from './saved-views.tsx';
 
 const route = getRouteApi('/');
 
@@ -41,8 +33,11 @@ export function IncidentsPage() {
   const change = (changes: Partial<ListSearch>) =>
     void navigate({ search: (before) => ({ ...before, ...changes }), replace: true, resetScroll: false });
   const isFiltered = Object.keys(search).some((name) => !['view', 'sort', 'direction'].includes(name));
+  const counts = list.data?.first.collection_counts;
+  const others = search.q === undefined || counts === undefined ? 0 : counts.all - counts.matched;
 
   useEffect(forgetNews, []);
+  useEffect(() => rememberList(search), [search]);
   useKeys({
     j: () => focusRow(1),
     k: () => focusRow(-1),
@@ -50,8 +45,17 @@ export function IncidentsPage() {
   });
 
   return (
-    <Page title="Incidents" actions={<SortSelect search={search} change={change} />}>
-      <Views search={search} counts={list.data?.first.collection_counts} change={change} />
+    <Page
+      title="Incidents"
+      guide="incidents"
+      actions={
+        <>
+          <SavedViews search={search} onChoose={(view) => void navigate({ search: view })} />
+          <SortSelect search={search} change={change} />
+        </>
+      }
+    >
+      <Views search={search} counts={counts} change={change} />
       <Filters search={search} change={change} />
       {news > 0 && (
         <p role="status" className={classes(ui.notice, css.news)}>
@@ -75,7 +79,7 @@ export function IncidentsPage() {
             ) : (
               <ul data-rows>
                 {rows.map((incident) => (
-                  <Row key={incident.id} incident={incident} />
+                  <IncidentRow key={incident.id} incident={incident} />
                 ))}
               </ul>
             )
@@ -83,6 +87,14 @@ export function IncidentsPage() {
         </Loaded>
         <More list={list} />
       </section>
+      {others > 0 && (
+        <p role="status" className={classes(ui.row, css.others)}>
+          {plural(others, 'incident')} with another status {others === 1 ? 'matches' : 'match'}, too.
+          <Button small onClick={() => change({ view: 'all', status: undefined })}>
+            Show all
+          </Button>
+        </p>
+      )}
     </Page>
   );
 }
@@ -94,7 +106,7 @@ function focusRow(by: number) {
   links[Math.max(0, Math.min(links.length - 1, index + by))]?.focus();
 }
 
-function Row({ incident }: { incident: Incident }) {
+export function IncidentRow({ incident }: { incident: Incident }) {
   const nameOf = useNameOf();
   const team = useTeams().data?.find(({ id }) => id === incident.team_id)?.name;
   const { statuses } = useConfiguration();
@@ -103,7 +115,7 @@ function Row({ incident }: { incident: Incident }) {
     <li className={classes(css.row, isOver && css.over)}>
       <SeverityBadge value={incident.severity} />
       <div className={css.what}>
-        <Link to="/incidents/$id" params={{ id: String(incident.id) }} className={css.title}>
+        <Link to="/incidents/$id" params={{ id: incident.human_id }} className={css.title}>
           {incident.title}
         </Link>
         <p className={css.facts}>
@@ -116,13 +128,25 @@ function Row({ incident }: { incident: Incident }) {
       </div>
       <div className={css.state}>
         <StatusText value={incident.status} />
-        <span className={css.when}>
-          {isOver ? `took ${formatDuration(incident.duration_seconds)}` : <Ago time={incident.created_at} />}
+        <span className={css.when} title={formatTime(incident.created_at)}>
+          {isOver ? (
+            `${formatSpan(incident.created_at, endOf(incident))}, took ${formatDuration(incident.duration_seconds)}`
+          ) : (
+            <>
+              {formatMoment(incident.created_at)}, <Ago time={incident.created_at} />
+            </>
+          )}
         </span>
       </div>
     </li>
   );
 }
+
+/** When an incident was over. */
+const endOf = (incident: Incident): string => {
+  const anchor = incident[incident.duration_anchor as 'created_at'];
+  return new Date(Date.parse(anchor) + incident.duration_seconds * 1_000).toISOString();
+};
 
 type Change = (changes: Partial<ListSearch>) => void;
 
@@ -154,15 +178,16 @@ function Views({
     </button>
   );
   const [only] = search.status ?? [];
+  const isAll = only === undefined && search.view !== 'archived' && !isOngoing(search);
   return (
     <div className={css.tabs} role="group" aria-label="Status">
-      {tab('Ongoing', counts?.ongoing, search.view === undefined && only === undefined, undefined)}
+      {tab('Ongoing', counts?.ongoing, isOngoing(search), search.q === undefined ? undefined : 'ongoing')}
       {statuses.map(({ key, label }) => (
         <span key={key} className={css.each}>
           {tab(label, counts?.by_status[key], only === key, undefined, key)}
         </span>
       ))}
-      {tab('All', search.view === 'archived' ? undefined : counts?.all, search.view === 'all', 'all')}
+      {tab('All', search.view === 'archived' ? undefined : counts?.all, isAll, 'all')}
       {tab('Archived', search.view === 'archived' ? counts?.all : undefined, search.view === 'archived', 'archived')}
     </div>
   );
@@ -178,45 +203,58 @@ function Filters({ search, change }: { search: ListSearch; change: Change }) {
   return (
     <div className={css.filters}>
       <SearchField value={search.q ?? ''} onChange={(q) => change({ q: q === '' ? undefined : q })} />
-      <Select
-        bare
-        label="Severity"
-        options={[['', 'Any severity'], ...choices(severities, 'key', 'label')]}
-        value={search.severity?.[0] ?? ''}
-        onValue={(value) => change({ severity: value === '' ? undefined : [value] })}
-      />
-      <Select
-        bare
-        label="Service"
-        options={[['', 'Any service'], ...choices(services, 'slug', 'name')]}
-        value={search.service ?? ''}
-        onValue={(value) => change({ service: value || undefined })}
-      />
-      <Select
-        bare
-        label="Team"
-        options={[['', 'Any team'], ...choices(teams, 'id', 'name')]}
-        value={String(search.team ?? '')}
-        onValue={(value) => change({ team: value === '' ? undefined : Number(value) })}
-      />
-      {fields.length > 0 && (
-        <Button kind="quiet" icon="plus" onClick={() => setAdding(true)}>
-          Field
-        </Button>
-      )}
-      {filters.map((filter, index) => (
-        <button
-          key={`${filter.slug} ${filter.operator}`}
-          type="button"
-          className={css.chip}
-          aria-label={`Remove the filter by ${filter.slug}`}
-          onClick={() => change({ fields: filters.length === 1 ? undefined : filters.toSpliced(index, 1) })}
-        >
-          {fields.find(({ slug }) => slug === filter.slug)?.name ?? filter.slug} {filter.operator.replaceAll('_', ' ')}{' '}
-          {formatValue(filter.value)}
-          <Icon name="close" size={12} />
-        </button>
-      ))}
+      <div className={css.controls}>
+        <Select
+          bare
+          label="Severity"
+          options={[['', 'Any severity'], ...choices(severities, 'key', 'label')]}
+          value={search.severity?.[0] ?? ''}
+          onValue={(value) => change({ severity: value === '' ? undefined : [value] })}
+        />
+        <Select
+          bare
+          label="Service"
+          options={[['', 'Any service'], ...choices(services, 'slug', 'name')]}
+          value={search.service ?? ''}
+          onValue={(value) => change({ service: value || undefined })}
+        />
+        <Select
+          bare
+          label="Team"
+          options={[['', 'Any team'], ...choices(teams, 'id', 'name')]}
+          value={String(search.team ?? '')}
+          onValue={(value) => change({ team: value === '' ? undefined : Number(value) })}
+        />
+        <Select
+          bare
+          label="Who has looked"
+          options={[
+            ['', 'Seen or not'],
+            ['alerts', 'Alerts nobody has looked at'],
+          ]}
+          value={search.alerts === true ? 'alerts' : ''}
+          onValue={(value) => change({ alerts: value === 'alerts' || undefined })}
+        />
+        <DateFilter search={search} change={change} />
+        {fields.length > 0 && (
+          <Button kind="quiet" icon="plus" onClick={() => setAdding(true)}>
+            Field
+          </Button>
+        )}
+        {filters.map((filter, index) => (
+          <button
+            key={`${filter.slug} ${filter.operator}`}
+            type="button"
+            className={css.chip}
+            aria-label={`Remove the filter by ${filter.slug}`}
+            onClick={() => change({ fields: filters.length === 1 ? undefined : filters.toSpliced(index, 1) })}
+          >
+            {fields.find(({ slug }) => slug === filter.slug)?.name ?? filter.slug}{' '}
+            {filter.operator.replaceAll('_', ' ')} {formatValue(filter.value)}
+            <Icon name="close" size={12} />
+          </button>
+        ))}
+      </div>
       {isAdding && (
         <FieldFilterForm
           fields={fields}

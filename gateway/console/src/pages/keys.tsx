@@ -6,7 +6,13 @@ import { plural } from '../ui/format.ts';
 import { ResourceList } from '../ui/resource-list.tsx';
 import { Named } from '../ui/table.tsx';
 import { sayError } from '../ui/toast.tsx';
-import { Ago, Badge, Button, Checks, Confirm, css as ui, Empty, Input, Page, SecretDialog } from '../ui/ui.tsx';
+import { Button } from '../ui/button.tsx';
+import { Confirm, SecretDialog } from '../ui/dialogs.tsx';
+import { Checks, Input } from '../ui/fields.tsx';
+import { Page } from '../ui/layout.tsx';
+import { Empty } from '../ui/states.tsx';
+import { Ago, Badge } from '../ui/texts.tsx';
+import ui from '../ui/ui.module.css';
 
 const KEYS = '/settings/api-keys';
 const SESSIONS = '/settings/sessions';
@@ -20,6 +26,7 @@ export function KeysPage() {
   return (
     <Page
       title="Keys and sessions"
+      guide="api-keys"
       lead="How programs and browsers act for people. What has ended can do nothing any more."
       actions={
         <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
@@ -53,7 +60,8 @@ function Keys({ onToken }: { onToken: (token: string) => void }) {
           setRevoked(undefined);
           if (token !== undefined) onToken(token);
         },
-        onError: sayError,
+        // The dialogue that asks before says why.
+        onError: (error) => verb === 'rotate' && sayError(error),
       },
     );
   return (
@@ -81,7 +89,14 @@ function Keys({ onToken }: { onToken: (token: string) => void }) {
               >
                 Replace
               </Button>
-              <Button kind="quiet" small onClick={() => setRevoked(key)}>
+              <Button
+                kind="quiet"
+                small
+                onClick={() => {
+                  act.reset();
+                  setRevoked(key);
+                }}
+              >
                 Revoke
               </Button>
             </>
@@ -118,10 +133,12 @@ function NewKey({ onToken, onClose }: { onToken: (token: string) => void; onClos
       {(bind) => (
         <>
           <Input label="What is it for?" {...bind('name')} />
-          <fieldset className={ui.scopes}>
-            <legend className={ui.label}>It may</legend>
-            <Checks options={scopes.map((scope) => [scope, <code key={scope}>{scope}</code>])} {...bind('scopes')} />
-          </fieldset>
+          <Checks
+            label="It may"
+            className={ui.scopes}
+            options={scopes.map((scope) => [scope, <code key={scope}>{scope}</code>])}
+            {...bind('scopes')}
+          />
         </>
       )}
     </EditDialog>

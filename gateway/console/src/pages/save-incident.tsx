@@ -1,93 +1,89 @@
-import type { Incident } from '@tocsin/sdk';
-import { useState } from 'react';
+import type { Incident, TimelineEvent } from '@tocsin/sdk';
+import { createContext, useContext } from 'react';
 import { ApiError, read, write } from '../api/client.ts';
-import { queryClient, refresh, useNameOf } from '../api/hooks.ts';
-import { formatName, formatValue } from '../ui/format.ts';
-import { Button, css as ui, Dialog } from '../ui/ui.tsx';
+import { queryClient, refresh } from '../api/hooks.ts';
+import { refreshTimeline } from '../api/live.ts';
+import { type Edit, equal, type Target, useConflict } from '../ui/conflict.tsx';
+import { useDescribe } from './describe.ts';
 
-export type Changes = Partial<Incident>;
+const valuesOf = (resource: object) => resource as Record<string, unknown>;
 
-interface Conflict {
-  current: Incident;
-  changes: Changes;
-  settle: (isSaved: boolean) => void;
+const FIELD = 'custom_fields.';
+
+/** The properties of an incident, and its custom fields as the changelog names them. */
+const incidentValues = (incident: Incident) => ({
+  ...valuesOf(incident),
+  ...Object.fromEntries(Object.entries(incident.custom_fields).map(([slug, value]) => [FIELD + slug, value])),
+});
+
+async function readIncident(id: number) {
+  const { incident } = await read<{ incident: Incident }>(`/incidents/${id}`);
+  queryClient.setQueryData([`/incidents/${id}`], { incident });
+  return { values: incidentValues(incident), revision: incident.revision };
 }
 
-const equal = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
-const put = (incident: Incident) => queryClient.setQueryData([`/incidents/${incident.id}`], { incident });
+const propertiesOf = (id: number): Target => ({
+  read: async () => readIncident(id),
+  write: async (changes, { revision }) => {
+    const path = `/incidents/${id}`;
+    const { incident } = await write<{ incident: Incident }>({ method: 'PATCH', path, body: changes, revision });
+    queryClient.setQueryData([path], { incident });
+    await refresh('/incidents');
+  },
+});
 
-/**
- * Saves changes of an incident on the revision that is shown. If somebody else has changed other properties meanwhile,
- * it saves them on top; if they have changed the same ones, it asks which version is to stay.
- */
-export function useSaveIncident(shown: Incident) {
-  const [conflict, setConflict] = useState<Conflict>();
-  const path = `/incidents/${shown.id}`;
+/** A write of values takes no revision, so what is stored is compared with what was shown before. */
+const valueOf = (id: number): Target => ({
+  read: async () => readIncident(id),
+  write: async (changes, { base }) => {
+    const stored = (await readIncident(id)).values as Edit['base'];
+    if (Object.keys(changes).some((name) => !equal(stored[name], base[name])))
+      throw new ApiError(412, { message: 'Somebody else changed this meanwhile' });
+    const values = Object.entries(changes).map(([name, value]) => ({
+      slug: name.slice(FIELD.length),
+      value: value ?? null,
+    }));
+    await write({ method: 'PATCH', path: `/incidents/${id}/custom-fields`, body: { values } });
+    await refresh('/incidents');
+  },
+});
 
-  const patch = async (changes: Changes, base: Incident): Promise<void> => {
-    try {
-      const { incident } = await write<{ incident: Incident }>({
-        method: 'PATCH',
-        path,
-        body: changes,
-        revision: base.revision,
-      });
-      put(incident);
-      await refresh('/incidents');
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 412) throw error;
-      const { incident: current } = await read<{ incident: Incident }>(path);
-      put(current);
-      const names = Object.keys(changes) as (keyof Incident)[];
-      if (names.every((name) => equal(current[name], base[name]))) return patch(changes, current);
-      const isSaved = await new Promise<boolean>((settle) => setConflict({ current, changes, settle }));
-      setConflict(undefined);
-      if (isSaved) await patch(changes, current);
-    }
-  };
+const eventAt = ({ id, incident_id: incidentId }: TimelineEvent): Target => ({
+  read: async () => {
+    const { event } = await read<{ event: TimelineEvent }>(`/timeline/${id}`);
+    return { values: valuesOf(event), revision: event.revision };
+  },
+  write: async (changes, { revision }) => {
+    await write({ method: 'PATCH', path: `/timeline/${id}`, body: changes, revision });
+    await refreshTimeline(incidentId);
+  },
+});
+
+/** Saves edits of one incident; each returns whether the edit is settled. @throws ApiError */
+export function useSaveIncident(id: number) {
+  const { save, conflict } = useConflict(useDescribe());
   return {
-    /** @throws ApiError */
-    save: async (changes: Changes) => patch(changes, shown),
-    conflict: conflict && <ConflictDialog {...conflict} />,
+    conflict,
+    /** Properties, or values of custom fields. */
+    save: async (edit: Edit) =>
+      save(edit, Object.keys(edit.changes)[0]?.startsWith(FIELD) === true ? valueOf(id) : propertiesOf(id)),
+    saveEvent: async (event: TimelineEvent, edit: Edit) => save(edit, eventAt(event)),
   };
 }
 
-/** Both versions of what two people changed at the same time. */
-function ConflictDialog({ current, changes, settle }: Conflict) {
-  const nameOf = useNameOf();
-  const show = (name: string, value: unknown) =>
-    name === 'incident_manager' && value !== '' ? nameOf(String(value)) : formatValue(value);
-  const names = Object.keys(changes).filter(
-    (name) => !equal(current[name as keyof Incident], changes[name as keyof Incident]),
-  );
-  return (
-    <Dialog title="Somebody else changed this, too" onClose={() => settle(false)}>
-      <div className={ui.form}>
-        <table className={ui.table}>
-          <thead>
-            <tr>
-              <th scope="col">Property</th>
-              <th scope="col">Now</th>
-              <th scope="col">Yours</th>
-            </tr>
-          </thead>
-          <tbody>
-            {names.map((name) => (
-              <tr key={name}>
-                <th scope="row">{formatName(name)}</th>
-                <td>{show(name, current[name as keyof Incident])}</td>
-                <td className={ui.strong}>{show(name, changes[name as keyof Incident])}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-        <div className={ui.actions}>
-          <Button onClick={() => settle(false)}>Keep theirs</Button>
-          <Button kind="primary" onClick={() => settle(true)}>
-            Save mine
-          </Button>
-        </div>
-      </div>
-    </Dialog>
-  );
+/** The incident that a page shows, and how its parts save their edits. */
+interface EditedIncident {
+  id: number;
+  revision: number;
+  canEdit: boolean;
+  save: (edit: Edit) => Promise<boolean>;
+  saveEvent: (event: TimelineEvent, edit: Edit) => Promise<boolean>;
+}
+
+export const EditedIncident = createContext<EditedIncident | undefined>(undefined);
+
+export function useEditedIncident(): EditedIncident {
+  const edited = useContext(EditedIncident);
+  if (edited === undefined) throw new Error('there is no incident to edit');
+  return edited;
 }

@@ -1,55 +1,69 @@
-import { Link, Outlet, useRouterState } from '@tanstack/react-router';
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
+import { forgetPage, rememberPage, showUser } from '../api/client.ts';
 import { useAccess, useMe, useWrite } from '../api/hooks.ts';
 import { startLive, useLive } from '../api/live.ts';
-import { Icon, type IconName } from '../ui/icon.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { DraftOwner, useOnlyDraftsOf } from '../ui/drafts.ts';
 import { createStore } from '../ui/store.ts';
 import { sayError, Toasts } from '../ui/toast.tsx';
-import { Button, classes, css as ui, Loaded } from '../ui/ui.tsx';
+import { Button, classes } from '../ui/button.tsx';
+import { Loaded } from '../ui/states.tsx';
+import ui from '../ui/ui.module.css';
 import { useKeys } from '../ui/use-keys.ts';
 import { DeclareDialog } from './declare.tsx';
+import { IdleNotice } from './idle-notice.tsx';
+import { KeysHelp } from './keys-help.tsx';
+import { Palette } from './palette.tsx';
+import { ALL_PLACES, type Place, PLACES } from './places.ts';
+import { isPutAway } from './put-away.ts';
 import css from './shell.module.css';
 import { SignedOut } from './signed-out.tsx';
-
-const PLACES = [
-  [
-    undefined,
-    [
-      ['/', 'Incidents', 'incidents'],
-      ['/statistics', 'Statistics', 'chart'],
-      ['/catalog', 'Services and teams', 'services'],
-    ],
-  ],
-  [
-    'Settings',
-    [
-      ['/fields', 'Custom fields', 'fields'],
-      ['/webhooks', 'Webhooks', 'webhooks'],
-      ['/users', 'People', 'users'],
-      ['/keys', 'Keys and sessions', 'key'],
-      ['/configuration', 'Configuration', 'settings'],
-      ['/start', 'First steps', 'start'],
-    ],
-  ],
-] as const satisfies readonly (readonly [string | undefined, readonly (readonly [string, string, IconName])[]])[];
 
 const online = createStore(navigator.onLine);
 for (const type of ['online', 'offline']) window.addEventListener(type, () => online.set(navigator.onLine));
 
-export function Shell() {
+export const Shell = () => (
+  <DraftOwner.Provider value={useMe().data?.user.id ?? 0}>
+    <Frame />
+  </DraftOwner.Provider>
+);
+
+function Frame() {
   const me = useMe();
+  const [reason, setReason] = useState<string>();
   const { canRespond } = useAccess();
-  const [isDeclaring, setDeclaring] = useState(false);
+  const [dialog, setDialog] = useState<'declare' | 'palette' | 'keys'>();
+  const navigate = useNavigate();
   const [isOpen, setOpen] = useState(false);
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const isOnline = online.useValue();
   const isSignedIn = me.data !== undefined && me.error?.status !== 401;
 
+  const userId = me.data?.user.id;
   useEffect(() => setOpen(false), [path]);
+  useEffect(() => (userId === undefined ? undefined : showUser(userId)), [userId]);
+  useOnlyDraftsOf(userId);
+  const isSignedOut = me.error?.status === 401;
+  useEffect(() => (isSignedOut ? rememberPage() : isSignedIn ? forgetPage() : undefined), [isSignedOut, isSignedIn]);
   useEffect(() => (isSignedIn ? startLive() : undefined), [isSignedIn]);
-  useKeys({ c: canRespond && (() => setDeclaring(true)) });
+  const declare = () => setDialog('declare');
+  const close = () => setDialog(undefined);
+  /** The next Tab is then the first thing of the page. */
+  const goTo = async (to: Place) => {
+    document.getElementById('main')?.focus({ preventScroll: true });
+    await navigate({ to });
+  };
+  useKeys({
+    c: canRespond && declare,
+    '?': () => setDialog('keys'),
+    'Control+k': () => setDialog('palette'),
+    'Meta+k': () => setDialog('palette'),
+    ...Object.fromEntries(ALL_PLACES.map(([to, , , key]) => [`g ${key}`, () => void goTo(to)])),
+  });
+  const hasPutAway = isPutAway.useValue();
 
-  if (me.error?.status === 401) return <SignedOut />;
+  if (isSignedOut) return <SignedOut reason={reason} />;
   return (
     <Loaded query={me} heading="h1">
       {({ workspace }) => (
@@ -63,6 +77,7 @@ export function Shell() {
                 <span className={css.mark} aria-hidden="true" />
                 {workspace.name}
               </Link>
+              {canRespond && <Button icon="plus" aria-label="Declare" onClick={declare} />}
               <Button
                 kind="quiet"
                 icon={isOpen ? 'close' : 'menu'}
@@ -73,7 +88,7 @@ export function Shell() {
             </div>
             <div className={classes(css.menu, isOpen && css.open)}>
               {canRespond ? (
-                <Button kind="primary" icon="plus" onClick={() => setDeclaring(true)}>
+                <Button kind="primary" icon="plus" onClick={declare}>
                   Declare incident
                 </Button>
               ) : (
@@ -85,7 +100,7 @@ export function Shell() {
                     {group && <h2>{group}</h2>}
                     <ul>
                       {places.map(([to, label, icon]) => (
-                        <li key={to}>
+                        <li key={to} hidden={to === '/start' && hasPutAway}>
                           <Link
                             to={to}
                             className={css.link}
@@ -101,7 +116,7 @@ export function Shell() {
                   </div>
                 ))}
               </nav>
-              <Foot />
+              <Foot onFind={() => setDialog('palette')} />
             </div>
           </header>
           <main id="main" className={css.main} tabIndex={-1}>
@@ -110,9 +125,22 @@ export function Shell() {
                 You are offline. What you see may be old.
               </p>
             )}
+            <IdleNotice onEnd={() => setReason('You were signed out because nobody used this browser for 12 hours')} />
             <Outlet />
           </main>
-          {isDeclaring && <DeclareDialog onClose={() => setDeclaring(false)} />}
+          {dialog === 'declare' && <DeclareDialog onClose={close} />}
+          {dialog === 'keys' && <KeysHelp onClose={close} />}
+          {dialog === 'palette' && (
+            <Palette
+              verbs={[
+                ...(canRespond ? [['Declare an incident', declare] as const] : []),
+                ['Incidents of the last 30 days', () => void navigate({ to: '/', search: { view: 'all', days: 30 } })],
+                ['Show the keys', () => setDialog('keys')],
+                ['Light or dark', toggleTheme],
+              ]}
+              onClose={close}
+            />
+          )}
           <Toasts />
         </div>
       )}
@@ -120,26 +148,29 @@ export function Shell() {
   );
 }
 
-const LIVE = { connecting: 'Connecting', live: 'Live', lost: 'Not live: trying again' } as const;
+const LIVE = { connecting: 'Connecting', live: 'Live', lost: 'Not live: trying again', offline: 'Offline' } as const;
 const THEMES = { light: 'dark', dark: 'light' } as const;
 
-function Foot() {
+function toggleTheme(): void {
+  const { dataset } = document.documentElement;
+  const isDark = window.matchMedia('(prefers-color-scheme: dark)').matches;
+  const current = (dataset['theme'] as keyof typeof THEMES | undefined) ?? (isDark ? 'dark' : 'light');
+  dataset['theme'] = THEMES[current];
+  localStorage.setItem('theme', THEMES[current]);
+}
+
+function Foot({ onFind }: { onFind: () => void }) {
   const { data } = useMe();
-  const { state } = useLive();
+  const { state: followed } = useLive();
+  const state = online.useValue() ? followed : 'offline';
   const signOut = useWrite('/');
-  const toggleTheme = () => {
-    const { dataset } = document.documentElement;
-    const isDark = window.matchMedia('(prefers-color-scheme: dark)').matches;
-    const current = (dataset['theme'] as keyof typeof THEMES | undefined) ?? (isDark ? 'dark' : 'light');
-    dataset['theme'] = THEMES[current];
-    localStorage.setItem('theme', THEMES[current]);
-  };
   return (
     <div className={css.foot}>
       <span className={css.who}>
         <span className={ui.strong}>{data?.user.name}</span>
-        <span className={classes(css.pulse, css[state])}>{LIVE[state]}</span>
+        <span className={classes(css.pulse, state !== 'offline' && css[state])}>{LIVE[state]}</span>
       </span>
+      <Button kind="quiet" small icon="search" aria-label="Find (Ctrl+K)" onClick={onFind} />
       <Button kind="quiet" small icon="theme" aria-label="Light or dark" onClick={toggleTheme} />
       <Button
         kind="quiet"

@@ -1,34 +1,90 @@
-import { useEffect, useState } from 'react';
-import { hasProvider } from '../api/client.ts';
-import { buttonClass, Empty } from '../ui/ui.tsx';
+import { type SubmitEvent, useEffect, useState } from 'react';
+import { ApiError, hasProvider, signIn } from '../api/client.ts';
+import { Button, buttonClass } from '../ui/button.tsx';
+import { hasDrafts } from '../ui/drafts.ts';
+import { Input, Refusable } from '../ui/fields.tsx';
+import { Empty } from '../ui/states.tsx';
+import { OtherUser, usersOf } from './other-user.tsx';
+import css from './signed-out.module.css';
 
-export const SignedOut = ({ reason }: { reason?: string }) => {
+/** The three ways in. @param props `reason` says why somebody is here who did not sign out */
+export const SignedOut = ({ reason }: { reason?: string | undefined }) => {
   const [isOffered, setOffered] = useState(false);
   useEffect(() => void hasProvider().then(setOffered), []);
   return (
     <main>
       <Empty title={reason === undefined ? 'You are signed out' : 'You are not signed in'} icon="lock" heading="h1">
         {reason !== undefined && <span role="alert">{reason.replace(/[^.]$/, '$&.')} </span>}
-        {isOffered ? (
+        {hasDrafts() && 'What you have written is kept in this tab. '}
+        {isOffered ? 'Sign in with your organization, or ask' : 'Ask'} an owner or admin of the workspace, or an
+        operator, for a link: it works once, within ten minutes. You can also paste an API token of your own.
+      </Empty>
+      <div className={css.ways}>
+        {isOffered && (
           <a className={buttonClass('primary')} href="/app/oidc">
             Sign in with your organization
           </a>
-        ) : (
-          <>
-            Ask an operator for a link: <code>admin login-link --workspace … --email …</code>. It works once, within ten
-            minutes.
-          </>
         )}
-      </Empty>
+        <TokenForm isFirst={!isOffered} />
+      </div>
     </main>
   );
 };
+
+/** Begins a session with a token, and returns to the page that was asked for. @param props `isFirst`: there is no better way */
+function TokenForm({ isFirst }: { isFirst: boolean }) {
+  const [token, setToken] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<ApiError | null>(null);
+  const users = usersOf(error);
+  const send = async (replaces: boolean) => {
+    setBusy(true);
+    try {
+      await signIn(token.trim(), { replaces });
+      enter();
+    } catch (refusal) {
+      setError(refusalOf(refusal));
+      setBusy(false);
+    }
+  };
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (token.trim() !== '' && !isBusy) void send(false);
+  };
+  if (users !== undefined) return <OtherUser {...users} onReplace={() => void send(true)} onStay={enter} />;
+  return (
+    <form className={css.form} onSubmit={submit}>
+      <Refusable error={error}>
+        <Input name="token" label="API token" type="password" placeholder="tcs_…" value={token} onValue={setToken} />
+      </Refusable>
+      <Button type="submit" kind={isFirst ? 'primary' : 'normal'} busy={isBusy}>
+        Sign in
+      </Button>
+    </form>
+  );
+}
+
+const refusalOf = (error: unknown): ApiError => {
+  if (!(error instanceof ApiError))
+    return new ApiError(0, { message: 'Tocsin cannot be reached. Check the connection.' });
+  const { status } = error;
+  if (status !== 401) return error;
+  return new ApiError(status, { message: 'The token is not valid in this workspace.', field: 'token' });
+};
+
+function enter(): void {
+  if (window.location.pathname === '/app/sign-in') window.location.replace('/app/');
+  else window.location.reload();
+}
 
 const REFUSALS: Readonly<Record<string, string>> = {
   expired: 'The sign-in took longer than ten minutes, or began in another browser',
   provider_unavailable: 'The sign-in of your organization does not answer',
   provider_refused: 'Your organization did not confirm the sign-in',
   unverified_email: 'Your organization has not verified your email address',
+  unusable_account: 'Your organization describes your account in a way that Tocsin cannot keep',
+  other_account:
+    'Your organization names another account for your email address than before: an operator has to confirm it',
   unknown_user: 'You have no user in this workspace: ask one of its owners',
   deactivated_user: 'Your user is deactivated: ask an owner of the workspace',
   user_quota: 'The workspace has as many users as it may have',

@@ -1,18 +1,27 @@
 import type { Webhook } from '@tocsin/sdk';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
-import { useAccess, useGet, usePeople, useServices } from '../api/hooks.ts';
+import { type ReactNode, useEffect, useState } from 'react';
+import { hasProvider } from '../api/client.ts';
+import { useAccess, useGet, useMe, usePeople, useServices } from '../api/hooks.ts';
 import { Icon } from '../ui/icon.tsx';
-import { Badge, buttonClass, Card, classes, css as ui, Page } from '../ui/ui.tsx';
+import { Button, buttonClass, classes } from '../ui/button.tsx';
+import { Card, Page } from '../ui/layout.tsx';
+import { Badge } from '../ui/texts.tsx';
+import ui from '../ui/ui.module.css';
+import { isPutAway, putAway } from './put-away.ts';
+import type { Place } from './places.ts';
 import css from './start.module.css';
 
 interface Step {
   title: string;
   text: ReactNode;
   isDone: boolean;
-  to: '/' | '/catalog' | '/users' | '/webhooks';
+  /** A page, or a part of the reference. */
+  to: Place | `/docs#${string}`;
   label: string;
 }
+
+const isPage = (to: Step['to']): to is Place => !to.startsWith('/docs');
 
 /** From no incident to a verified webhook. */
 export function StartPage() {
@@ -21,6 +30,11 @@ export function StartPage() {
   const { data: people = [] } = usePeople();
   const counts = useGet<{ collection_counts?: { all: number } }>('/incidents?limit=1&include_counts=true');
   const webhooks = useGet<{ webhooks: Webhook[] }>('/settings/webhooks', { enabled: canManage });
+  const alerts = useGet<{ notifications: unknown[] }>('/alerts?limit=1');
+  const me = useMe();
+  const [hasOidc, setOidc] = useState(false);
+  useEffect(() => void hasProvider().then(setOidc), []);
+  const hasPutAway = isPutAway.useValue();
   const receivers = webhooks.data?.webhooks.filter(({ status }) => status !== 'revoked') ?? [];
   const steps: Step[] = [
     {
@@ -49,6 +63,27 @@ export function StartPage() {
       label: 'People',
     },
     {
+      title: 'Let monitors declare incidents',
+      text: 'Alertmanager, Grafana, PagerDuty’s events and others send their alerts with a key of their own.',
+      isDone: (alerts.data?.notifications.length ?? 0) > 0,
+      to: '/alerts',
+      label: 'Alerts',
+    },
+    {
+      title: 'Sign in with your organization',
+      text: 'An operator connects your OpenID Connect provider; until then, people sign in with links from you.',
+      isDone: hasOidc,
+      to: '/docs#tag/sessions',
+      label: 'How it works',
+    },
+    {
+      title: 'Connect the chat',
+      text: 'An operator connects your Slack; then an incident can get a channel when it is declared.',
+      isDone: me.data?.workspace.chat === true,
+      to: '/docs#tag/chat',
+      label: 'How it works',
+    },
+    {
       title: 'Tell another system',
       text: 'A webhook sends every declared incident to an address of yours, signed with a secret.',
       isDone: receivers.length > 0,
@@ -66,7 +101,11 @@ export function StartPage() {
   const next = steps.findIndex(({ isDone }) => !isDone);
   const done = steps.filter(({ isDone }) => isDone).length;
   return (
-    <Page title="First steps" lead={`${done} of ${steps.length} done.`}>
+    <Page
+      title="First steps"
+      lead={`${done} of ${steps.length} done.`}
+      actions={<Button onClick={() => putAway(!hasPutAway)}>{hasPutAway ? 'Show among the pages' : 'Put away'}</Button>}
+    >
       <Card>
         <ol>
           {steps.map(({ title, text, isDone, to, label }, index) => (
@@ -79,9 +118,15 @@ export function StartPage() {
                 <h2>{title}</h2>
                 <p className={ui.muted}>{text}</p>
               </div>
-              <Link to={to} className={buttonClass(index === next ? 'primary' : 'quiet')}>
-                {label}
-              </Link>
+              {isPage(to) ? (
+                <Link to={to} className={buttonClass(index === next ? 'primary' : 'quiet')}>
+                  {label}
+                </Link>
+              ) : (
+                <a href={to} target="_blank" rel="noreferrer" className={buttonClass('quiet')}>
+                  {label}
+                </a>
+              )}
             </li>
           ))}
         </ol>

@@ -1,10 +1,16 @@
 import type { IncidentStatistics } from '@tocsin/sdk';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { query } from '../api/client.ts';
 import { useConfiguration, useGet, useServices, useTeams } from '../api/hooks.ts';
-import { formatBucket, formatDuration, plural } from '../ui/format.ts';
-import { Card, choices, css as ui, Empty, Loaded, Page, Select, useSeverityRank } from '../ui/ui.tsx';
+import { bucketFormat, formatDuration, plural } from '../ui/format.ts';
+import { Select, choices } from '../ui/fields.tsx';
+import type { ListSearch } from './incident-filters.ts';
+import { useSeverityColour } from '../ui/incident-labels.tsx';
+import { Card, Page } from '../ui/layout.tsx';
+import { Empty, Loaded } from '../ui/states.tsx';
+import ui from '../ui/ui.module.css';
+import { NUMBER, Table } from '../ui/table.tsx';
 import css from './statistics.module.css';
 
 interface StatisticsSearch {
@@ -30,6 +36,7 @@ export function readStatisticsSearch(search: Record<string, unknown>): Statistic
   };
 }
 
+type Bucket = IncidentStatistics['buckets'][number];
 type Measured = Pick<IncidentStatistics['by_team'][number], 'time_to_response' | 'time_to_recovery'>;
 
 const route = getRouteApi('/statistics');
@@ -42,7 +49,8 @@ export function StatisticsPage() {
   const [, days, bucket] = SPANS[span];
   // The same for the whole visit: another time would be another request with each drawing.
   const [today] = useState(() => Math.floor(Date.now() / DAY) * DAY);
-  const from = new Date(today - (days - 1) * DAY).toISOString();
+  // The last 30 days are those of the workspace's time zone, as the API counts them by itself.
+  const from = bucket === 'day' ? undefined : new Date(today - (days - 1) * DAY).toISOString();
   const request = useGet<{ statistics: IncidentStatistics }>(
     `/incidents/statistics${query({ bucket, created_from: from, severity })}`,
   );
@@ -51,6 +59,7 @@ export function StatisticsPage() {
   return (
     <Page
       title="Statistics"
+      guide="incidents"
       lead="How often incidents happen, and how long it takes until somebody responds and until it is over."
       actions={
         <>
@@ -72,15 +81,24 @@ export function StatisticsPage() {
       }
     >
       <Loaded query={request} rows={10}>
-        {({ statistics }) => <Pictures statistics={statistics} />}
+        {({ statistics }) => <Pictures statistics={statistics} severity={severity} />}
       </Loaded>
     </Page>
   );
 }
 
-function Pictures({ statistics }: { statistics: IncidentStatistics }) {
+/** The incidents that a part of the statistics counts, as a list. */
+type Counted = (part: { from?: string; until?: string | undefined; service?: string; team?: number }) => ListSearch;
+
+function Pictures({ statistics, severity }: { statistics: IncidentStatistics; severity: string | undefined }) {
   const { data: services = [] } = useServices();
   const { data: teams = [] } = useTeams();
+  const counted: Counted = (part) => ({
+    view: 'all',
+    from: statistics.buckets[0]?.starts_at,
+    ...(severity !== undefined && { severity: [severity] }),
+    ...part,
+  });
   const total = statistics.buckets.reduce((sum, { incidents }) => sum + incidents, 0);
   if (total === 0) {
     return (
@@ -93,15 +111,17 @@ function Pictures({ statistics }: { statistics: IncidentStatistics }) {
   }
   const byService = statistics.by_service.map(({ service, ...measured }) => ({
     name: services.find(({ slug }) => slug === service)?.name ?? (service || 'No service'),
+    list: service === '' ? undefined : counted({ service }),
     ...measured,
   }));
   const byTeam = statistics.by_team.map(({ team_id: teamId, ...measured }) => ({
     name: teams.find(({ id }) => id === teamId)?.name ?? (teamId === null ? 'No team' : `Team ${teamId}`),
+    list: teamId === null ? undefined : counted({ team: teamId }),
     ...measured,
   }));
   return (
     <div className={ui.stack}>
-      <Bars statistics={statistics} total={total} />
+      <Bars statistics={statistics} total={total} counted={counted} />
       {(
         [
           ['Time to recovery', 'time_to_recovery'],
@@ -124,9 +144,20 @@ const AXIS = 32;
 const MAX_LABELS = 8;
 
 /** Incidents by bucket, a part of the bar for each severity: the most severe one below, where it is compared best. */
-function Bars({ statistics: { bucket, buckets }, total }: { statistics: IncidentStatistics; total: number }) {
+function Bars({
+  statistics: { bucket, buckets, time_zone: timeZone },
+  total,
+  counted,
+}: {
+  statistics: IncidentStatistics;
+  total: number;
+  counted: Counted;
+}) {
+  const navigate = useNavigate();
+  const listOf = (index: number) => counted({ from: buckets[index]?.starts_at, until: buckets[index + 1]?.starts_at });
+  const formatBucket = bucketFormat(bucket, timeZone);
   const { severities } = useConfiguration();
-  const rankOf = useSeverityRank();
+  const colourOf = useSeverityColour();
   const keys = [
     ...new Set([...severities.map(({ key }) => key), ...buckets.flatMap((each) => Object.keys(each.by_severity))]),
   ];
@@ -139,14 +170,14 @@ function Bars({ statistics: { bucket, buckets }, total }: { statistics: Incident
   const every = Math.ceil(buckets.length / MAX_LABELS);
   return (
     <Card
-      title={`Incidents by ${bucket}`}
+      title={`Incidents by ${bucket} (${timeZone})`}
       padded
       actions={
         <ul className={css.legend}>
           {used.map((key) => (
             <li key={key}>
               <svg width="10" height="10" aria-hidden="true">
-                <rect width="10" height="10" rx="2" fill={`var(--sev-${rankOf(key)})`} />
+                <rect width="10" height="10" rx="2" fill={colourOf(key).colour} />
               </svg>
               {labelOf(key)}
             </li>
@@ -172,19 +203,25 @@ function Bars({ statistics: { bucket, buckets }, total }: { statistics: Incident
           const x = AXIS + index * step + gap / 2;
           let y = 8 + HEIGHT;
           return (
-            <g key={start}>
+            <g
+              key={start}
+              className={css.bar}
+              // The table has the same links for the keyboard.
+              onClick={() => void navigate({ to: '/', search: listOf(index) })}
+            >
+              <rect x={x} y={8} width={step - gap} height={HEIGHT} className={css.hit} />
               {used.map((key) => {
                 const part = height(counts[key] ?? 0);
                 y -= part;
                 return (
                   part > 0 && (
-                    <rect key={key} x={x} y={y} width={step - gap} height={part} fill={`var(--sev-${rankOf(key)})`} />
+                    <rect key={key} x={x} y={y} width={step - gap} height={part} fill={colourOf(key).colour} />
                   )
                 );
               })}
               {index % every === 0 && (
                 <text x={x} y={HEIGHT + 28}>
-                  {formatBucket(start, bucket)}
+                  {formatBucket(start)}
                 </text>
               )}
             </g>
@@ -193,36 +230,24 @@ function Bars({ statistics: { bucket, buckets }, total }: { statistics: Incident
       </svg>
       <details className={css.data}>
         <summary>Show as a table</summary>
-        <div className={ui.tableWrap} role="region" aria-label="Incidents as a table" tabIndex={0}>
-          <table className={ui.table}>
-            <thead>
-              <tr>
-                <th scope="col">From</th>
-                {used.map((key) => (
-                  <th key={key} scope="col" className={ui.number}>
-                    {labelOf(key)}
-                  </th>
-                ))}
-                <th scope="col" className={ui.number}>
-                  All
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {buckets.map(({ starts_at: start, by_severity: counts, incidents }) => (
-                <tr key={start}>
-                  <th scope="row">{formatBucket(start, bucket)}</th>
-                  {used.map((key) => (
-                    <td key={key} className={ui.number}>
-                      {counts[key] ?? 0}
-                    </td>
-                  ))}
-                  <td className={ui.number}>{incidents}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label="Incidents as a table"
+          rows={buckets}
+          keyOf={({ starts_at: start }) => start}
+          columns={[
+            [
+              'From',
+              (each) => (
+                <Link to="/" search={listOf(buckets.indexOf(each))}>
+                  {formatBucket(each.starts_at)}
+                </Link>
+              ),
+              { kind: 'head' },
+            ],
+            ...used.map((key) => [labelOf(key), (each: Bucket) => each.by_severity[key] ?? 0, NUMBER] as const),
+            ['All', ({ incidents }) => incidents, NUMBER],
+          ]}
+        />
       </details>
     </Card>
   );
@@ -245,11 +270,11 @@ function DurationChart({
   measure,
 }: {
   title: string;
-  rows: readonly (Measured & { name: string })[];
+  rows: readonly (Measured & { name: string; list: ListSearch | undefined })[];
   measure: keyof Measured;
 }) {
   const known = rows
-    .flatMap(({ name, [measure]: durations }) => (durations === null ? [] : [{ name, ...durations }]))
+    .flatMap(({ name, list, [measure]: durations }) => (durations === null ? [] : [{ name, list, ...durations }]))
     .sort((a, b) => b.incidents - a.incidents)
     .slice(0, SHOWN);
   const longest = Math.max(1, ...known.map(({ p90_seconds: seconds }) => seconds));
@@ -264,50 +289,39 @@ function DurationChart({
             : 'It is known once an incident is over.'}
         </Empty>
       ) : (
-        <div className={ui.tableWrap} role="region" aria-label={`${title} as a table`} tabIndex={0}>
-          <table className={ui.table}>
-            <thead>
-              <tr>
-                <th scope="col">{title.endsWith('team') ? 'Team' : 'Service'}</th>
-                <td className={css.scale} aria-hidden="true" />
-                <th scope="col" className={ui.number}>
-                  Median
-                </th>
-                <th scope="col" className={ui.number}>
-                  90 %
-                </th>
-                <th scope="col" className={ui.number}>
-                  Incidents
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {known.map((row) => (
-                <tr key={row.name}>
-                  <th scope="row" className={css.name}>
-                    {row.name}
-                  </th>
-                  <td className={css.scale} aria-hidden="true">
-                    <svg width="100%" height="16">
-                      <line x1="0" x2="100%" y1="8" y2="8" className={css.grid} />
-                      <line
-                        x1={place(row.median_seconds)}
-                        x2={place(row.p90_seconds)}
-                        y1="8"
-                        y2="8"
-                        className={css.range}
-                      />
-                      <circle cx={place(row.median_seconds)} cy="8" r="4" className={css.median} />
-                    </svg>
-                  </td>
-                  <td className={ui.number}>{formatDuration(row.median_seconds)}</td>
-                  <td className={ui.number}>{formatDuration(row.p90_seconds)}</td>
-                  <td className={ui.number}>{row.incidents.toLocaleString('en')}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label={`${title} as a table`}
+          rows={known}
+          keyOf={({ name }) => name}
+          columns={[
+            [
+              title.endsWith('team') ? 'Team' : 'Service',
+              ({ name, list }) =>
+                list ? (
+                  <Link to="/" search={list}>
+                    {name}
+                  </Link>
+                ) : (
+                  name
+                ),
+              { kind: 'head', className: css.name },
+            ],
+            [
+              'Scale',
+              ({ median_seconds: median, p90_seconds: p90 }) => (
+                <svg width="100%" height="16">
+                  <line x1="0" x2="100%" y1="8" y2="8" className={css.grid} />
+                  <line x1={place(median)} x2={place(p90)} y1="8" y2="8" className={css.range} />
+                  <circle cx={place(median)} cy="8" r="4" className={css.median} />
+                </svg>
+              ),
+              { kind: 'picture', className: css.scale },
+            ],
+            ['Median', ({ median_seconds: seconds }) => formatDuration(seconds), NUMBER],
+            ['90 %', ({ p90_seconds: seconds }) => formatDuration(seconds), NUMBER],
+            ['Incidents', ({ incidents }) => incidents.toLocaleString('en'), NUMBER],
+          ]}
+        />
       )}
     </Card>
   );

@@ -1,43 +1,72 @@
-import type { Team, TeamMember } from '@tocsin/sdk';
-import { getRouteApi } from '@tanstack/react-router';
-import { useAccess, useGet, useMembers, usePeople } from '../api/hooks.ts';
+import type { Service, Team, TeamMember } from '@tocsin/sdk';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useAccess, useGet, useMembers, usePeople, useTiers } from '../api/hooks.ts';
 import { EditDialog } from '../ui/edit-dialog.tsx';
 import { formatName } from '../ui/format.ts';
 import { ResourceList } from '../ui/resource-list.tsx';
 import { Named } from '../ui/table.tsx';
-import { Empty, Loaded, Select } from '../ui/ui.tsx';
+import { Select } from '../ui/fields.tsx';
+import { Page } from '../ui/layout.tsx';
+import { Empty, Loaded } from '../ui/states.tsx';
+import { Badge } from '../ui/texts.tsx';
+import ui from '../ui/ui.module.css';
+import { IncidentsCard } from './incidents-card.tsx';
 
 const route = getRouteApi('/catalog/teams/$id');
 
-/** A team's members. */
+/** A team: its open incidents, its services and its members, whose role in it gives no permission. */
 export function TeamPage() {
   const { id } = route.useParams();
   const { canManageTeams } = useAccess();
+  const tiers = useTiers();
   const team = `/teams/${encodeURIComponent(id)}`;
   const query = useGet<{ team: Team }>(team);
   const path = `${team}/members`;
   return (
     <Loaded query={query} heading="h1">
-      {({ team: { name, archived_at: archived } }) => (
-        <ResourceList<TeamMember>
+      {({ team: { id: teamId, name, archived_at: archived } }) => (
+        <Page
           title={name}
-          lead={
-            archived === undefined
-              ? 'Who is in the team. The role in it gives no permission.'
-              : 'The team is archived: its members can be changed once it is restored.'
-          }
-          path={path}
-          property="members"
-          create="Add member"
-          canChange={canManageTeams && archived === undefined}
-          editor={(member, onClose) => <MemberDialog path={path} member={member} onClose={onClose} />}
-          act={({ user_id: user }) => ['Remove', { method: 'DELETE', path: `${path}/${user}` }]}
-          empty={<Empty title="No member so far" icon="users" />}
-          columns={[
-            ['Name', (member) => <Named name={member.name} about={member.email} />],
-            ['Role', ({ role }) => formatName(role)],
-          ]}
-        />
+          lead={archived && 'The team is archived: its members can be changed once it is restored.'}
+          guide="teams"
+        >
+          <div className={ui.stack}>
+            <IncidentsCard title="Open incidents" none="No incident is open" search={{ team: teamId }} />
+            <ResourceList<Service>
+              title="Services"
+              path="/services"
+              property="services"
+              filter={{ owner_team_id: teamId }}
+              canChange={false}
+              empty={<Empty title="No service so far" icon="services" />}
+              columns={[
+                [
+                  'Name',
+                  (service) => (
+                    <Link to="/catalog/services/$id" params={{ id: String(service.id) }}>
+                      {service.name}
+                    </Link>
+                  ),
+                ],
+                ['Tier', ({ tier }) => <Badge>{tiers.find(({ key }) => key === tier)?.label ?? tier}</Badge>],
+              ]}
+            />
+            <ResourceList<TeamMember>
+              title="Members"
+              path={path}
+              property="members"
+              create="Add member"
+              canChange={canManageTeams && archived === undefined}
+              editor={(member, onClose) => <MemberDialog path={path} member={member} onClose={onClose} />}
+              act={({ user_id: user }) => ['Remove', { method: 'DELETE', path: `${path}/${user}` }]}
+              empty={<Empty title="No member so far" icon="users" />}
+              columns={[
+                ['Name', (member) => <Named name={member.name} about={member.email} />],
+                ['Role', ({ role }) => formatName(role)],
+              ]}
+            />
+          </div>
+        </Page>
       )}
     </Loaded>
   );

@@ -1,25 +1,20 @@
 import type { Webhook } from '@tocsin/sdk';
 import { useState } from 'react';
+import type { ApiError } from '../api/client.ts';
 import { useAccess, useGet, useWrite } from '../api/hooks.ts';
 import { EditDialog } from '../ui/edit-dialog.tsx';
 import { Named, Table } from '../ui/table.tsx';
 import { say, sayError } from '../ui/toast.tsx';
-import {
-  Ago,
-  Badge,
-  Button,
-  Card,
-  Confirm,
-  css as ui,
-  Empty,
-  Input,
-  Loaded,
-  NoPermission,
-  Page,
-  SecretDialog,
-} from '../ui/ui.tsx';
+import { Button } from '../ui/button.tsx';
+import { Confirm, SecretDialog } from '../ui/dialogs.tsx';
+import { Input } from '../ui/fields.tsx';
+import { Card, Page } from '../ui/layout.tsx';
+import { Empty, Loaded, NoPermission } from '../ui/states.tsx';
+import { Ago, Badge } from '../ui/texts.tsx';
+import ui from '../ui/ui.module.css';
 
 const PATH = '/settings/webhooks';
+const VERIFIED = 'The receiver answered. The webhook is active.';
 const TONES = new Map<string, 'good' | 'warn'>([
   ['active', 'good'],
   ['paused', 'warn'],
@@ -46,6 +41,7 @@ export function WebhooksPage() {
   return (
     <Page
       title="Webhooks"
+      guide="webhooks"
       lead="Tell another system about every declared incident, with a signed request."
       actions={
         <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
@@ -110,9 +106,23 @@ export function WebhooksPage() {
   );
 }
 
+const REASONS: Readonly<Record<string, string>> = {
+  timeout: 'It did not answer in time.',
+  connection: 'Nothing accepts connections there.',
+  tls: 'Its certificate is not valid for this name.',
+  dns: 'Its name has no address.',
+  proxy: 'The proxy of the installation did not let the request through.',
+  body_too_large: 'Its response is too large.',
+};
+
+/** Why a receiver did not pass, as far as the API says it. */
+const causeOf = ({ details: { status_code: status, reason } }: ApiError): string =>
+  typeof status === 'number' ? `It answered ${status} instead of 2xx.` : (REASONS[String(reason)] ?? '');
+
 function Actions({ webhook, onSecret }: { webhook: Webhook; onSecret: (secret: string) => void }) {
   const act = useWrite<{ webhook: Webhook; secret?: string }>(PATH);
   const [isRevoking, setRevoking] = useState(false);
+  const [failure, setFailure] = useState<ApiError>();
   if (webhook.status === 'revoked') return null;
   const send = (verb: string, done?: string) =>
     act.mutate(
@@ -120,10 +130,15 @@ function Actions({ webhook, onSecret }: { webhook: Webhook; onSecret: (secret: s
       {
         onSuccess: ({ secret }) => {
           setRevoking(false);
+          setFailure(undefined);
           if (secret !== undefined) onSecret(secret);
           if (done !== undefined) say(done);
         },
-        onError: sayError,
+        onError: (error) => {
+          if (verb === 'verify') setFailure(error);
+          // The dialogue that asks before says why.
+          else if (verb !== 'revoke') sayError(error);
+        },
       },
     );
   const button = (label: string, verb: string, done?: string) => (
@@ -133,20 +148,40 @@ function Actions({ webhook, onSecret }: { webhook: Webhook; onSecret: (secret: s
   );
   return (
     <>
-      {button('Verify', 'verify', 'The receiver answered. The webhook is active.')}
+      {button('Verify', 'verify', VERIFIED)}
       {webhook.status === 'active'
         ? button('Pause', 'pause')
         : webhook.last_success_at !== null && button('Resume', 'resume')}
       {button('New secret', 'rotate-secret')}
-      <Button kind="quiet" small onClick={() => setRevoking(true)}>
+      <Button
+        kind="quiet"
+        small
+        onClick={() => {
+          act.reset();
+          setRevoking(true);
+        }}
+      >
         Revoke
       </Button>
+      {failure && (
+        <Confirm
+          title="Not verified"
+          label="Try again"
+          busy={act.isPending}
+          error={failure}
+          onClose={() => setFailure(undefined)}
+          onSubmit={() => send('verify', VERIFIED)}
+        >
+          Tocsin sent a signed request to {webhook.url}. {causeOf(failure)} The receiver checks the signature with the
+          secret, and answers with 2xx.
+        </Confirm>
+      )}
       {isRevoking && (
         <Confirm
           title="Revoke this webhook?"
           label="Revoke"
           busy={act.isPending}
-          error={null}
+          error={act.error}
           onClose={() => setRevoking(false)}
           onSubmit={() => send('revoke')}
         >

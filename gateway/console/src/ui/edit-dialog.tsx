@@ -1,11 +1,13 @@
 import { type ReactNode, useState } from 'react';
-import type { Write } from '../api/client.ts';
-import { listOf, refresh, useWrite } from '../api/hooks.ts';
-import { FormDialog } from './ui.tsx';
+import { ApiError, failureOf, read, type Write, write } from '../api/client.ts';
+import { listOf, refresh } from '../api/hooks.ts';
+import { equal, useConflict, type Values } from './conflict.tsx';
+import { useDraft } from './drafts.ts';
+import { FormDialog } from './dialogs.tsx';
 
 /** The request that creates a resource in a list, or changes one on the revision that is shown. */
 export const saveTo = (path: string, row: { id: number; revision: number } | undefined): Write =>
-  row === undefined ? { path } : { method: 'PATCH', path: `${path}/${row.id}`, revision: row.revision };
+  row === undefined ? { path } : { method: 'PATCH', path: `${path}/${row.id}`, revision: row.revision, shown: row };
 
 /** Binds a control to a property of the draft. */
 type Bind<Draft> = <Name extends keyof Draft & string>(
@@ -15,12 +17,16 @@ type Bind<Draft> = <Name extends keyof Draft & string>(
 /**
  * A dialogue that creates or changes one resource.
  * @param request is made of the draft; its list is refreshed afterwards
+ * @param locate names the field of the form that shows a refusal of a field of the request
+ * @param keptAs names the draft, if it is kept until it is sent or cancelled
  */
 export function EditDialog<Draft, Reply>({
   title,
   initial,
   request,
+  locate = String,
   label = 'Save',
+  keptAs,
   onDone,
   onClose,
   children,
@@ -28,23 +34,41 @@ export function EditDialog<Draft, Reply>({
   title: string;
   initial: Draft;
   request: (draft: Draft) => Write;
+  locate?: (field: string, draft: Draft) => string;
   label?: string;
+  keptAs?: string;
   onDone?: (reply: Reply) => void;
   onClose: () => void;
   children: (bind: Bind<Draft>, draft: Draft) => ReactNode;
 }) {
-  const [draft, setDraft] = useState(initial);
-  const write = useWrite<Reply>();
-  const submit = () => {
-    if (write.isPending) return;
-    const sent = request(draft);
-    write.mutate(sent, {
-      onSuccess: (reply) => {
-        void refresh(listOf(sent.path));
-        onClose();
-        onDone?.(reply);
-      },
-    });
+  const [kept, keep] = useDraft<Draft>(keptAs ?? '');
+  const [draft, setShown] = useState(keptAs === undefined ? initial : (kept ?? initial));
+  const [state, setState] = useState<'rest' | 'busy' | ApiError>('rest');
+  const { save, conflict } = useConflict();
+  const setDraft = (next: Draft) => {
+    setShown(next);
+    if (keptAs !== undefined) keep(next);
+  };
+  const forget = () => keptAs !== undefined && keep(undefined);
+  const submit = async () => {
+    if (state === 'busy') return;
+    setState('busy');
+    try {
+      const sent = request(draft);
+      let reply: Reply | undefined;
+      if (sent.shown === undefined) reply = await write<Reply>(sent);
+      else if (!(await saveChange(sent, request(initial), save))) {
+        setState('rest');
+        return;
+      }
+      forget();
+      void refresh(listOf(sent.path));
+      onClose();
+      if (reply !== undefined) onDone?.(reply);
+    } catch (error) {
+      const failure = failureOf(error);
+      setState(failure.field === undefined ? failure : failure.at(locate(failure.field, draft)));
+    }
   };
   const bind: Bind<Draft> = (name) => ({
     name,
@@ -54,14 +78,39 @@ export function EditDialog<Draft, Reply>({
   return (
     <FormDialog
       title={title}
-      error={write.error}
+      error={state instanceof ApiError ? state : null}
       label={label}
-      busy={write.isPending}
-      onSubmit={submit}
+      busy={state === 'busy'}
+      onSubmit={() => void submit()}
       onClose={onClose}
+      onCancel={() => {
+        forget();
+        onClose();
+      }}
     >
-      {write.error?.status === 412 && <p>Somebody changed it meanwhile. Close this, and look at their version.</p>}
       {children(bind, draft)}
+      {conflict}
     </FormDialog>
+  );
+}
+
+/** Saves what the draft changes of a resource, on what was shown. @returns whether that is settled. @throws ApiError */
+async function saveChange(
+  { path, body, revision = 0, shown = {} }: Write,
+  initial: Write,
+  save: ReturnType<typeof useConflict>['save'],
+): Promise<boolean> {
+  const before = initial.body as Values;
+  const changes = Object.fromEntries(Object.entries(body as Values).filter(([name, to]) => !equal(to, before[name])));
+  if (Object.keys(changes).length === 0) return true;
+  return save(
+    { changes, base: shown as Values, revision },
+    {
+      read: async () => {
+        const [stored = { revision: 0 }] = Object.values(await read<Record<string, { revision: number }>>(path));
+        return { values: { ...stored }, revision: stored.revision };
+      },
+      write: async (next, on) => write({ method: 'PATCH', path, body: next, revision: on.revision }),
+    },
   );
 }

@@ -2,16 +2,39 @@ import { createStore } from './store.ts';
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
+const precise = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'long' });
 const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' });
-const dayInUtc = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', timeZone: 'UTC' });
-const monthInUtc = new Intl.DateTimeFormat('en', { month: 'short', year: 'numeric', timeZone: 'UTC' });
 
 export const formatTime = (time: string): string => exact.format(new Date(time));
+/** With seconds and the zone. */
+export const formatExact = (time: string): string => precise.format(new Date(time));
 export const formatClock = (time: string): string => clock.format(new Date(time));
 export const formatDay = (time: string): string => day.format(new Date(time));
-export const formatBucket = (time: string, bucket: string): string =>
-  (bucket === 'month' ? monthInUtc : dayInUtc).format(new Date(time));
+
+const shortDay = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' });
+/** Such as `3 Nov, 14:05`, with the year instead of the time if it is another one. */
+export function formatMoment(time: string): string {
+  const date = new Date(time);
+  if (date.getFullYear() !== new Date().getFullYear()) return day.format(date);
+  return `${shortDay.format(date)}, ${clock.format(date)}`;
+}
+/** From one moment to another; a day is not repeated. */
+export const formatSpan = (from: string, to: string): string =>
+  `${formatMoment(from)} – ${formatDay(from) === formatDay(to) ? formatClock(to) : formatMoment(to)}`;
+
+/** Formats the starts of buckets: midnights of a time zone, or UTC if the browser is older than the zone. */
+export function bucketFormat(bucket: string, timeZone: string): (start: string) => string {
+  const date = { month: 'short', [bucket === 'month' ? 'year' : 'day']: 'numeric' } as const;
+  const format = (zone: string) => new Intl.DateTimeFormat('en', { ...date, timeZone: zone });
+  let known: Intl.DateTimeFormat;
+  try {
+    known = format(timeZone);
+  } catch {
+    known = format('UTC');
+  }
+  return (start) => known.format(new Date(start));
+}
 
 const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400],

@@ -1,10 +1,15 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import type { Write } from '../api/client.ts';
+import type { query, Write } from '../api/client.ts';
 import { listOf, useList, useWrite } from '../api/hooks.ts';
 import { type Columns, Named, Table } from './table.tsx';
 import { sayError } from './toast.tsx';
-import { Badge, Button, Card, Check, Empty, Input, Loaded, More, Page } from './ui.tsx';
+import { Button } from './button.tsx';
+import { Confirm } from './dialogs.tsx';
+import { Check, Input } from './fields.tsx';
+import { Card, Page } from './layout.tsx';
+import { Empty, Loaded, More } from './states.tsx';
+import { Badge } from './texts.tsx';
 
 /** A member of a team is known by the user. */
 type Resource = { id: number; archived_at?: string } | { user_id: number; archived_at?: string };
@@ -30,8 +35,10 @@ function useArchived(list: string): [boolean, (isShown: boolean) => void] {
 export function ResourceList<Row extends Resource>({
   title,
   lead,
+  guide,
   path,
   property,
+  filter,
   columns,
   empty,
   search,
@@ -40,12 +47,15 @@ export function ResourceList<Row extends Resource>({
   editor,
   act,
   actions,
+  more,
 }: {
   title: string;
   lead?: string;
+  guide?: string;
   path: string;
   /** The property of the API's pages that has the rows. */
   property: string;
+  filter?: Parameters<typeof query>[0];
   columns: Columns<Row>;
   empty?: ReactNode;
   search?: { label: string; none: string };
@@ -55,6 +65,8 @@ export function ResourceList<Row extends Resource>({
   editor?: (row: Row | undefined, onClose: () => void) => ReactNode;
   /** The second button of a row; by default rows are archived and restored. */
   act?: (row: Row) => readonly [label: string, request: Write];
+  /** Buttons of a row besides. */
+  more?: (row: Row) => ReactNode;
   /** All buttons of a row, instead. */
   actions?: (row: Row) => ReactNode;
 }) {
@@ -62,7 +74,8 @@ export function ResourceList<Row extends Resource>({
   const [hasArchived, setHasArchived] = useArchived(property);
   const [edited, setEdited] = useState<Row | 'new'>();
   const write = useWrite(listOf(path));
-  const list = useList<Row>(path, property, { q: text, include_archived: hasArchived || undefined });
+  const list = useList<Row>(path, property, { ...filter, q: text, include_archived: hasArchived || undefined });
+  const [archived, setArchived] = useState<Row>();
   const archiveOrRestore = (row: Row): readonly [string, Write] =>
     row.archived_at === undefined
       ? ['Archive', { method: 'DELETE', path: `${path}/${idOf(row)}` }]
@@ -71,12 +84,21 @@ export function ResourceList<Row extends Resource>({
     const [label, request] = (act ?? archiveOrRestore)(row);
     return (
       <>
+        {more?.(row)}
         {editor && row.archived_at === undefined && (
           <Button kind="quiet" small onClick={() => setEdited(row)}>
             Edit
           </Button>
         )}
-        <Button kind="quiet" small onClick={() => write.mutate(request, { onError: sayError })}>
+        <Button
+          kind="quiet"
+          small
+          onClick={() => {
+            write.reset();
+            if (label === 'Archive') setArchived(row);
+            else write.mutate(request, { onError: sayError });
+          }}
+        >
           {label}
         </Button>
       </>
@@ -84,7 +106,9 @@ export function ResourceList<Row extends Resource>({
   };
   const head = (
     <>
-      {!act && !actions && <Check label="Show archived" value={hasArchived} onValue={setHasArchived} />}
+      {!act && !actions && filter === undefined && (
+        <Check label="Show archived" value={hasArchived} onValue={setHasArchived} />
+      )}
       {search && <Input bare label={search.label} type="search" placeholder="Search" value={text} onValue={setText} />}
       {create && canChange && (
         <Button
@@ -107,6 +131,18 @@ export function ResourceList<Row extends Resource>({
         }}
       </Loaded>
       <More list={list} />
+      {archived && (
+        <Confirm
+          title={`Archive ${'name' in archived ? String(archived.name) : 'it'}?`}
+          label="Archive"
+          busy={write.isPending}
+          error={write.error}
+          onClose={() => setArchived(undefined)}
+          onSubmit={() => write.mutate(archiveOrRestore(archived)[1], { onSuccess: () => setArchived(undefined) })}
+        >
+          It leaves lists and choices, and incidents keep it. It can be restored.
+        </Confirm>
+      )}
     </>
   );
   const dialog = edited && editor?.(edited === 'new' ? undefined : edited, () => setEdited(undefined));
@@ -116,7 +152,7 @@ export function ResourceList<Row extends Resource>({
       {dialog}
     </Card>
   ) : (
-    <Page title={title} lead={lead} actions={head}>
+    <Page title={title} lead={lead} guide={guide} actions={head}>
       <Card>{body}</Card>
       {dialog}
     </Page>

@@ -1,6 +1,6 @@
 import { ApiError } from '../api/client.ts';
 import { createStore } from './store.ts';
-import { css } from './ui.tsx';
+import css from './ui.module.css';
 
 interface Message {
   id: number;

@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { readPrivate, writePrivately } from '../contexts.ts';
 import { UsageError } from '../operation-parameters.ts';
-import type { Connection, Range, Read } from './source.ts';
+import type { Connection, Origin, Range, Read } from './source.ts';
 
 /** What a folder holds, and is asked for again by a rerun. */
-export interface Fetched extends Range {
+export interface Fetched extends Range, Origin {
   source: string;
+  /** What answered. */
+  address: string;
   /** Whether all answers are there. */
   isComplete: boolean;
 }
@@ -55,7 +57,7 @@ export const folderReader =
   };
 
 /** The parts come from the source, so they may be anything. */
-function placeOf(folder: string, file: string): [folder: string, name: string] {
+export function placeOf(folder: string, file: string): [folder: string, name: string] {
   const parts = file
     .split('/')
     .map((part) => (/^[\w-]{1,100}$/.test(part) ? part : createHash('sha256').update(part).digest('hex').slice(0, 32)));

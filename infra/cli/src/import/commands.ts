@@ -38,24 +38,24 @@ export function addImport(program: Command, begin: (command: Command) => Call): 
     const run = async () => import('./steps.ts');
     step('fetch', 'read the source into a folder; once more goes on, and changes nothing of the source')
       .option('--url <url>', 'address of the source, if it is not the public one')
-      .option('--organization <slug>', 'of Dispatch', 'default')
-      .option('--since <date>', 'the first day', '2009-01-01')
+      .option('--organization <slug>', 'of Dispatch; default: default')
+      .option('--since <date>', 'the first day; default: 2009-01-01, and that of the first fetch for a rerun')
       .action(async (folder: string, flags: FetchFlags, own: Command) =>
         (await run()).fetchSource(begin(own), await load(), folder, flags),
       );
     step('plan', 'say what an import would do and what would be lost; exit code 2 if something would be')
-      .option('--mapping <file>', 'what becomes of the names of the source')
+      .option('--mapping <file>', 'what becomes of the names of the source; - for stdin')
       .option('--propose <file>', 'write a mapping that leaves out what is open, to be changed by you')
       .action(async (folder: string, flags: MappingFlags & { propose?: string }, own: Command) =>
         (await run()).plan(begin(own), await load(), folder, flags),
       );
     step('apply', 'import them; once more changes nothing')
-      .option('--mapping <file>', 'what becomes of the names of the source')
+      .option('--mapping <file>', 'what becomes of the names of the source; - for stdin')
       .action(async (folder: string, flags: MappingFlags, own: Command) =>
         (await run()).apply(begin(own), await load(), folder, flags),
       );
     step('reconcile', 'compare the folder with what the workspace has')
-      .option('--mapping <file>', 'what becomes of the names of the source')
+      .option('--mapping <file>', 'what becomes of the names of the source; - for stdin')
       .option('--sample <n>', 'incidents that are compared in full', '100')
       .action(async (folder: string, flags: MappingFlags & { sample: string }, own: Command) =>
         (await run()).reconcile(begin(own), await load(), folder, flags),

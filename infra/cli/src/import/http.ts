@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ConnectionError } from '@tocsin/sdk';
+import { isLoopback } from '../loopback.ts';
 import { UsageError } from '../operation-parameters.ts';
-import { visible } from '../output.ts';
+import { visible } from '../visible.ts';
 import type { Connection, ConnectOptions } from './source.ts';
 
 /** A GET of a path with its query. */
@@ -56,6 +57,7 @@ export function connectHttp(
   };
 
   return {
+    address: base.replace(/\/$/, ''),
     close: async () => undefined,
     ask: async (question) => {
       for (let retry = 0; ; retry += 1) {
@@ -95,8 +97,7 @@ class Busy extends Error {
 /** @throws UsageError */
 function baseOf(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(parsed?.hostname ?? '');
-  if (parsed?.protocol === 'https:' || (parsed?.protocol === 'http:' && isLocal)) return url;
+  if (parsed?.protocol === 'https:' || (parsed?.protocol === 'http:' && isLoopback(parsed))) return url;
   throw new UsageError(`${url} is not an address with https`);
 }
 
@@ -122,5 +123,6 @@ async function readBody(response: Response): Promise<string> {
     if (size > MAX_BYTES) throw new Error(`a response has more than ${MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  // It leaves a byte order mark out.
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }

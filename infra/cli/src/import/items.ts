@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { ImportedIncident, ImportedPerson, ImportedTimelineEvent } from '@tocsin/sdk';
 import { cut, type Mapper } from './mapping.ts';
 import type { Draft, Entry, Person, Source } from './source.ts';
@@ -9,6 +11,10 @@ const MAX_WEIGHT = 80_000;
 /** Characters of a title, and of a body of which several events are made. */
 const TITLE = 255;
 const BODY = 60_000;
+/** Of an event: tags, and characters of one and of its type. */
+export const MAX_TAGS = 50;
+export const LONGEST_TAG = 64;
+export const LONGEST_TYPE = 64;
 
 /** An incident as the import takes it: in several items with the same ID, if its timeline is long. */
 export type Converted = { id: string; items: ImportedIncident[] } | { id: string; field: string; message: string };
@@ -25,7 +31,7 @@ export function toItems(draft: Draft, { source, mapper }: { source: Source; mapp
   ];
 
   const person = (given: Person | undefined): ImportedPerson => personOf(given, { source, mapper });
-  const title = clean(draft.title).trim();
+  const title = shown(draft.title);
   const entries = [...draft.entries];
   if (title === '') mapper.note('empty title', 'the ID');
   if (title.length > TITLE) {
@@ -34,6 +40,8 @@ export function toItems(draft: Draft, { source, mapper }: { source: Source; mapp
   }
   const { team, service, meetUrl, docUrl, url, statusChangedAt, manager } = draft;
   const slug = team === undefined ? undefined : mapper.team(team);
+  for (const [name, address] of Object.entries({ url, meetUrl, docUrl }))
+    if (address !== undefined && address !== '' && !isUrl(address)) mapper.note(`${name} that is no web address`, null);
   const { impact_started_at, first_reported_at, first_responded_at, recovered_at } = draft.moments;
   // Two of the source may be one person in Tocsin.
   const responders = new Map(
@@ -61,9 +69,12 @@ export function toItems(draft: Draft, { source, mapper }: { source: Source; mapp
     ...(isUrl(docUrl) && { doc_url: docUrl }),
     values: valuesOf(draft, mapper),
   };
-  const ids = new Set<string>();
-  const events = entries
-    .filter((entry) => !ids.has(entry.id) && ids.add(entry.id))
+  const byId = Map.groupBy(entries, (entry) => entry.id);
+  for (const [first, ...others] of byId.values())
+    if (others.some((other) => !isDeepStrictEqual(first, other)))
+      mapper.note('entry whose ID another one has, and that differs', null);
+  const events = [...byId.values()]
+    .flatMap(([first]) => first ?? [])
     .flatMap((entry) => eventsOf(entry, { created, mapper, person }));
   // All findings of a refused one are noted, too: one plan shows everything.
   if (status === '') return { id, field: 'status', message: `${draft.status} is no status of the workspace` };
@@ -81,7 +92,9 @@ function valuesOf({ fields }: Draft, mapper: Mapper): Record<string, unknown> {
     const found = mapper.field(name, cleanAll(value));
     if (found === undefined) continue;
     const [slug, converted] = found;
-    if (Object.hasOwn(values, slug)) mapper.note(`field ${name}, whose place another field has`, null);
+    // Of the types, only texts may be empty.
+    if (converted === undefined) mapper.note(`empty value of field ${name}`, null);
+    else if (Object.hasOwn(values, slug)) mapper.note(`field ${name}, whose place another field has`, null);
     else values[slug] = converted;
   }
   return values;
@@ -101,21 +114,32 @@ function eventsOf(
   const end = entry.until === undefined ? undefined : time('end of an entry', entry.until);
   const isReversed = end !== undefined && end < start;
   if (isReversed) mapper.note('end of an entry before its start', null);
-  const body = clean(entry.body).trim() === '' ? entry.type || 'empty' : clean(entry.body);
-  const tags = (entry.tags ?? []).map((tag) => cut(clean(tag).trim(), 64)).slice(0, 50);
-  const origin = cut(clean(entry.origin ?? ''), 2_048);
+  const body = shown(entry.body) === '' ? entry.type || 'empty' : clean(entry.body);
+  const part = (text: string, length: number, what: string) => {
+    if (text.length > length) mapper.note(`long ${what}`, 'a part');
+    return cut(text, length);
+  };
+  const tags = (entry.tags ?? []).map((tag) => part(clean(tag).trim(), LONGEST_TAG, 'tag')).filter((tag) => tag !== '');
+  if (tags.length > MAX_TAGS) mapper.note(`more than ${MAX_TAGS} tags`, null);
+  const origin = part(clean(entry.origin ?? ''), 2_048, 'origin of an entry');
   const event = {
-    type: cut(clean(entry.type).trim() || 'event', 64),
+    type: part(shown(entry.type) || 'event', LONGEST_TYPE, 'type of an entry'),
     started_at: start,
     author: person(entry.author),
     ...(entry.isKey === true && { is_key: true }),
-    ...(tags.length > 0 && { tags }),
+    ...(tags.length > 0 && { tags: tags.slice(0, MAX_TAGS) }),
     ...(origin !== '' && { source_ref: origin }),
     ...(end !== undefined && !isReversed && end !== start && { ended_at: end }),
   };
   const texts = textsOf(body);
-  const id = entry.id.length > 150 ? cut(entry.id, 150) : entry.id;
-  return texts.map((text, part) => ({ ...event, external_id: part === 0 ? id : `${id}#${part + 1}`, body: text }));
+  return texts.map((text, index) => ({ ...event, external_id: eventIdOf(entry.id, index), body: text }));
+}
+
+/** The ID of an event in its incident, of which there are several for a long text. A long one stays unique. */
+export function eventIdOf(id: string, index: number): string {
+  const digest = () => createHash('sha256').update(id).digest('hex').slice(0, 32);
+  const short = id.length > 150 ? `${cut(id, 100)}~${digest()}` : id;
+  return index === 0 ? short : `${short}#${index + 1}`;
 }
 
 function textsOf(body: string): string[] {
@@ -154,10 +178,15 @@ export function weightOf(value: unknown): number {
 }
 
 /** Names that are a number would be somebody's ID. */
-function personOf(given: Person | undefined, { source, mapper }: { source: Source; mapper: Mapper }): ImportedPerson {
+export function personOf(
+  given: Person | undefined,
+  { source, mapper }: { source: Source; mapper: Mapper },
+): ImportedPerson {
   if (given === undefined) return { name: source.title };
-  const { name, email } = mapper.person({ name: clean(given.name).trim(), email: given.email?.trim() });
-  const isAddress = email !== undefined && email.length <= 254 && /^[^<>\s@]+@[^<>\s@]+$/.test(email);
+  const { name, email } = mapper.person({ name: shown(given.name), email: given.email?.trim() });
+  const isAddress =
+    email !== undefined && email.length <= 254 && /^[^<>\s@]+@[^<>\s@]+$/.test(email) && !UNSEEN.test(email);
+  if (email !== undefined && email !== '' && !isAddress) mapper.note('address of a person that is none', null);
   const text = cut(name.trim(), 255) || (isAddress ? email : 'unknown');
   return isAddress ? { name: text, email } : { name: /^\d+$/.test(text) ? `${source.title} ${text}` : text };
 }
@@ -174,10 +203,17 @@ const timesOf =
   };
 
 /** What PostgreSQL cannot store is replaced. */
-const clean = (text: string) => text.toWellFormed().replaceAll('\0', '\ufffd');
+const SHOWN_AS_NOTHING = String.raw`\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\u2800`;
+const UNSEEN = new RegExp(`[${SHOWN_AS_NOTHING}]`, 'u');
+const BLANK = new RegExp(`^[${SHOWN_AS_NOTHING}]*$`, 'u');
+
+/** Empty for a text that shows nothing, which the API refuses where a text is required. */
+const shown = (text: string): string => (BLANK.test(text) ? '' : clean(text).trim());
+
+export const clean = (text: string) => text.toWellFormed().replaceAll('\0', '\ufffd');
 
 const cleanAll = (value: unknown): unknown =>
   Array.isArray(value) ? value.map(cleanAll) : typeof value === 'string' ? clean(value) : value;
 
-const isUrl = (url: string | undefined): url is string =>
+export const isUrl = (url: string | undefined): url is string =>
   url !== undefined && url.length <= 2_048 && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);

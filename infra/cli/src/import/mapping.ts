@@ -1,8 +1,9 @@
 import type { Tocsin } from '@tocsin/sdk';
 import { z } from 'zod';
 import { parseJson, UsageError } from '../operation-parameters.ts';
-import { readText } from '../session.ts';
-import type { Person, Source } from './source.ts';
+import { readInput } from '../read-input.ts';
+import type { Session } from '../session.ts';
+import { isAbsent, type Person, type Source, textOf } from './source.ts';
 
 const names = z.record(z.string(), z.string());
 const namesOrNothing = z.record(z.string(), z.string().nullable());
@@ -22,8 +23,8 @@ const mappingSchema = z.strictObject({
 export type Mapping = z.infer<typeof mappingSchema>;
 
 /** @throws UsageError */
-export function readMapping(file: string | undefined): Mapping {
-  const read = mappingSchema.safeParse(file === undefined ? {} : parseJson(file, readText(`@${file}`)));
+export async function readMapping(session: Session, file: string | undefined): Promise<Mapping> {
+  const read = mappingSchema.safeParse(file === undefined ? {} : parseJson(file, await readInput(session, file)));
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   throw new UsageError(`${file ?? ''}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`);
@@ -31,11 +32,11 @@ export function readMapping(file: string | undefined): Mapping {
 
 /** What items refer to. */
 export interface Workspace {
-  statuses: ReadonlyMap<string, string>;
-  severities: ReadonlyMap<string, string>;
-  teams: ReadonlyMap<string, string>;
-  services: ReadonlyMap<string, string>;
-  fields: ReadonlyMap<string, { slug: string; type: string }>;
+  statuses: Find<string>;
+  severities: Find<string>;
+  teams: Find<string>;
+  services: Find<string>;
+  fields: Find<{ slug: string; type: string }>;
   /** Lower case addresses. */
   emails: ReadonlySet<string>;
 }
@@ -49,25 +50,35 @@ export async function readWorkspace(tocsin: Tocsin, signal: AbortSignal): Promis
   const services = await Array.fromAsync(tocsin.services.list({ limit: 100 }, options));
   const fields = await Array.fromAsync(tocsin.customFields.list(page, options));
   const users = await Array.fromAsync(tocsin.users.list({ limit: 100 }, options));
-  const byName = <Row, Value>(rows: readonly Row[], nameOf: (row: Row) => string[], valueOf: (row: Row) => Value) =>
-    new Map(rows.flatMap((row) => nameOf(row).map((name): [string, Value] => [normalized(name), valueOf(row)])));
-  const byLabel = (rows: readonly { label: string; key: string }[]) =>
-    byName(
-      rows,
-      ({ label, key }) => [label, key],
-      ({ key }) => key,
-    );
-  const bySlug = <Row extends { name: string; slug: string }, Value>(
-    rows: readonly Row[],
-    valueOf: (row: Row) => Value,
-  ) => byName(rows, ({ name, slug }) => [name, slug], valueOf);
+  const byLabel = ({ key, label }: { key: string; label: string }) => ({ key, label, value: key });
+  const bySlug = ({ slug, name }: { slug: string; name: string }) => ({ key: slug, label: name, value: slug });
   return {
-    statuses: byLabel(statuses),
-    severities: byLabel(severities),
-    teams: bySlug(teams, ({ slug }) => slug),
-    services: bySlug(services, ({ slug }) => slug),
-    fields: bySlug(fields, ({ slug, field_type: type }) => ({ slug, type })),
+    statuses: finder(statuses.map(byLabel)),
+    severities: finder(severities.map(byLabel)),
+    teams: finder(teams.map(bySlug)),
+    services: finder(services.map(bySlug)),
+    fields: finder(
+      fields.map(({ slug, name, field_type: type }) => ({ key: slug, label: name, value: { slug, type } })),
+    ),
     emails: new Set(users.map(({ email }) => email.toLowerCase())),
+  };
+}
+
+type Find<Value> = (name: string) => Value | undefined;
+
+/** Finds by the key, then by the key in another way of writing, then by the label: whichever names exactly one. */
+export function finder<Value>(rows: readonly { key: string; label: string; value: Value }[]): Find<Value> {
+  const ways = [
+    (row: { key: string; label: string }) => row.key,
+    (row: { key: string; label: string }) => normalized(row.key),
+    (row: { key: string; label: string }) => normalized(row.label),
+  ].map((nameOf) => Map.groupBy(rows, nameOf));
+  return (name) => {
+    for (const [index, way] of ways.entries()) {
+      const found = way.get(index === 0 ? name : normalized(name)) ?? [];
+      if (found.length > 0) return found.length === 1 ? found[0]?.value : undefined;
+    }
+    return undefined;
   };
 }
 
@@ -94,7 +105,10 @@ export interface Mapper {
   severity(name: string): string | undefined;
   team(name: string): string | undefined;
   service(name: string): string;
+  /** The value is undefined if the field cannot hold it, because it is empty. */
   field(name: string, value: unknown): [slug: string, value: unknown] | undefined;
+  /** Null: left out by decision; undefined: it has no counterpart. */
+  fieldOf(name: string): { slug: string; type: string } | null | undefined;
   person(person: Person): Person;
   /** Notes something else that is changed, or lost: null. */
   note(name: string, becomes: string | null): void;
@@ -122,9 +136,10 @@ export function createMapper(source: Source, mapping: Mapping, workspace: Worksp
     const name = given === '' ? NONE : given;
     const isStatus = kind === 'status';
     const own = isStatus ? workspace.statuses : workspace.severities;
-    const usual = (isStatus ? source.statuses : source.severities)[name] ?? name;
+    const usuals = isStatus ? source.statuses : source.severities;
+    const usual = Object.hasOwn(usuals, name) ? (usuals[name] ?? name) : name;
     const chosen = decide(isStatus ? mapping.statuses : mapping.severities, name) ?? usual;
-    const key = own.get(normalized(chosen));
+    const key = own(chosen);
     note(kind, name, key ?? null);
     return key;
   };
@@ -137,22 +152,26 @@ export function createMapper(source: Source, mapping: Mapping, workspace: Worksp
     severity: (name) => entry('severity', name),
     team: (name) => {
       const decided = decide(mapping.teams, name);
-      const slug = workspace.teams.get(normalized(decided ?? name));
+      const slug = workspace.teams(decided ?? name);
       if (decided === null) note('team', name, null, true);
       else note('team', name, slug ?? null);
       return decided === null ? undefined : slug;
     },
     service: (name) => {
       const chosen = decide(mapping.services, name) ?? name;
-      const service = workspace.services.get(normalized(chosen)) ?? cut(chosen, 128);
+      const service = workspace.services(chosen) ?? cut(chosen, 128);
       note('service', name, service);
       return service;
     },
     field: (name, value) => {
       const decided = decide(mapping.fields, name);
-      const field = decided === null ? undefined : workspace.fields.get(normalized(decided ?? name));
+      const field = decided === null ? undefined : workspace.fields(decided ?? name);
       note('field', name, field?.slug ?? null, field !== undefined || decided === null);
       return field && [field.slug, valueFor(field.type, value)];
+    },
+    fieldOf: (name) => {
+      const decided = decide(mapping.fields, name);
+      return decided === null ? null : workspace.fields(decided ?? name);
     },
     person: (person) => {
       const email = person.email?.toLowerCase();
@@ -168,14 +187,22 @@ export function createMapper(source: Source, mapping: Mapping, workspace: Worksp
 export const cut = (text: string, length: number) =>
   text.length > length ? text.slice(0, length - 1).toWellFormed() : text;
 
+/** Types that hold an empty text. */
+export const TEXT_TYPES: readonly string[] = ['string', 'json'];
+
 /** A value as a field of a type takes it; one that does not fit stays as it is, and is refused by name. */
-function valueFor(type: string, value: unknown): unknown {
-  const text = Array.isArray(value) ? value.join(', ') : String(value);
+export function valueFor(type: string, value: unknown): unknown {
+  const words = [value]
+    .flat()
+    .filter((each) => !isAbsent(each))
+    .map(textOf);
+  const text = words.join(', ');
+  if (text.trim() === '' && !TEXT_TYPES.includes(type)) return undefined;
   switch (type) {
     case 'multi_select':
-      return [value].flat().map(String);
+      return words;
     case 'number':
-      return text.trim() === '' || Number.isNaN(Number(text)) ? value : Number(text);
+      return Number.isNaN(Number(text)) ? value : Number(text);
     case 'boolean':
       return text === 'true' || (text === 'false' ? false : value);
     case 'json':

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ImportedIncident, ImportedPerson, ImportedTimelineEvent, Tocsin } from '@tocsin/sdk';
-import type { Converted } from './items.ts';
-import type { Source } from './source.ts';
+import { readFacts } from './facts.ts';
+import { clean, eventIdOf, isUrl, LONGEST_TAG, LONGEST_TYPE, MAX_TAGS, personOf } from './items.ts';
+import { cut, type Mapper, TEXT_TYPES } from './mapping.ts';
+import { type Facts, type FactualEntry, isAbsent, type Person, type Source, textOf } from './source.ts';
 
 export interface Difference {
   id: string;
@@ -20,38 +22,26 @@ export interface Comparison {
 
 /** Differences that are told. */
 const MAX_DIFFERENCES = 1_000;
+/** Characters of the title of an incident. */
+const TITLE = 255;
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT/;
 
 /**
- * Compares incidents with the export: whether each is there, and of a sample, which includes the longest one, every
- * property and every event of the timeline.
+ * Compares the answers of the source with the export: whether each incident is there, and of a sample, which includes the
+ * longest one, all that the answers say. What the mapping decides is applied to names, and nothing else of an import.
  */
 export async function compare(
   tocsin: Tocsin,
-  incidents: AsyncIterable<Converted>,
-  { source, size, signal }: { source: Source; size: number; signal: AbortSignal },
+  folder: string,
+  { source, mapper, size, signal }: { source: Source; mapper: Mapper; size: number; signal: AbortSignal },
 ): Promise<Comparison> {
-  const missing = new Set<string>();
-  const sample = new Map<string, ImportedIncident>();
-  let longest: ImportedIncident | undefined;
-  let step = 1;
-  for await (const converted of incidents) {
-    missing.add(converted.id);
-    if ('message' in converted) continue;
-    const whole = joined(converted.items);
-    if (lengthOf(whole) > lengthOf(longest)) longest = whole;
-    if (missing.size % step !== 0) continue;
-    sample.set(converted.id, whole);
-    if (sample.size <= size) continue;
-    // Every second one is left, and is taken from now on.
-    step *= 2;
-    for (const [index, id] of [...sample.keys()].entries()) if (index % 2 === 0) sample.delete(id);
-  }
-  if (longest !== undefined) sample.set(longest.external.id, longest);
-
+  const read = readFacts(folder, source.facts);
+  const missing = new Set(read.ids);
+  const facts = read.factsOf(sampleOf(read, size));
   const result: Comparison = { expected: missing.size, found: 0, compared: 0, differences: [] };
   const { differences } = result;
-  const add = (difference: Difference) => {
-    if (differences.length < MAX_DIFFERENCES) differences.push(difference);
+  const add = (...more: Difference[]) => {
+    differences.push(...more.slice(0, MAX_DIFFERENCES - differences.length));
   };
   const seen = new Set<string>();
   let parts: ImportedIncident[] = [];
@@ -63,10 +53,14 @@ export async function compare(
     if (seen.has(id)) return void (parts = []);
     seen.add(id);
     if (!missing.delete(id)) add({ id, field: 'external', expected: null, found: id });
-    const expected = sample.get(id);
-    if (expected !== undefined) {
+    const rows = facts.get(id);
+    if (rows !== undefined) {
       result.compared += 1;
-      compareIncident(expected, joined(parts), (field, wanted, found) => add({ id, field, expected: wanted, found }));
+      const found = joined(parts);
+      const [fewest = []] = rows
+        .map((row) => differencesOf(row, found, { source, mapper }))
+        .toSorted((one, other) => one.length - other.length);
+      add(...fewest.map(([field, expected, present]) => ({ id, field, expected, found: present })));
     }
     parts = [];
   };
@@ -83,48 +77,151 @@ export async function compare(
   return result;
 }
 
-const lengthOf = (incident: ImportedIncident | undefined) => incident?.timeline?.length ?? -1;
+/** Every nth, and the one with most answers. */
+function sampleOf({ ids, sizeOf }: Pick<ReturnType<typeof readFacts>, 'ids' | 'sizeOf'>, size: number): Set<string> {
+  const step = Math.ceil(ids.size / size);
+  const sample = new Set([...ids].filter((_, index) => index % step === 0));
+  let longest: { id: string; size: number } | undefined;
+  for (const id of ids) {
+    const own = sizeOf(id);
+    if (own > (longest?.size ?? 0)) longest = { id, size: own };
+  }
+  if (longest !== undefined) sample.add(longest.id);
+  return sample;
+}
 
 const joined = (parts: readonly ImportedIncident[]): ImportedIncident => ({
   ...(parts[0] as ImportedIncident),
+  values: Object.assign({}, ...parts.map(({ values }) => values)) as ImportedIncident['values'],
   timeline: parts.flatMap(({ timeline = [] }) => timeline),
 });
 
-type Report = (field: string, expected: unknown, found: unknown) => void;
+type Found = [field: string, expected: unknown, found: unknown];
 
-function compareIncident(expected: ImportedIncident, found: ImportedIncident, report: Report): void {
-  const { external, author, people, moments, values, timeline, kind, ...rest } = expected;
-  check('external.url', external.url, found.external.url);
-  checkAll('', rest, found);
-  checkAll('moments.', moments, found.moments);
-  checkAll('values.', values, found.values);
-  checkPeople('author', [author], [found.author]);
-  checkPeople('people.manager', [people?.manager ?? undefined], [found.people?.manager ?? undefined]);
-  checkPeople('people.responders', people?.responders ?? [], found.people?.responders ?? []);
+function differencesOf(
+  facts: Facts,
+  found: ImportedIncident,
+  { source, mapper }: { source: Source; mapper: Mapper },
+): Found[] {
+  const differences: Found[] = [];
+  const check = (
+    field: string,
+    expected: unknown,
+    present: unknown,
+    isEqual = isDeepStrictEqual(expected, present),
+  ) => {
+    if (!isEqual) differences.push([field, expected, present ?? null]);
+  };
+  const checkTime = (field: string, time: unknown, present: unknown) => {
+    const wanted = typeof time === 'string' ? Date.parse(time) : Number.NaN;
+    // What is no time, or before 1970, is a finding of the plan.
+    if (wanted > 0) check(field, time, present, wanted === Date.parse(textOf(present)));
+  };
+  const checkPeople = (
+    field: string,
+    people: readonly (Person | undefined)[],
+    present: readonly (ImportedPerson | null | undefined)[],
+  ) => {
+    const keys = (all: readonly (ImportedPerson | null | undefined)[]) =>
+      all.map((one) => one?.email?.toLowerCase() ?? one?.name);
+    const there = keys(present);
+    const wanted = keys(people.map((person) => personOf(person, { source, mapper })));
+    check(
+      field,
+      wanted,
+      there,
+      wanted.every((one) => there.includes(one)),
+    );
+  };
   const events = new Map(found.timeline?.map((event) => [event.external_id, event]));
-  for (const event of timeline ?? []) {
-    const { external_id: id, author: writer, ...properties } = event;
-    const place = `timeline.${id}`;
-    const stored: Partial<ImportedTimelineEvent> = events.get(id) ?? {};
-    checkAll(`${place}.`, properties, stored);
-    checkPeople(`${place}.author`, [writer], [stored.author]);
-  }
 
-  function check(field: string, wanted: unknown, present: unknown): void {
-    const [one, other] = [comparable(wanted), comparable(present)];
-    if (!isDeepStrictEqual(one, other)) report(field, wanted, present);
+  const title = clean(textOf(facts.title)).trim();
+  if (title.length > TITLE) check('title', title, found.title, textOfEvent('title', events).trim() === title);
+  else if (title !== '') check('title', title, found.title);
+  check('status', mapper.status(facts.status), found.status);
+  check('severity', mapper.severity(facts.severity), found.severity);
+  if (facts.service) check('service', mapper.service(clean(facts.service)), found.service);
+  const team = facts.team ? mapper.team(facts.team) : undefined;
+  if (team !== undefined) check('team', team, found.team);
+  for (const [field, time] of Object.entries(facts.times)) checkTime(field, time, at(found, field));
+  for (const [field, address] of Object.entries(facts.addresses))
+    if (typeof address === 'string' && isUrl(address)) check(field, address, at(found, field));
+  if (facts.author !== undefined) checkPeople('author', [facts.author], [found.author]);
+  if (facts.manager !== undefined) checkPeople('people.manager', [facts.manager], [found.people?.manager]);
+  if (facts.responders.length < 100) checkPeople('people.responders', facts.responders, found.people?.responders ?? []);
+
+  const taken = new Set<string>();
+  for (const [name, value] of facts.fields) {
+    const field = isAbsent(value) ? null : mapper.fieldOf(name);
+    if (field === null) continue;
+    const slug = field?.slug ?? name;
+    const isEmpty = words(value).join('').trim() === '' && !TEXT_TYPES.includes(field?.type ?? '');
+    // That the field cannot hold it, or holds another one, is a finding of the plan.
+    if (taken.has(slug) || (field !== undefined && isEmpty)) continue;
+    taken.add(slug);
+    const present: unknown = found.values?.[slug];
+    check(`values.${slug}`, value, present, isSameValue(value, present));
   }
-  function checkAll(prefix: string, wanted: object | undefined, present: object | undefined): void {
-    for (const [name, value] of Object.entries(wanted ?? {}))
-      check(prefix + name, value, (present as Record<string, unknown> | undefined)?.[name]);
-  }
-  /** A user has the name that they gave themselves in Tocsin. */
-  function checkPeople(field: string, wanted: readonly (ImportedPerson | undefined)[], present: typeof wanted): void {
-    const keys = (people: typeof wanted) =>
-      people.map((person) => person?.email?.toLowerCase() ?? person?.name).toSorted();
-    check(field, keys(wanted), keys(present));
+  for (const entry of facts.entries) checkEntry(entry);
+  return differences;
+
+  function checkEntry({ id, type, at: time, until, isKey, texts, tags = [], author }: FactualEntry): void {
+    const place = `timeline.${id}`;
+    const event: Partial<ImportedTimelineEvent> = events.get(eventIdOf(id, 0)) ?? {};
+    const body = textOfEvent(id, events);
+    check(place, id, event.external_id, event.external_id !== undefined);
+    for (const text of texts) {
+      const wanted = clean(textOf(text)).trim();
+      if (wanted !== '' && wanted !== '{}') check(`${place}.body`, wanted, body, body.includes(wanted));
+    }
+    const wantedType = cut(clean(textOf(type)).trim(), LONGEST_TYPE);
+    if (wantedType !== '') check(`${place}.type`, wantedType, event.type);
+    if (isKey !== undefined) check(`${place}.is_key`, isKey, event.is_key ?? false);
+    checkTime(`${place}.started_at`, time, event.started_at);
+    // An end before the start is a finding of the plan, and one at the start is none.
+    if (Date.parse(textOf(until)) > Date.parse(textOf(time))) checkTime(`${place}.ended_at`, until, event.ended_at);
+    const present = event.tags ?? [];
+    const wanted = tags
+      .map((tag) => clean(textOf(tag)).trim())
+      .filter((tag) => tag !== '')
+      .slice(0, MAX_TAGS);
+    for (const tag of wanted)
+      check(
+        `${place}.tags`,
+        tag,
+        present,
+        present.some((one) => one === tag || (tag.length > LONGEST_TAG && tag.startsWith(one))),
+      );
+    if (author !== undefined) checkPeople(`${place}.author`, [author], [event.author]);
   }
 }
 
-/** Texts are stored trimmed where they are names. */
-const comparable = (value: unknown): unknown => (typeof value === 'string' ? value.trim() : (value ?? null));
+/** The bodies of the events that were made of one text. */
+function textOfEvent(id: string, events: ReadonlyMap<string | undefined, ImportedTimelineEvent>): string {
+  let text = '';
+  for (let index = 0; ; index += 1) {
+    const event = events.get(eventIdOf(id, index));
+    if (event === undefined) return text;
+    text += event.body;
+  }
+}
+
+/** `moments.recovered_at` of an incident. */
+const at = (value: object, field: string): unknown =>
+  field.split('.').reduce<unknown>((inner, name) => (inner as Record<string, unknown> | undefined)?.[name], value);
+
+const words = (value: unknown): string[] =>
+  [value]
+    .flat()
+    .filter((one) => !isAbsent(one))
+    .map((one) => (typeof one === 'string' ? clean(one) : textOf(one)));
+
+/** Whether a field holds a value of the source, whatever its type is. */
+function isSameValue(value: unknown, present: unknown): boolean {
+  if (isDeepStrictEqual(value, present)) return true;
+  if (isAbsent(present)) return false;
+  const [wanted, there] = [words(value), words(present)];
+  if (typeof present === 'number') return Number(wanted.join()) === present;
+  if (wanted.join(', ') === there.join(', ')) return true;
+  return TIMESTAMP.test(there.join()) && Date.parse(wanted.join()) === Date.parse(there.join());
+}

@@ -10,18 +10,28 @@ const ATTEMPTS = 8;
 
 interface Batch {
   items: ImportedIncident[];
+  /** Those that cannot be sent. */
+  unsent: Refused[];
   /** Incidents that were begun before the end of the batch. */
   incidents: number;
 }
 
 const OUTCOMES = { unchanged: 0, updated: 0, created: 0, refused: 0 };
-type Outcome = keyof typeof OUTCOMES;
+export type Outcome = keyof typeof OUTCOMES;
 
 /** An incident, or a part of it, that is not imported. */
 export interface Refused {
   id: string;
   field: string;
   message: string;
+}
+
+/** What became of the incidents of a part. */
+export interface Part {
+  /** Incidents that are sent completely, with those of the parts before. */
+  sent: number;
+  outcomes: readonly (readonly [id: string, outcome: Outcome])[];
+  refused: readonly Refused[];
 }
 
 export interface Sent {
@@ -34,72 +44,82 @@ const RANK = Object.keys(OUTCOMES);
 
 /**
  * Imports incidents one request after the other. An incident that comes in parts counts once.
- * @param skip incidents that an earlier run has sent
- * @param onSent is called after each request with the number of incidents that are sent completely
+ * @param options.done parts of an earlier run, whose incidents are not sent again
+ * @param options.onPart is called after each request
  */
 export async function send(
   tocsin: Tocsin,
   incidents: AsyncIterable<Converted>,
-  options: { validateOnly: boolean; signal: AbortSignal; skip?: number; onSent?: (incidents: number) => void },
+  options: { validateOnly: boolean; signal: AbortSignal; done?: readonly Part[]; onPart?: (part: Part) => void },
 ): Promise<Sent> {
+  const { done = [], onPart } = options;
   const outcomes = new Map<string, Outcome>();
-  const refused: Refused[] = [];
-  const note = (id: string, outcome: Outcome) => {
-    const before = outcomes.get(id) ?? 'unchanged';
-    outcomes.set(id, RANK.indexOf(outcome) > RANK.indexOf(before) ? outcome : before);
-  };
-  const unsent = (converted: Refused) => {
-    note(converted.id, 'refused');
-    refused.push({ id: converted.id, field: converted.field, message: converted.message });
-  };
-  for await (const { items, incidents: begun } of batchesOf(incidents, options.skip ?? 0, unsent)) {
-    const { results } = await importAgain(tocsin, items, options);
-    for (const { index, outcome, field = '', message = '' } of results) {
-      const id = items[index]?.external.id ?? '';
-      note(id, outcome as Outcome);
-      if (outcome === 'refused') refused.push({ id, field, message });
+  // An incident that is sent again after a failure is refused for the same reasons.
+  const refused = new Map<string, Refused>();
+  const add = (part: Part) => {
+    for (const [id, outcome] of part.outcomes) {
+      const before = outcomes.get(id) ?? 'unchanged';
+      outcomes.set(id, RANK.indexOf(outcome) > RANK.indexOf(before) ? outcome : before);
     }
-    // The last one may go on in the next request.
-    options.onSent?.(begun - 1);
+    for (const one of part.refused) refused.set(JSON.stringify(one), one);
+  };
+  for (const part of done) add(part);
+  for await (const { items, unsent, incidents: begun } of batchesOf(incidents, done.at(-1)?.sent ?? 0)) {
+    const results = items.length === 0 ? [] : (await importAgain(tocsin, items, options)).results;
+    const named = results.map(({ index, outcome, field = '', message = '' }) => ({
+      ...{ id: items[index]?.external.id ?? '', outcome: outcome as Outcome, field, message },
+    }));
+    const part = {
+      // The last one may go on in the next request.
+      sent: begun - 1,
+      outcomes: [
+        ...named.map(({ id, outcome }) => [id, outcome] as const),
+        ...unsent.map(({ id }) => [id, 'refused'] as const),
+      ],
+      refused: [
+        ...named.flatMap(({ outcome, ...one }) => (outcome === 'refused' ? [one] : [])),
+        ...unsent.map(({ id, field, message }) => ({ id, field, message })),
+      ],
+    };
+    add(part);
+    onPart?.(part);
   }
   const counted = { ...OUTCOMES };
   for (const outcome of outcomes.values()) counted[outcome] += 1;
-  return { outcomes: counted, refused };
+  return { outcomes: counted, refused: [...refused.values()] };
 }
 
-async function* batchesOf(
-  incidents: AsyncIterable<Converted>,
-  skip: number,
-  onUnsent: (converted: Refused) => void,
-): AsyncGenerator<Batch> {
-  let batch: Batch = { items: [], incidents: 0 };
+/** @param skip incidents that are left out */
+async function* batchesOf(incidents: AsyncIterable<Converted>, skip: number): AsyncGenerator<Batch> {
+  let batch: Batch = { items: [], unsent: [], incidents: skip };
   let [weight, bytes, count] = [0, 0, 0];
   for await (const converted of incidents) {
     count += 1;
+    if (count <= skip) continue;
+    batch.incidents = count;
     if ('message' in converted) {
-      onUnsent(converted);
+      batch.unsent.push(converted);
       continue;
     }
-    if (count <= skip) continue;
     for (const item of converted.items) {
       const size = Buffer.byteLength(JSON.stringify(item));
       const own = weightOf(item);
       if (own > MAX_WEIGHT || size > MAX_BYTES) {
-        onUnsent({ id: converted.id, field: 'values', message: 'Are more than one request of an import takes' });
+        const message = 'Are more than one request of an import takes';
+        batch.unsent.push({ id: converted.id, field: 'values', message });
         break;
       }
       if (batch.items.length === MAX_ITEMS || weight + own > MAX_WEIGHT || bytes + size > MAX_BYTES) {
         yield batch;
-        batch = { items: [], incidents: 0 };
+        batch = { items: [], unsent: [], incidents: count };
         [weight, bytes] = [0, 0];
       }
       batch.items.push(item);
-      batch.incidents = count;
       weight += own;
       bytes += size;
     }
   }
-  if (batch.items.length > 0) yield batch;
+  if (batch.items.length + batch.unsent.length > 0) yield batch;
 }
 
 /** An import may be repeated: what it has written already is unchanged. */

@@ -39,7 +39,7 @@ export interface Draft {
   team?: string | undefined;
   service?: string | undefined;
   moments: { readonly [Name in keyof ImportedMoments]: string | undefined };
-  /** What only a custom field can take, by its name in the source; empty values are absent. */
+  /** What only a custom field can take, by its name in the source, see `fieldsOf`. */
   fields: Readonly<Record<string, unknown>>;
   entries: readonly Entry[];
 }
@@ -54,6 +54,8 @@ export type Read<Question> = (file: string, question: Question) => Promise<unkno
 export interface Connection<Question> {
   /** Returns JSON. @throws an error that a person can read */
   ask(question: Question): Promise<unknown>;
+  /** What it is connected to, without what opens it. */
+  address: string;
   close(): Promise<void>;
 }
 
@@ -63,12 +65,16 @@ export interface Range {
   until: number;
 }
 
-export interface ConnectOptions {
-  env: Environment;
+/** Where the answers come from, as a rerun must name it again. */
+export interface Origin {
   /** Instead of the public address. */
-  url: string | undefined;
+  url?: string | undefined;
   /** Of Dispatch. */
   organization: string;
+}
+
+export interface ConnectOptions extends Origin {
+  env: Environment;
   signal: AbortSignal;
   /** Tells a person why nothing happens. */
   onWait: (text: string) => void;
@@ -91,11 +97,19 @@ export interface Source<Question = unknown> {
    * of it.
    */
   open(read: Read<Question>, range: Range): AsyncGenerator<() => Promise<Draft>>;
+  /** What the answers about an incident say, for `reconcile`: read apart from `open`, so that neither hides a fault of the other. */
+  facts: FactReader;
 }
 
-/** Text of what should be one. */
+/** Text of what should be one; an object is JSON. */
 export const textOf = (value: unknown): string =>
-  typeof value === 'string' ? value : typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+  typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value);
+
+/** The first row by a property that is a time; of equal ones, the first in the list. */
+export const earliestBy = <Row extends Readonly<Record<string, unknown>>>(
+  rows: readonly Row[],
+  name: string,
+): Row | undefined => rows.toSorted((one, other) => textOf(one[name]).localeCompare(textOf(other[name])))[0];
 
 /** The texts that are there, each on a line of its own. */
 export const linesOf = (values: readonly unknown[]): string =>
@@ -108,15 +122,64 @@ export const linesOf = (values: readonly unknown[]): string =>
 export const textEntry = (type: string, body: unknown, at: string): Entry[] =>
   textOf(body).trim() === '' ? [] : [{ id: type, type, body: textOf(body), at }];
 
-/** Drops what is empty. */
-export const present = (values: Readonly<Record<string, unknown>>): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(values).filter(
-      ([, value]) =>
-        value !== undefined &&
-        value !== null &&
-        value !== '' &&
-        value !== 0 &&
-        !(Array.isArray(value) && value.length === 0),
-    ),
-  );
+/** Whether a source has no value there. Zero, false and an empty text are values. */
+export const isAbsent = (value: unknown): boolean =>
+  value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+
+/**
+ * Fields of an incident: those that the source always has, and those that people have made there. One of these with the
+ * name of another is called by its place, too: `custom_fields.number`.
+ */
+export function fieldsOf(
+  usual: Readonly<Record<string, unknown>>,
+  place: string,
+  own: Iterable<readonly [name: string, value: unknown]>,
+): Record<string, unknown> {
+  const fields = new Map(Object.entries(usual));
+  for (const [name, value] of own) {
+    let unique = name;
+    while (fields.has(unique)) unique = `${place}.${unique}`;
+    fields.set(unique, value);
+  }
+  return Object.fromEntries([...fields].filter(([, value]) => !isAbsent(value)));
+}
+
+/** What a source says about an incident, in its own words and values. */
+export interface Facts {
+  title: unknown;
+  status: string;
+  /** Empty: it has none. */
+  severity: string;
+  team?: string | undefined;
+  service?: string | undefined;
+  /** By the property of the incident that they become. */
+  times: Readonly<Record<string, unknown>>;
+  addresses: Readonly<Record<string, unknown>>;
+  author?: Person | undefined;
+  manager?: Person | undefined;
+  responders: readonly Person[];
+  fields: readonly (readonly [name: string, value: unknown])[];
+  entries: readonly FactualEntry[];
+}
+
+export interface FactualEntry {
+  id: string;
+  type?: unknown;
+  at: unknown;
+  until?: unknown;
+  isKey?: boolean;
+  texts: readonly unknown[];
+  tags?: readonly unknown[];
+  author?: Person | undefined;
+}
+
+/** Answers of a folder whose names begin in some way. */
+export type AnswersOf = (beginning: string) => readonly unknown[];
+
+/** Reads the answers of one source. */
+export interface FactReader {
+  /** Of an answer in the folder `list`. */
+  rowsOf(answer: unknown): readonly { id: string | number }[];
+  /** @param options.own the other answers about the incident; those of all incidents are in `common` */
+  factsOf(options: { row: unknown; own: AnswersOf; common: AnswersOf }): Facts;
+}

@@ -5,14 +5,21 @@ import { readFittingPage, shorten } from './answer.ts';
 /** Rows of an answer, if nothing else is said. */
 const ROWS = 20;
 
+/** What a tool does to what is there: nothing, adds something, or changes it. */
+type Effect = 'reads' | 'adds' | 'changes';
+
 /** A tool of an agent. */
 export interface Tool {
+  /** For people. */
+  title: string;
   description: string;
   /** The key must have one of each list. */
   scopes: readonly (readonly string[])[];
-  isWrite: boolean;
+  effect: Effect;
   input: z.ZodType<Record<string, unknown>>;
-  /** Returns an answer that fits. @throws TocsinError */
+  /** What an answer has; long parts of any answer may be left out. */
+  output: z.ZodType<Record<string, unknown>>;
+  /** Returns an answer that fits: an object. @throws TocsinError */
   run(tocsin: Tocsin, input: Record<string, unknown>, signal: AbortSignal): Promise<unknown>;
 }
 
@@ -26,19 +33,43 @@ const exact = <Shape extends z.ZodRawShape>(shape: Shape) =>
   });
 
 interface ToolOptions<Shape extends z.ZodRawShape> {
+  title: string;
   description: string;
   scopes?: readonly (readonly string[])[];
-  isWrite?: boolean;
+  effect?: Effect;
   shape: Shape;
+  output: z.ZodRawShape;
   run(tocsin: Tocsin, input: z.output<z.ZodObject<Shape>>, signal: AbortSignal): Promise<unknown>;
 }
 
 const tool = <Shape extends z.ZodRawShape>({
   shape,
+  output,
   scopes = [],
-  isWrite = false,
+  effect = 'reads',
   ...rest
-}: ToolOptions<Shape>): Tool => ({ ...rest, scopes, isWrite, input: exact(shape) });
+}: ToolOptions<Shape>): Tool => ({
+  ...{ ...rest, scopes, effect },
+  input: exact(shape),
+  output: z
+    .looseObject({ ...output, too_large: z.boolean().describe('Only IDs, revisions and cursors are left') })
+    .partial(),
+});
+
+const object = z.looseObject({});
+/** A resource with what names it; null where a check has stored nothing. */
+const resource = (more: z.ZodRawShape = {}) =>
+  z.looseObject({ id: z.int().nullable(), revision: z.int().nullable(), ...more }).partial();
+const incidentOutput = resource({
+  human_id: z.string().nullable().describe('The reference'),
+  title: z.string(),
+  status: z.string(),
+  severity: z.string(),
+});
+const pageOf = (name: string, row: z.ZodType = resource()) => ({
+  [name]: z.array(row),
+  pagination: z.looseObject({ next_cursor: z.string() }).partial().describe('Without next_cursor it is the last page'),
+});
 
 const text = (description: string) => z.string().describe(description).optional();
 const texts = (description: string) => z.array(z.string()).describe(description).optional();
@@ -94,17 +125,22 @@ const page = async <Page>(
 /** Every tool, by its name. */
 export const TOOLS: Readonly<Record<string, Tool>> = {
   whoami: tool({
+    title: 'Who am I',
     description: 'The user, the workspace and the scopes that you act with',
     shape: {},
+    output: { user: object, workspace: object, api_key: object, permissions: z.array(z.string()) },
     run: async (tocsin, _, signal) => shorten(await tocsin.me.get({ signal })),
   }),
   get_configuration: tool({
+    title: 'Get the configuration',
     description: 'The statuses, severities, service tiers and timeline groups of the workspace',
     scopes: [['configuration:read']],
     shape: {},
+    output: { configuration: object },
     run: async (tocsin, _, signal) => shorten(await tocsin.configuration.get({ signal })),
   }),
   search_incidents: tool({
+    title: 'Search incidents',
     description: 'Incidents that match all filters, newest first',
     scopes: readIncidents,
     shape: {
@@ -121,52 +157,66 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       created_to: timestamp('Created then or earlier'),
       ...paged,
     },
+    output: pageOf('incidents', incidentOutput),
     run: async (tocsin, input, signal) => page(input, (query) => tocsin.incidents.list(query, { signal })),
   }),
   get_incident: tool({
+    title: 'Get an incident',
     description: 'An incident with its revision, which changes need',
     scopes: readIncidents,
     shape: { incident },
+    output: { incident: incidentOutput },
     run: async (tocsin, { incident: given }, signal) =>
       shorten(await tocsin.incidents.get(await idOf(tocsin, given, signal), { signal })),
   }),
   list_timeline: tool({
+    title: 'List the timeline',
     description: 'What happened in an incident, in the order of time',
     scopes: readIncidents,
     shape: { incident, q: text('A part of the text'), order: z.enum(['asc', 'desc']).optional(), ...paged },
+    output: pageOf('events'),
     run: async (tocsin, { incident: given, ...input }, signal) => {
       const id = await idOf(tocsin, given, signal);
       return page(input, (query) => tocsin.timeline.list(id, query, { signal }));
     },
   }),
   list_changelog: tool({
+    title: 'List the changelog',
     description: 'Who changed which properties of an incident, newest first',
     scopes: readIncidents,
     shape: { incident, ...paged },
+    output: pageOf('changelog'),
     run: async (tocsin, { incident: given, ...input }, signal) => {
       const id = await idOf(tocsin, given, signal);
       return page(input, (query) => tocsin.incidents.listChangelog(id, query, { signal }));
     },
   }),
   list_services: tool({
+    title: 'List services',
     description: 'The services of the catalog',
     scopes: [['services:read']],
     shape: { q: text('A part of the name or the slug'), tier: texts('Keys of tiers'), ...paged },
+    output: pageOf('services'),
     run: async (tocsin, input, signal) => page(input, (query) => tocsin.services.list(query, { signal })),
   }),
   list_teams: tool({
+    title: 'List teams',
     description: 'The teams of the catalog',
     scopes: [['teams:read']],
     shape: paged,
+    output: pageOf('teams'),
     run: async (tocsin, input, signal) => page(input, (query) => tocsin.teams.list(query, { signal })),
   }),
   list_fields: tool({
+    title: 'List custom fields',
     description: 'The definitions of custom fields',
     scopes: [['custom_fields:read']],
     shape: paged,
+    output: pageOf('fields'),
     run: async (tocsin, input, signal) => page(input, (query) => tocsin.customFields.list(query, { signal })),
   }),
   events_since: tool({
+    title: 'Events since a place',
     description: 'The changes behind a cursor, or since a time; next_cursor continues',
     scopes: [['incidents:read', 'services:read', 'teams:read', 'custom_fields:read']],
     shape: {
@@ -176,26 +226,30 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       resource: text('Such as incident:12'),
       limit,
     },
+    output: pageOf('events', z.looseObject({ id: z.string(), type: z.string() }).partial()),
     run: async (tocsin, { limit: rows = ROWS, ...query }, signal) =>
       readFittingPage(async (count) => tocsin.events.list(present({ ...query, limit: count }), { signal }), rows),
   }),
   declare_incident: tool({
+    title: 'Declare an incident',
     description: 'Creates an incident',
     scopes: writeIncidents,
-    isWrite: true,
+    effect: 'adds',
     shape: {
       request_key: requestKey,
       title: z.string().describe('What has happened, in one line'),
       ...PROPERTIES,
       validate_only: validateOnly,
     },
+    output: { incident: incidentOutput },
     run: async (tocsin, { request_key: idempotencyKey, validate_only: check, ...body }, signal) =>
       shorten(await tocsin.incidents.create(present(body), { idempotencyKey, validateOnly: check, signal })),
   }),
   update_incident: tool({
+    title: 'Update an incident',
     description: 'Changes properties of an incident; use transition_incident to resolve it',
     scopes: writeIncidents,
-    isWrite: true,
+    effect: 'changes',
     shape: {
       incident: z.int().min(1).describe('ID of the incident'),
       expected_revision: expectedRevision,
@@ -203,13 +257,15 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       ...PROPERTIES,
       validate_only: validateOnly,
     },
+    output: { incident: incidentOutput },
     run: async (tocsin, { incident: id, expected_revision: ifRevision, validate_only: check, ...patch }, signal) =>
       shorten(await tocsin.incidents.update(id, present(patch), { ifRevision, validateOnly: check, signal })),
   }),
   transition_incident: tool({
+    title: 'Resolve, close, reopen, archive or restore an incident',
     description: 'Resolves, closes, reopens, archives or restores an incident',
     scopes: writeIncidents,
-    isWrite: true,
+    effect: 'changes',
     shape: {
       incident: z.int().min(1).describe('ID of the incident'),
       expected_revision: expectedRevision,
@@ -217,6 +273,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       note: text('Goes into the timeline when it is resolved, closed or reopened'),
       validate_only: validateOnly,
     },
+    output: { incident: incidentOutput },
     run: async (tocsin, { incident: id, expected_revision: revision, to, note, validate_only: check }, signal) => {
       const options = { validateOnly: check, signal };
       const expected = { expected_revision: revision };
@@ -232,9 +289,10 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     },
   }),
   add_to_timeline: tool({
+    title: 'Add to the timeline',
     description: 'Adds an event to the timeline of an incident',
     scopes: writeIncidents,
-    isWrite: true,
+    effect: 'adds',
     shape: {
       request_key: requestKey,
       incident: z.int().min(1).describe('ID of the incident'),
@@ -244,13 +302,15 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       tags: texts('Tags'),
       validate_only: validateOnly,
     },
+    output: { event: resource() },
     run: async (tocsin, { request_key: idempotencyKey, incident: id, validate_only: check, ...body }, signal) =>
       shorten(await tocsin.timeline.create(id, present(body), { idempotencyKey, validateOnly: check, signal })),
   }),
   set_values: tool({
+    title: 'Set custom fields',
     description: 'Sets or clears values of custom fields of an incident: all of them, or none',
     scopes: [['custom_fields:write'], ['incidents:read']],
-    isWrite: true,
+    effect: 'changes',
     shape: {
       incident: z.int().min(1).describe('ID of the incident'),
       expected_revision: expectedRevision,
@@ -260,6 +320,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
         .describe('See list_fields'),
       validate_only: validateOnly,
     },
+    output: { values: z.array(z.unknown()).describe('All values of the incident') },
     run: async (tocsin, { incident: id, expected_revision: expected, values, validate_only: check }, signal) => {
       // The API has no revision for values, so a change between the two requests is not noticed.
       const { incident: current } = await tocsin.incidents.get(id, { signal });

@@ -3,9 +3,10 @@ import type { Attack } from '../attack.ts';
 import { connect, head } from '../connections.ts';
 import { beginFlood, flood } from '../flood.ts';
 import { hostileDocuments } from '../hostile-documents.ts';
-import { createIncident, postIncident } from '../hostile-data.ts';
+import { createIncident, createTextFields, LARGEST, largestValues, postIncident } from '../hostile-data.ts';
 
 const MEBIBYTE = 1_048_576;
+const LARGE = 400_000;
 const POST = 'POST /api/v1/incidents';
 /** A response may come before the body is complete, and the connection may then be closed. */
 const INCOMPLETE = [400, 408, 'closed', 'silent'] as const;
@@ -65,6 +66,20 @@ export const bodyAttacks: readonly Attack[] = [
     run: async (context, workspace) => {
       const bodies = hostileDocuments(MEBIBYTE);
       await beginFlood(context, { clients: 8, total: 300 }, async (number) =>
+        postIncident(context, workspace, bodies[number % bodies.length]),
+      );
+    },
+  },
+  {
+    name: 'large-bodies',
+    what: 'creates with 400 kB, 40 at once: valid values, long texts, many small values and nesting',
+    expects: [201, 400],
+    run: async (context, workspace) => {
+      const fields = await createTextFields(context, workspace, LARGEST.fields);
+      const valid = JSON.stringify({ title: 'Hostile', custom_field_values: largestValues(fields) });
+      // White space at the end makes it as large as the others.
+      const bodies = [valid.padEnd(LARGE), ...hostileDocuments(LARGE).filter(({ length }) => length <= LARGE)];
+      await beginFlood(context, { clients: 40, perSecond: Infinity }, async (number) =>
         postIncident(context, workspace, bodies[number % bodies.length]),
       );
     },

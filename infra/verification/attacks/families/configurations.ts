@@ -1,6 +1,7 @@
 import type { Attack } from '../attack.ts';
 import { flood } from '../flood.ts';
-import { copyIncident, createIncident } from '../hostile-data.ts';
+import { createIncident } from '../hostile-data.ts';
+import { copyIncident } from '../../statements/copy-rows.ts';
 
 const status = (key: string, more: object = {}) => ({ key, label: key, ...more });
 
@@ -12,7 +13,7 @@ export const configurationAttacks: readonly Attack[] = [
     expects: [200, 201, 412, 503],
     run: async (context, workspace) => {
       const { id } = await createIncident(context, workspace, { status: 'monitoring' });
-      await copyIncident(context, workspace, { id, count: context.choose(9_000, 1_000) });
+      await copyIncident(context.sql, workspace.id, { id, count: context.choose(9_000, 1_000) });
       let revision = 1;
       let [from, to] = ['monitoring', 'on-hold'];
       const replace = async () => {

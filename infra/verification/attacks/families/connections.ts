@@ -1,7 +1,8 @@
 import type { Attack, AttackContext } from '../attack.ts';
 import { connect, head } from '../connections.ts';
 import { flood } from '../flood.ts';
-import { createIncident, createTextFields, copyIncident, largestValues, LARGEST } from '../hostile-data.ts';
+import { createIncident, createTextFields, largestValues, LARGEST } from '../hostile-data.ts';
+import { copyIncident } from '../../statements/copy-rows.ts';
 import { openFileLimit } from '../open-files.ts';
 
 /** Files that the attacker's process and the gateway need for other things. */
@@ -32,7 +33,7 @@ export const connectionAttacks: readonly Attack[] = [
     run: async (context, workspace) => {
       const fields = await createTextFields(context, workspace, LARGEST.fields);
       const { id } = await createIncident(context, workspace, { custom_field_values: largestValues(fields) });
-      await copyIncident(context, workspace, { id, count: 40 });
+      await copyIncident(context.sql, workspace.id, { id, count: 40 });
       await context.begin();
       const request = head(workspace, 'GET /api/v1/incidents?limit=100');
       const options = { clients: 100, total: context.choose(1_000, 200), perSecond: 100 };

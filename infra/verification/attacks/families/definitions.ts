@@ -1,7 +1,8 @@
 import type { Attack, AttackContext } from '../attack.ts';
 import type { Workspace } from '../../systems/workspaces.ts';
 import { beginFlood, flood, LEGAL_RATE } from '../flood.ts';
-import { copyRow, create, createIncident, postIncident } from '../hostile-data.ts';
+import { create, createIncident, postIncident } from '../hostile-data.ts';
+import { copyRow } from '../../statements/copy-rows.ts';
 
 /** The tables of resources that other services copy: the owner's schema, table, and what differs between copies. */
 const OWNERS = {
@@ -66,7 +67,7 @@ async function multiply(
   options: { owner: keyof typeof OWNERS; id: number; count: number; set: Record<string, string> },
 ): Promise<void> {
   const { schema, table, path } = OWNERS[options.owner];
-  await copyRow(context, {
+  await copyRow(context.sql, {
     table: `${schema}.${table}`,
     id: options.id,
     count: options.count,

@@ -1,6 +1,7 @@
 import type { Attack } from '../attack.ts';
 import { beginFlood, flood } from '../flood.ts';
-import { copyIncident, copyRow, create, createIncident, fillFeed } from '../hostile-data.ts';
+import { create, createIncident, fillFeed } from '../hostile-data.ts';
+import { copyIncident, copyRow } from '../../statements/copy-rows.ts';
 
 /** Bytes that a workspace may read and send in a minute (contract: Limits), with what a count may be late. */
 const BYTES_A_MINUTE = 1.1 * 600 * 1_048_576;
@@ -14,7 +15,7 @@ export const growingAnswerAttacks: readonly Attack[] = [
     run: async (context, workspace) => {
       const { id } = await createIncident(context, workspace, { service: 'service' });
       const count = context.choose(100_000, 10_000);
-      await copyIncident(context, workspace, { id, count, set: { service: `'service-' || copy` } });
+      await copyIncident(context.sql, workspace.id, { id, count, set: { service: `'service-' || copy` } });
       await context.sql.query(
         `insert into incident.service_references (workspace_id, value, incidents)
          select workspace_id, service, 1 from incident.incidents where workspace_id = $1 on conflict do nothing`,
@@ -40,7 +41,7 @@ export const growingAnswerAttacks: readonly Attack[] = [
       const count = context.choose(19_999, 1_999);
       const tags = `(select array_agg('tag ' || copy || ' ' || nth) from generate_series(1, 50) as nth)`;
       const set = { tags, tags_folded: tags };
-      await copyRow(context, { table: 'incident.timeline_events', id, count, set });
+      await copyRow(context.sql, { table: 'incident.timeline_events', id, count, set });
       await context.sql.query('update incident.incidents set event_count = $2 where id = $1', [incident.id, count + 1]);
       await beginFlood(context, { clients: 10 }, async (number) => {
         const from = new Date(Date.UTC(2000, 0, 1) + number).toISOString();

@@ -2,30 +2,22 @@ import type { Attack } from '../attack.ts';
 import { connect, head } from '../connections.ts';
 import { expensiveLists } from '../expensive-lists.ts';
 import { beginFlood, flood } from '../flood.ts';
-import {
-  copyIncident,
-  copyRow,
-  copyValues,
-  create,
-  createIncident,
-  createTextFields,
-  fillFeed,
-  textSlug,
-} from '../hostile-data.ts';
+import { copyValues, create, createIncident, createTextFields, fillFeed, textSlug } from '../hostile-data.ts';
+import { copyIncident, copyRow } from '../../statements/copy-rows.ts';
 
 /** Pages that are as large, or as expensive to find, as possible. */
 export const pageAttacks: readonly Attack[] = [
   {
     name: 'control-characters',
-    what: 'pages of 100 events of 65,536 control characters (by SQL), asked for by 30 clients that read nothing',
+    what: 'pages of 100 events of a letter and 65,535 control characters (by SQL), asked for by 30 clients that read nothing',
     expects: ['silent', 'closed'],
     run: async (context, workspace) => {
       const incident = await createIncident(context, workspace);
       const event = await create(context, workspace, {
         path: `incidents/${incident.id}/timeline`,
-        body: { body: '\u0001'.repeat(65_536) },
+        body: { body: `a${'\u0001'.repeat(65_535)}` },
       });
-      await copyRow(context, { table: 'incident.timeline_events', id: event.id, count: 99, set: {} });
+      await copyRow(context.sql, { table: 'incident.timeline_events', id: event.id, count: 99, set: {} });
       await context.begin();
       const request = head(workspace, `GET /api/v1/incidents/${incident.id}/timeline?limit=100`);
       await flood(context, { clients: 30, total: 30, perSecond: 30 }, async () =>
@@ -41,13 +33,33 @@ export const pageAttacks: readonly Attack[] = [
     run: async (context, workspace) => {
       const [field_id = 0] = await createTextFields(context, workspace, 1);
       const { id } = await createIncident(context, workspace, { custom_field_values: [{ field_id, value: 'a' }] });
-      await copyIncident(context, workspace, {
+      await copyIncident(context.sql, workspace.id, {
         id,
         count: context.choose(100, 50),
-        customFields: `jsonb_build_object('${textSlug(0)}', repeat('a', ${6 * 1_048_576}))`,
+        set: { custom_fields: `jsonb_build_object('${textSlug(0)}', repeat('a', ${6 * 1_048_576}))` },
       });
       await beginFlood(context, { clients: 4, total: 200 }, async (number) =>
         context.send(workspace, { path: `/api/v1/incidents?limit=${number % 2 === 0 ? 50 : 100}` }),
+      );
+    },
+  },
+  {
+    name: 'post-mortems',
+    what: 'post-mortems, as Markdown and as JSON, of an incident with 100,000 events of 60,000 characters of markup (by SQL), 4 at once',
+    expects: [200],
+    run: async (context, workspace) => {
+      const incident = await createIncident(context, workspace);
+      const event = await create(context, workspace, {
+        path: `incidents/${incident.id}/timeline`,
+        body: { body: '[|](`*'.repeat(10_000) },
+      });
+      const count = context.choose(100_000, 2_000);
+      await copyRow(context.sql, { table: 'incident.timeline_events', id: event.id, count, set: {} });
+      await beginFlood(context, { clients: 4, total: 200 }, async (number) =>
+        context.send(workspace, {
+          path: `/api/v1/incidents/${incident.id}/postmortem`,
+          headers: { Accept: number % 2 === 0 ? 'text/markdown' : 'application/json' },
+        }),
       );
     },
   },
@@ -88,7 +100,7 @@ export const pageAttacks: readonly Attack[] = [
       const { id } = await createIncident(context, workspace, { service: 'checkout' });
       const count = context.choose(100_000, 10_000);
       const created = `original.created_at - copy * interval '${(400 * 86_400) / count} seconds'`;
-      await copyIncident(context, workspace, {
+      await copyIncident(context.sql, workspace.id, {
         id,
         count,
         set: {
@@ -116,7 +128,7 @@ export const pageAttacks: readonly Attack[] = [
     expects: [200, 400],
     run: async (context, workspace) => {
       const { id } = await createIncident(context, workspace, { service: 'checkout' });
-      await copyIncident(context, workspace, { id, count: 2_000 });
+      await copyIncident(context.sql, workspace.id, { id, count: 2_000 });
       await copyValues(context, workspace, id);
       const services = Array.from({ length: 6_000 }, (_, index) => `service=s${index}`).join('&');
       const teams = Array.from({ length: 6_000 }, (_, index) => `team_id=${index + 1}`).join('&');

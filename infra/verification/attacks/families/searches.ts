@@ -1,7 +1,8 @@
 import type { Attack, AttackContext } from '../attack.ts';
 import type { Workspace } from '../../systems/workspaces.ts';
 import { beginFlood } from '../flood.ts';
-import { copyIncident, copyValues, create, createIncident } from '../hostile-data.ts';
+import { copyValues, create, createIncident } from '../hostile-data.ts';
+import { copyIncident } from '../../statements/copy-rows.ts';
 import { createTextFields, LARGEST, textSlug } from '../hostile-data.ts';
 
 /** The longest text that a search accepts (contract: Limits). */
@@ -105,7 +106,7 @@ async function filterTexts(
   const values = ids.map((field_id, index) => ({ field_id, value: letter(index).repeat(LARGEST.characters) }));
   const { id } = await createIncident(context, workspace, { custom_field_values: values });
   const incidents = isStored ? context.choose(40, 10) : context.choose(200, 40);
-  await copyIncident(context, workspace, { id, count: incidents - 1 });
+  await copyIncident(context.sql, workspace.id, { id, count: incidents - 1 });
   await copyValues(context, workspace, id);
   if (isStored) await lengthenTexts(context, workspace, storedCharacters);
   const query = new URLSearchParams();

@@ -52,6 +52,26 @@ export const valueAttacks: readonly Attack[] = [
       });
     },
   },
+  {
+    name: 'largest-bulks',
+    what: `bulks of 50 incidents with the largest values, ${AT_ONCE} at once, with keys`,
+    // The short form is over before they end.
+    expects: [200, 429, 'silent'],
+    run: async (context, workspace) => {
+      const fields = await createTextFields(context, workspace, LARGEST.fields);
+      const ids: number[] = [];
+      for (let count = 0; count < context.choose(50, 10); count += 1)
+        ids.push((await createIncident(context, workspace, { custom_field_values: largestValues(fields) })).id);
+      await beginFlood(context, { clients: AT_ONCE }, async (number) =>
+        context.send(workspace, {
+          method: 'POST',
+          path: '/api/v1/incidents/bulk',
+          body: { items: ids.map((id) => ({ id, verb: number % 2 === 0 ? 'resolve' : 'reopen' })) },
+          headers: { 'Idempotency-Key': `bulk-${number}` },
+        }),
+      );
+    },
+  },
 ];
 
 const DIGITS = 'abcdefghijklmnopqrstuvwxyz0123456789';

@@ -1,5 +1,6 @@
-import { boundedText, MAX_FILTER_TEXT, MAX_KEY, MAX_SEARCHED_TEXT } from '@tocsin/contracts';
+import { boundedText, MAX_KEY, MAX_SEARCHED_TEXT } from '@tocsin/contracts';
 import { type Contracts, endpoint, type Handlers, pageQuery, pathId } from '@tocsin/http';
+import { resourceListQuery } from '@tocsin/resources';
 import { z } from 'zod';
 import {
   memberPage,
@@ -35,19 +36,7 @@ const writeTeams = { tag: 'Teams', scope: 'teams:write', needs: ['active_respond
 const serviceParams = z.strictObject({ id: pathId.meta({ description: 'ID of the service' }) });
 const teamParams = z.strictObject({ id: pathId.meta({ description: 'ID of the team' }) });
 const memberParams = teamParams.extend({ userId: pathId.meta({ description: 'ID of the user' }) });
-const query = z.strictObject({
-  ...pageQuery,
-  include_archived: z
-    .boolean()
-    .optional()
-    .meta({ description: 'Whether the list contains archived ones, too; default: false', default: false }),
-});
-const externalId = boundedText(MAX_FILTER_TEXT)
-  .min(1)
-  .optional()
-  .meta({ description: 'Only the one with exactly this external ID; default: any' });
-const listTeamsQuery = query.extend({ external_id: externalId });
-const listServicesQuery = query.extend({
+const listServicesQuery = resourceListQuery.extend({
   q: boundedText(MAX_SEARCHED_TEXT)
     .refine((text) => text.trim() !== '', 'Must not be blank')
     .optional()
@@ -62,7 +51,6 @@ const listServicesQuery = query.extend({
     .max(100)
     .optional()
     .meta({ description: 'Keys of service tiers, of which a service must have one; default: any' }),
-  external_id: externalId,
 });
 const created = { idempotent: true, errors: ['duplicate_slug', 'invalid_resource_state'] } as const;
 /** Fails while the resource is archived. */
@@ -116,7 +104,7 @@ export const contracts = {
   listTeams: {
     ...endpoint('GET', TEAMS, 'List teams'),
     ...readTeams,
-    query: listTeamsQuery,
+    query: resourceListQuery,
     reply: { status: 200, body: teamPage },
   },
   createTeam: {

@@ -11,12 +11,16 @@ import {
   workspaceQuery,
 } from '@tocsin/contracts';
 import { internalCommand, type InternalRoute, internalRoute } from '@tocsin/http';
+import { readResourceChanges } from '@tocsin/resources';
 import { serviceStore } from '../store/service-store.ts';
 import { teamStore } from '../store/team-store.ts';
 import type { Dependencies } from '../usecases/context.ts';
 import { prepareTiers, readStoredTiers } from '../usecases/prepare-tiers.ts';
 import { exportResources } from '../usecases/export-resources.ts';
-import { readCatalogChangePage } from '../usecases/read-changes.ts';
+import { services } from '../usecases/services.ts';
+import { teams } from '../usecases/teams.ts';
+
+type Change = ReturnType<(typeof teams | typeof services)['snapshot']>;
 
 /** The routes for other services. */
 export function internalRoutes(dependencies: Dependencies): InternalRoute[] {
@@ -25,8 +29,15 @@ export function internalRoutes(dependencies: Dependencies): InternalRoute[] {
       path: INTERNAL_PATHS.catalogChangePages,
       callers: ['incident'],
       query: changePageQuery,
-      handle: async ({ workspace_id: workspaceId, since, after }): Promise<CatalogChangePage> =>
-        readCatalogChangePage(dependencies, { workspaceId, since, after }),
+      handle: async ({ workspace_id: workspaceId, since, after }): Promise<CatalogChangePage> => {
+        const page = await readResourceChanges<Change>(dependencies, { workspaceId, since, after }, [teams, services]);
+        // After the version was read: the tiers have every change up to it.
+        const { tiers } = await dependencies.currentTiers(workspaceId);
+        return {
+          ...page,
+          tiers: tiers.map(({ key, label, order, isDefault }) => ({ key, label, order, is_default: isDefault })),
+        };
+      },
     }),
     internalRoute({
       path: INTERNAL_PATHS.exportedResources,

@@ -1,10 +1,10 @@
 import { type Cursors, implement, type Route } from '@tocsin/http';
+import { tierToWire } from '../domain/tiers.ts';
 import type { Dependencies } from '../usecases/context.ts';
 import { contracts } from './contracts.ts';
 import { memberHandlers } from './member-handlers.ts';
 import { serviceHandlers } from './service-handlers.ts';
 import { teamHandlers } from './team-handlers.ts';
-import { serviceTierView } from './views.ts';
 
 export const routes = (dependencies: Dependencies, cursors: Cursors): Route[] =>
   implement(contracts, {
@@ -13,6 +13,6 @@ export const routes = (dependencies: Dependencies, cursors: Cursors): Route[] =>
     ...memberHandlers(dependencies, cursors),
     listServiceTiers: async ({ principal }) => {
       const tiers = await dependencies.configurations.tiers(principal.workspace);
-      return { body: { service_tiers: tiers.map(serviceTierView) } };
+      return { body: { service_tiers: tiers.map(tierToWire) } };
     },
   });

@@ -1,47 +1,22 @@
 import type { Member } from '../domain/member.ts';
 import type { Service } from '../domain/service.ts';
 import type { Team } from '../domain/team.ts';
-import type { ServiceTier } from '../domain/tiers.ts';
-import type { MemberWire, ServiceTierWire, ServiceWire, TeamWire } from './wire.ts';
+import { SERVICE_COLUMNS } from '../store/service-store.ts';
+import { TEAM_COLUMNS } from '../store/team-store.ts';
+import type { MemberWire, ServiceWire, TeamWire } from './wire.ts';
 
 /** The representation of a service in responses. */
-export function serviceView(service: Service): ServiceWire {
-  const { owner } = service;
+export function serviceView({ owner, ...service }: Service): ServiceWire {
+  const { observability_names: names, ...wire } = SERVICE_COLUMNS.toWire(service) as ServiceWire;
   return {
-    id: service.id,
-    revision: service.revision,
-    company_id: service.workspaceId,
-    name: service.name,
-    slug: service.slug,
-    ...(service.description !== null && { description: service.description }),
-    ...(owner !== null && { owner_team_id: owner.id, owner_team_name: owner.name, owner_team_slug: owner.slug }),
-    tier: service.tier,
-    tags: [...service.tags],
-    ...(service.externalId !== null && { external_id: service.externalId }),
-    ...(service.observabilityNames.length > 0 && { observability_names: [...service.observabilityNames] }),
-    created_at: service.createdAt,
-    updated_at: service.updatedAt,
-    ...(service.archivedAt !== null && { archived_at: service.archivedAt }),
+    ...wire,
+    ...(names !== undefined && names.length > 0 && { observability_names: names }),
+    ...(owner !== null && { owner_team_name: owner.name, owner_team_slug: owner.slug }),
   };
 }
 
 /** The representation of a team in responses. */
-export function teamView(team: Team): TeamWire {
-  return {
-    id: team.id,
-    revision: team.revision,
-    company_id: team.workspaceId,
-    name: team.name,
-    slug: team.slug,
-    ...(team.description !== null && { description: team.description }),
-    ...(team.parentTeamId !== null && { parent_team_id: team.parentTeamId }),
-    ...(team.externalId !== null && { external_id: team.externalId }),
-    member_count: team.memberCount,
-    created_at: team.createdAt,
-    updated_at: team.updatedAt,
-    ...(team.archivedAt !== null && { archived_at: team.archivedAt }),
-  };
-}
+export const teamView = (team: Team): TeamWire => TEAM_COLUMNS.toWire(team) as TeamWire;
 
 /** The representation of a member in responses. */
 export function memberView(member: Member): MemberWire {
@@ -52,15 +27,5 @@ export function memberView(member: Member): MemberWire {
     role: member.role,
     created_at: member.createdAt,
     updated_at: member.updatedAt,
-  };
-}
-
-export function serviceTierView(tier: ServiceTier): ServiceTierWire {
-  return {
-    key: tier.key,
-    label: tier.label,
-    order: tier.order,
-    is_default: tier.isDefault,
-    description: tier.description,
   };
 }

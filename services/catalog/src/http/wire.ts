@@ -1,9 +1,10 @@
-import { boundedText, externalIdText, instant, MAX_KEY, MAX_RAW_LIST, nameText, trimmedText } from '@tocsin/contracts';
+import { boundedText, externalIdText, instant, keyText, MAX_RAW_LIST, nameText, trimmedText } from '@tocsin/contracts';
 import { normaliseList, pagination, schemaReference } from '@tocsin/http';
-import { isSlug, MAX_SLUG_BYTES, type SlugRule } from '@tocsin/resources';
+import { isSlug, MAX_SLUG_BYTES, type SlugRule, withDefaults } from '@tocsin/resources';
 import { z } from 'zod';
 import { MEMBER_ROLES } from '../domain/member.ts';
-import { SERVICE_SLUG, TEAM_SLUG } from '../domain/slug-rules.ts';
+import { SERVICE_SLUG } from '../domain/service.ts';
+import { TEAM_SLUG } from '../domain/team.ts';
 
 const id = z.int().min(1);
 /** The properties of every resource of the catalog. */
@@ -131,12 +132,18 @@ export const serviceTiersReply = z.strictObject({
 const name = nameText(128).meta({ description: 'A name for people; 1 to 128 characters after trimming' });
 /** The characters of a slug before its normalization, which can shorten a text to a third. */
 const MAX_SLUG_INPUT = 3 * MAX_SLUG_BYTES;
-const slug = (rule: SlugRule, form: string) =>
+/** @param pattern what the API description says of the rule (ADR 82) */
+const slug = (rule: SlugRule, form: string, pattern = rule.pattern.source) =>
   z
     .string()
     .max(MAX_SLUG_INPUT, { error: `Must be ${form}`, abort: true })
     .refine((value) => isSlug(value, rule), `Must be ${form}`)
-    .meta({ maxLength: MAX_SLUG_BYTES, description: `Permanent: ${form}; made from the name unless given` });
+    .meta({
+      minLength: 1,
+      maxLength: MAX_SLUG_BYTES,
+      pattern,
+      description: `Permanent: ${form}; made from the name unless given`,
+    });
 /** The limit applies to the stored list, which has neither blanks nor repetitions. */
 const names = z
   .array(trimmedText(128))
@@ -160,21 +167,10 @@ const serviceProperties = {
     .nullable()
     .optional()
     .meta({ description: 'ID of an active team that owns the service; null: none' }),
-  tier: boundedText(MAX_KEY).optional().meta({ description: "Key of one of the workspace's service tiers" }),
+  tier: keyText().optional().meta({ description: "Key of one of the workspace's service tiers" }),
   tags: names.optional().meta({ description: `Texts for grouping. ${NAMES}` }),
   external_id: externalId('service'),
   observability_names: names.optional().meta({ description: `Names of the service in monitoring systems. ${NAMES}` }),
-};
-
-const serviceDefaults = {
-  description: description.meta({ default: null }),
-  owner_team_id: serviceProperties.owner_team_id.meta({ default: null }),
-  tier: serviceProperties.tier.meta({
-    description: "Key of one of the workspace's service tiers; default: the workspace's default tier",
-  }),
-  tags: serviceProperties.tags.meta({ default: [] }),
-  external_id: serviceProperties.external_id.meta({ default: null }),
-  observability_names: serviceProperties.observability_names.meta({ default: [] }),
 };
 
 export const newService = z
@@ -183,9 +179,18 @@ export const newService = z
     slug: slug(
       SERVICE_SLUG,
       'a letter and then lower-case letters, digits or underscores, at most 64 bytes of UTF-8',
+      '^[^\\s!-`{-~][^\\s!-/:-^`{-~]*$',
     ).optional(),
-    ...serviceProperties,
-    ...serviceDefaults,
+    ...withDefaults(serviceProperties, {
+      description: null,
+      owner_team_id: null,
+      tags: [],
+      external_id: null,
+      observability_names: [],
+    }),
+    tier: serviceProperties.tier.meta({
+      description: "Key of one of the workspace's service tiers; default: the workspace's default tier",
+    }),
   })
   .meta({ id: 'NewService' });
 
@@ -206,10 +211,7 @@ export const newTeam = z
   .strictObject({
     name,
     slug: slug(TEAM_SLUG, 'a letter from a to z and then such letters, digits or underscores, at most 64').optional(),
-    ...teamProperties,
-    description: description.meta({ default: null }),
-    parent_team_id: teamProperties.parent_team_id.meta({ default: null }),
-    external_id: teamProperties.external_id.meta({ default: null }),
+    ...withDefaults(teamProperties, { description: null, parent_team_id: null, external_id: null }),
   })
   .meta({ id: 'NewTeam' });
 

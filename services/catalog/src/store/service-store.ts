@@ -1,5 +1,4 @@
-import { notFound } from '@tocsin/http';
-import { column, type ColumnsOf, resourceTable, rowMapping } from '@tocsin/resources';
+import { column, type ColumnsOf, type ListOptions, resourceStore, rowMapping } from '@tocsin/resources';
 import type { Knex } from '@tocsin/postgres';
 import type { NewService, Service } from '../domain/service.ts';
 import { sortKeyOf } from '../domain/sort-key.ts';
@@ -8,8 +7,8 @@ import { containsText } from './contains-text.ts';
 /** The column of each property; it has the property's name on the wire. */
 export const SERVICE_TABLE = {
   id: column('id', 'bigint'),
-  workspaceId: column('workspace_id', 'bigint'),
   revision: column('revision', 'bigint'),
+  workspaceId: column('workspace_id', 'bigint'),
   name: column('name', 'text'),
   slug: column('slug', 'text'),
   description: column('description', 'text'),
@@ -38,112 +37,78 @@ const RANK = `coalesce(array_position(?::text[], services.tier), ${LAST_RANK})`;
 
 /** The position of a service in the list. */
 export interface ServicePosition {
-  rank: number;
+  tier: string;
   sortKey: string;
   id: number;
 }
 
-export const positionOf = ({ tier, name, id }: Service, tiers: readonly string[]): ServicePosition => ({
-  rank: tiers.includes(tier) ? tiers.indexOf(tier) + 1 : LAST_RANK,
-  sortKey: sortKeyOf(name),
-  id,
-});
+export const positionOf = ({ tier, name, id }: Service): ServicePosition => ({ tier, sortKey: sortKeyOf(name), id });
 
 /** What a list is restricted to; all of them must match. */
 export interface ServiceFilters {
   ownerTeamId: number | undefined;
   /** Alternatives. */
   tiers: string[] | undefined;
-  externalId: string | undefined;
   /** A part of the name or the slug, in any case of letters. */
   q: string | undefined;
 }
 
 /** The services of one workspace, over a pool or a transaction. */
 export function serviceStore(db: Knex, workspaceId: number) {
-  const { lock, checkQuota, countActive, checkExternalId, resolveSlug, insert, update } = resourceTable<Service>(db, {
+  const store = resourceStore<Service>(db, workspaceId, {
     table: 'services',
     label: 'service',
     quota: 'services',
-    workspaceId,
     toColumns,
+    select: (rows) =>
+      rows.leftJoin('teams as owner', 'owner.id', 'services.owner_team_id').select<Service[]>(db.raw(SELECTION)),
+    joins: true,
   });
-  const services = () => db('services').where({ 'services.workspace_id': workspaceId });
-  const withOwner = () =>
-    services().leftJoin('teams as owner', 'owner.id', 'services.owner_team_id').select<Service[]>(db.raw(SELECTION));
-  const get = async (id: number): Promise<Service> => {
-    const [service] = await withOwner().where({ 'services.id': id });
-    if (service === undefined) throw notFound('The service');
-    return service;
-  };
   return {
-    /** @throws DomainError `not_found` */
-    get,
-
-    /** Locks the service until the transaction ends and returns it. @throws DomainError `not_found` */
-    async getForUpdate(id: number): Promise<Service> {
-      // Two statements: one that waited for the lock would join the owner's row as it was before the wait.
-      await lock(id);
-      return get(id);
-    },
-
-    checkQuota,
-    countActive,
-    checkExternalId,
-    resolveSlug,
-    insert,
-    update,
+    ...store,
 
     /** Returns services by the rank of their tiers, name, then ID, starting after a position. */
-    async list(options: {
-      limit: number;
-      includeArchived: boolean;
-      /** The tiers' keys in rank order. */
-      tiers: string[];
-      filters: ServiceFilters;
-      after: ServicePosition | undefined;
-    }): Promise<Service[]> {
-      const { ownerTeamId, tiers, externalId, q } = options.filters;
-      const query = withOwner()
-        .orderByRaw(`${RANK}, services.sort_name, services.id`, [options.tiers])
-        .limit(options.limit);
-      if (!options.includeArchived) void query.whereNull('services.archived_at');
+    async list(
+      options: ListOptions & {
+        /** The tiers' keys in rank order. */
+        tiers: string[];
+        filters: ServiceFilters;
+        /** Its tier is one of them. */
+        after: ServicePosition | undefined;
+      },
+    ): Promise<Service[]> {
+      const { ownerTeamId, tiers, q } = options.filters;
+      const query = store.listed(store.selected(), options);
+      void query.orderByRaw(`${RANK}, services.sort_name, services.id`, [options.tiers]);
       if (ownerTeamId !== undefined) void query.where('services.owner_team_id', ownerTeamId);
       if (tiers !== undefined) void query.whereIn('services.tier', tiers);
-      if (externalId !== undefined) void query.where('services.external_id', externalId);
       if (q !== undefined) {
         const name = containsText('services.sort_name', sortKeyOf(q));
-        const slug = containsText('services.slug', sortKeyOf(q));
+        const slug = containsText('normalize(services.slug, NFKC)', sortKeyOf(q));
         void query.whereRaw(`(${name.condition} or ${slug.condition})`, [...name.values, ...slug.values]);
       }
       if (options.after !== undefined) {
-        const { rank, sortKey, id } = options.after;
+        const { tier, sortKey, id } = options.after;
         void query.whereRaw(`(${RANK}, services.sort_name, services.id) > (?, ?, ?)`, [
           options.tiers,
-          rank,
+          options.tiers.indexOf(tier) + 1,
           sortKey,
           id,
         ]);
       }
-      return query;
+      return (await query) as Service[];
     },
-
-    /** Returns services by slug, archived ones included, after a slug. */
-    listBySlug: async ({ limit, after }: { limit: number; after: string }): Promise<Service[]> =>
-      withOwner().where('services.slug', '>', after).orderBy('services.slug').limit(limit),
-
-    /** Returns the services with these IDs in any order. */
-    listByIds: async (ids: readonly number[]): Promise<Service[]> => withOwner().whereIn('services.id', ids),
 
     /** Returns those of the texts that are slugs of services, archived ones included. */
     async findSlugs(texts: readonly string[]): Promise<Set<string>> {
-      const rows = await services().whereIn('slug', texts).select<{ slug: string }[]>('slug');
+      const rows = await store.rows().whereIn('slug', texts).select<{ slug: string }[]>('slug');
       return new Set(rows.map(({ slug }) => slug));
     },
 
     /** Counts the services, archived ones included, by each tier that is not in `keys`; with the slug of one of them. */
     countTiersExcept: async (keys: readonly string[]): Promise<{ tier: string; slug: string; count: number }[]> =>
-      services()
+      store
+        .rows()
         .whereNotIn('tier', keys)
         .groupBy('tier')
         .orderBy('tier')

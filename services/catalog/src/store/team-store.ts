@@ -1,5 +1,4 @@
-import { notFound } from '@tocsin/http';
-import { column, type ColumnsOf, resourceTable, rowMapping } from '@tocsin/resources';
+import { column, type ColumnsOf, type ListOptions, resourceStore, rowMapping } from '@tocsin/resources';
 import type { Knex } from '@tocsin/postgres';
 import { MAX_LEVELS } from '../domain/hierarchy.ts';
 import type { OwnerTeam } from '../domain/service.ts';
@@ -9,17 +8,17 @@ import type { NewTeam, Team } from '../domain/team.ts';
 /** The column of each property; it has the property's name on the wire. */
 export const TEAM_TABLE = {
   id: column('id', 'bigint'),
-  workspaceId: column('workspace_id', 'bigint'),
   revision: column('revision', 'bigint'),
+  workspaceId: column('workspace_id', 'bigint'),
   name: column('name', 'text'),
   slug: column('slug', 'text'),
   description: column('description', 'text'),
   parentTeamId: column('parent_team_id', 'bigint'),
   externalId: column('external_id', 'text'),
+  memberCount: column('member_count', 'integer'),
   createdAt: column('created_at', 'timestamptz'),
   updatedAt: column('updated_at', 'timestamptz'),
   archivedAt: column('archived_at', 'timestamptz'),
-  memberCount: column('member_count', 'integer'),
 } as const satisfies ColumnsOf<Team>;
 
 export const TEAM_COLUMNS = rowMapping<Team, typeof TEAM_TABLE>(TEAM_TABLE);
@@ -38,21 +37,16 @@ export interface TeamPosition {
 
 /** The teams of one workspace, over a pool or a transaction. */
 export function teamStore(db: Knex, workspaceId: number) {
-  const { checkQuota, countActive, checkExternalId, resolveSlug, insert, update } = resourceTable<Team>(db, {
+  const store = resourceStore<Team>(db, workspaceId, {
     table: 'teams',
     label: 'team',
     quota: 'teams',
-    workspaceId,
     toColumns,
+    select: (rows) => rows.select<Team[]>(db.raw(TEAM_COLUMNS.selection)),
   });
-  const teams = () => db('teams').where({ workspace_id: workspaceId });
-  const selected = () => teams().select<Team[]>(db.raw(TEAM_COLUMNS.selection));
-  const one = ([team]: Team[]): Team => {
-    if (team === undefined) throw notFound('The team');
-    return team;
-  };
   const countMembers = async (ids: readonly number[]): Promise<void> => {
-    await teams()
+    await store
+      .rows()
       .whereIn('id', ids)
       .update({ member_count: db.raw(MEMBER_COUNT) });
   };
@@ -65,11 +59,7 @@ export function teamStore(db: Knex, workspaceId: number) {
     await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`team-hierarchy-${workspaceId}`]);
   };
   return {
-    /** @throws DomainError `not_found` */
-    get: async (id: number): Promise<Team> => one(await selected().where({ id })),
-
-    /** Locks the team until the transaction ends and returns it. @throws DomainError `not_found` */
-    getForUpdate: async (id: number): Promise<Team> => one(await selected().where({ id }).forUpdate()),
+    ...store,
 
     /** Counts the members of a team again, after this transaction has locked it and changed them. */
     recount: async (id: number): Promise<void> => countMembers([id]),
@@ -83,13 +73,14 @@ export function teamStore(db: Knex, workspaceId: number) {
       const ids = memberships.map(({ team_id: id }) => id);
       await lockHierarchy();
       // A statement of its own: one that waits for a lock counts as of before the wait.
-      await teams().whereIn('id', ids).forUpdate().select('id');
+      await store.rows().whereIn('id', ids).forUpdate().select('id');
       await countMembers(ids);
     },
 
     /** Finds a team to refer to and keeps others from changing it until the transaction ends. */
     findForReference: async (id: number): Promise<ReferencedTeam | undefined> =>
-      teams()
+      store
+        .rows()
         .where({ id })
         .forShare()
         .first<ReferencedTeam | undefined>('id', 'name', 'slug', 'archived_at as archivedAt'),
@@ -125,35 +116,13 @@ export function teamStore(db: Knex, workspaceId: number) {
       return rows[0]?.height ?? 0;
     },
 
-    checkQuota,
-    countActive,
-    checkExternalId,
-    resolveSlug,
-    insert,
-    update,
-
     /** Returns teams by name, then ID, starting after a position. */
-    async list(options: {
-      limit: number;
-      includeArchived: boolean;
-      externalId: string | undefined;
-      after: TeamPosition | undefined;
-    }): Promise<Team[]> {
-      const query = selected().orderBy(['sort_name', 'id']).limit(options.limit);
-      if (!options.includeArchived) void query.whereNull('archived_at');
-      if (options.externalId !== undefined) void query.where('external_id', options.externalId);
-      if (options.after !== undefined) {
-        void query.whereRaw('(sort_name, id) > (?, ?)', [options.after.sortKey, options.after.id]);
-      }
-      return query;
+    async list(options: ListOptions & { after: TeamPosition | undefined }): Promise<Team[]> {
+      const { after } = options;
+      const query = store.listed(store.selected(), options).orderBy(['sort_name', 'id']);
+      if (after !== undefined) void query.whereRaw('(sort_name, id) > (?, ?)', [after.sortKey, after.id]);
+      return (await query) as Team[];
     },
-
-    /** Returns teams by slug, archived ones included, after a slug. */
-    listBySlug: async ({ limit, after }: { limit: number; after: string }): Promise<Team[]> =>
-      selected().where('slug', '>', after).orderBy('slug').limit(limit),
-
-    /** Returns the teams with these IDs in any order. */
-    listByIds: async (ids: readonly number[]): Promise<Team[]> => selected().whereIn('id', ids),
   };
 }
 

@@ -1,5 +1,4 @@
 import { serviceUnavailable } from '@tocsin/http';
-import type { Knex } from '@tocsin/postgres';
 import { raiseVersion, type VersionedDependencies } from '@tocsin/resources';
 import type { InternalServices } from '../clients/internal-services.ts';
 import { configurationStore, type CurrentTiers, UnsettledTiers } from '../store/configuration-store.ts';
@@ -21,14 +20,6 @@ export const currentTiers =
     } catch (error) {
       log.warn({ err: error, workspace: workspaceId }, 'cannot settle the service tiers; the stored ones apply');
     }
-    const { tiers, prepared } = await configurationStore(database, workspaceId).read();
-    return { tiers, isSettled: prepared === null };
-  };
-
-/** Reads the tiers as they are stored, for a process that does not reach the incident service. */
-export const storedTiers =
-  (database: Knex): CurrentTiers =>
-  async (workspaceId) => {
     const { tiers, prepared } = await configurationStore(database, workspaceId).read();
     return { tiers, isSettled: prepared === null };
   };

@@ -1,5 +1,6 @@
 import type { ExportedResources } from '@tocsin/contracts';
 import type { Knex } from '@tocsin/postgres';
+import { exportedPage } from '@tocsin/resources';
 import type { Service } from '../domain/service.ts';
 import type { Team } from '../domain/team.ts';
 import { serviceStore } from '../store/service-store.ts';
@@ -14,20 +15,18 @@ export async function exportResources(
   workspaceId: number,
   { kind, after }: { kind: string; after: string },
 ): Promise<ExportedResources> {
-  const page = { limit: PAGE + 1, after };
+  const page = { size: PAGE, after };
   if (kind === 'service') {
-    const services = await serviceStore(database, workspaceId).listBySlug(page);
-    return { resources: services.slice(0, PAGE).map(serviceLine), next: nextOf(services) };
+    return exportedPage(serviceStore(database, workspaceId), page, (services) => services.map(serviceLine));
   }
+  if (kind !== 'team') return { resources: [], next: null };
   const store = teamStore(database, workspaceId);
-  const teams = kind === 'team' ? await store.listBySlug(page) : [];
-  const parents = await store.listByIds(teams.flatMap(({ parentTeamId }) => parentTeamId ?? []));
-  const slugs = new Map(parents.map(({ id, slug }) => [id, slug]));
-  return { resources: teams.slice(0, PAGE).map((team) => teamLine(team, slugs)), next: nextOf(teams) };
+  return exportedPage(store, page, async (teams) => {
+    const parents = await store.listByIds(teams.flatMap(({ parentTeamId }) => parentTeamId ?? []));
+    const slugs = new Map(parents.map(({ id, slug }) => [id, slug]));
+    return teams.map((team) => teamLine(team, slugs));
+  });
 }
-
-/** The slug of the last row of the page, if there are others. */
-const nextOf = (rows: readonly { slug: string }[]) => (rows.length > PAGE ? (rows[PAGE - 1]?.slug ?? null) : null);
 
 const teamLine = (
   { slug, name, description, parentTeamId, externalId, archivedAt }: Team,

@@ -1,5 +1,5 @@
+import { jsonEqual } from '@tocsin/http';
 import type { NewServiceTiers, StoredServiceTiers, TiersPreparation } from '@tocsin/contracts';
-import { isDeepStrictEqual } from 'node:util';
 import { type Knex, versionStore } from '@tocsin/postgres';
 import { settledTiers, tierFromWire, tierToWire } from '../domain/tiers.ts';
 import { configurationStore } from '../store/configuration-store.ts';
@@ -23,7 +23,7 @@ export const prepareTiers = async (database: Knex, list: NewServiceTiers): Promi
     await versionStore(trx, workspaceId).next();
     const stored = await store.read();
     // The call has arrived twice.
-    if (stored.version === version && isDeepStrictEqual(stored.prepared, requested)) return { outcome: 'prepared' };
+    if (stored.version === version && jsonEqual(stored.prepared, requested)) return { outcome: 'prepared' };
     if (stored.version !== list.read_version) return { outcome: 'changed_since' };
     const services = await serviceStore(trx, workspaceId).countTiersExcept(requested.map(({ key }) => key));
     if (services.length > 0) return { outcome: 'in_use', services };

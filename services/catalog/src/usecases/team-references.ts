@@ -41,7 +41,7 @@ export async function checkKeptTeam(
  */
 export async function checkParent(
   trx: Knex.Transaction,
-  { workspaceId, teamId, parentId }: { workspaceId: number; teamId?: number; parentId: number },
+  { workspaceId, teamId, parentId }: { workspaceId: number; teamId: number | undefined; parentId: number },
 ): Promise<void> {
   await getActiveTeam(trx, { workspaceId, id: parentId, field: 'parent_team_id' });
   const store = teamStore(trx, workspaceId);

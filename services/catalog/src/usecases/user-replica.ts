@@ -56,7 +56,7 @@ export async function applyUsers(
 }
 
 /** Pulls page after page. @returns the version that the replica reached; undefined if the signal was aborted before */
-export async function pullUsers(options: {
+async function pullUsers(options: {
   database: Knex;
   userChanges: InternalServices['userChanges'];
   workspaceId: number;

@@ -7,12 +7,12 @@ import {
   violationField,
 } from '@tocsin/contracts';
 import { DomainError, invalidRequest, jsonEqual } from '@tocsin/http';
-import type { NewField } from './field.ts';
+import type { Field } from './field.ts';
 
 /** The properties without a small limit of their own, and the texts that go with them. */
-type SizedProperties = Pick<NewField, 'name' | 'description' | 'config' | 'defaultValue' | 'externalSource'>;
+type SizedProperties = Pick<Field, 'name' | 'description' | 'config' | 'defaultValue' | 'externalSource'>;
 type CheckedProperties = SizedProperties &
-  Pick<NewField, 'fieldType' | 'showOnCreation' | 'requiredOnCreation' | 'category'>;
+  Pick<Field, 'fieldType' | 'showOnCreation' | 'requiredOnCreation' | 'category'>;
 
 /**
  * Checks that the properties of a new or changed definition are consistent with each other (contract: Custom fields).

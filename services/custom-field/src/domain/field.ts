@@ -1,5 +1,5 @@
-import type { FieldConfig, FieldType } from '@tocsin/contracts';
-import type { Resource } from '@tocsin/resources';
+import type { CustomFieldDefinition, FieldConfig, FieldType } from '@tocsin/contracts';
+import type { SlugRule, StoredResource } from '@tocsin/resources';
 
 export const CATEGORIES = ['context', 'impact', 'analysis', 'external', 'custom'] as const;
 export const VISIBILITY_LEVELS = ['always', 'prominent', 'standard', 'collapsed'] as const;
@@ -24,15 +24,11 @@ export interface FieldProperties {
 }
 
 /** A stored definition of a custom field (contract: Custom fields). */
-export interface Field extends FieldProperties, Resource {
-  id: number;
-  workspaceId: number;
-  slug: string;
+export interface Field extends FieldProperties, StoredResource {
+  name: string;
+  externalId: string | null;
   fieldType: FieldType;
 }
-
-/** A definition that has no ID yet. */
-export type NewField = Omit<Field, 'id'>;
 
 /** The values of the properties that a create request does not contain. */
 export const DEFAULT_PROPERTIES = {
@@ -48,3 +44,28 @@ export const DEFAULT_PROPERTIES = {
   externalSource: null,
   externalId: null,
 } as const satisfies Partial<FieldProperties>;
+
+/** A given slug may contain hyphens; a generated one has only underscores. */
+export const FIELD_SLUG: SlugRule = {
+  pattern: /^[a-z][a-z0-9_-]*$/,
+  firstCharacter: /[a-z]/,
+  separators: /[^a-z0-9]+/g,
+};
+
+/** The form of a definition in events and replicas (contract: Events on the broker). */
+export function definitionSnapshot(field: Field): CustomFieldDefinition {
+  return {
+    id: field.id,
+    revision: field.revision,
+    name: field.name,
+    slug: field.slug,
+    field_type: field.fieldType,
+    ...(field.defaultValue !== null && { default_value: field.defaultValue }),
+    ...(field.config !== null && { config: field.config }),
+    required: field.required,
+    required_on_creation: field.requiredOnCreation,
+    sort_order: field.sortOrder,
+    created_at: field.createdAt,
+    archived_at: field.archivedAt,
+  };
+}

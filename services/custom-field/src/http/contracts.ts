@@ -1,5 +1,5 @@
-import { boundedText, MAX_FILTER_TEXT } from '@tocsin/contracts';
-import { type Contracts, endpoint, type Handlers, pageQuery, pathId } from '@tocsin/http';
+import { type Contracts, endpoint, pathId } from '@tocsin/http';
+import { resourceListQuery } from '@tocsin/resources';
 import { z } from 'zod';
 import { fieldPage, fieldPatch, fieldReply, newField } from './wire.ts';
 
@@ -11,17 +11,6 @@ const write = { tag: 'Custom fields', scope: 'custom_fields:write', needs: ['man
 /** Fails in a state of the definition that does not allow the operation. */
 const change = { ...write, errors: ['invalid_resource_state'] } as const;
 const params = z.strictObject({ id: pathId.meta({ description: 'ID of the definition' }) });
-const query = z.strictObject({
-  ...pageQuery,
-  include_archived: z
-    .boolean()
-    .optional()
-    .meta({ description: 'Whether the list contains archived ones, too; default: false', default: false }),
-  external_id: boundedText(MAX_FILTER_TEXT)
-    .min(1)
-    .optional()
-    .meta({ description: 'Only the one with exactly this external ID; default: any' }),
-});
 const reply = { status: 200, body: fieldReply, versioned: true } as const;
 const created = { ...reply, status: 201, assigned: ['field.id'] } as const;
 
@@ -30,7 +19,7 @@ export const contracts = {
   listCustomFields: {
     ...endpoint('GET', FIELDS, 'List custom-field definitions'),
     ...read,
-    query,
+    query: resourceListQuery,
     reply: { status: 200, body: fieldPage },
   },
   createCustomField: {
@@ -57,5 +46,3 @@ export const contracts = {
     reply,
   },
 } as const satisfies Contracts;
-
-export type CustomFieldApi = Handlers<typeof contracts>;

@@ -1,34 +1,31 @@
-import { buildPage, type Cursors, cursorsOf, DEFAULT_LIMIT } from '@tocsin/http';
+import { buildPage, type Cursors, cursorsOf, implement, type Route } from '@tocsin/http';
+import { type CommandDependencies, readListQuery, resourceHandlers } from '@tocsin/resources';
 import type { Field } from '../domain/field.ts';
-import { fieldStore } from '../store/field-store.ts';
-import { archiveField, restoreField } from '../usecases/archive-field.ts';
-import type { Dependencies } from '../usecases/context.ts';
-import { createField } from '../usecases/create-field.ts';
-import { updateField } from '../usecases/update-field.ts';
-import { contracts, type CustomFieldApi } from './contracts.ts';
-import { fieldView } from './views.ts';
+import { FIELD_COLUMNS, fieldStore } from '../store/field-store.ts';
+import { fieldCommands, fieldProperties, fields } from '../usecases/fields.ts';
+import { contracts } from './contracts.ts';
+import type { FieldWire } from './wire.ts';
 
 const { path } = contracts.listCustomFields;
-const reply = (field: Field) => ({ body: { field: fieldView(field) }, revision: field.revision });
+const fieldView = (field: Field): FieldWire => FIELD_COLUMNS.toWire(field) as FieldWire;
 
-export function fieldHandlers(dependencies: Dependencies, cursors: Cursors): CustomFieldApi {
+export function fieldRoutes(dependencies: CommandDependencies, cursors: Cursors): Route[] {
+  const { database } = dependencies;
+  const one = resourceHandlers({
+    database,
+    kind: fields,
+    commands: fieldCommands(dependencies),
+    properties: fieldProperties,
+    bodyOf: (field) => ({ field: fieldView(field) }),
+  });
   const positions = cursorsOf(cursors, { name: 'sort_order', keys: ['integer', 'timestamp', 'integer'] });
-  return {
+  return implement(contracts, {
     listCustomFields: async ({ principal: { workspace }, query }) => {
-      const {
-        limit = DEFAULT_LIMIT,
-        cursor,
-        include_archived: includeArchived = false,
-        external_id: externalId,
-      } = query;
-      const scope = { workspaceId: workspace.id, path, filters: { includeArchived, externalId } };
-      const after = cursor === undefined ? undefined : positions.decode(cursor, scope);
-      const store = fieldStore(dependencies.database, workspace.id);
+      const { limit, scope, listed, after } = readListQuery(query, { workspaceId: workspace.id, path, positions });
+      const store = fieldStore(database, workspace.id);
       const { rows, pagination } = await buildPage({
         listed: await store.list({
-          limit: limit + 1,
-          includeArchived,
-          externalId,
+          ...listed,
           after: after && { sortOrder: after[0], createdAt: after[1], id: after[2] },
         }),
         limit,
@@ -39,19 +36,10 @@ export function fieldHandlers(dependencies: Dependencies, cursors: Cursors): Cus
       return { body: { fields: rows, pagination } };
     },
 
-    createCustomField: async ({ principal, requestId, body }) =>
-      reply(await createField(dependencies, { principal, requestId, body })),
-
-    getCustomField: async ({ principal, params: { id } }) =>
-      reply(await fieldStore(dependencies.database, principal.workspace.id).get(id)),
-
-    updateCustomField: async ({ principal, requestId, params: { id }, expectedRevision, body }) =>
-      reply(await updateField(dependencies, { principal, requestId, id, expectedRevision, body })),
-
-    archiveCustomField: async ({ principal, requestId, params: { id } }) =>
-      reply(await archiveField(dependencies, { principal, requestId, id })),
-
-    restoreCustomField: async ({ principal, requestId, params: { id } }) =>
-      reply(await restoreField(dependencies, { principal, requestId, id })),
-  };
+    getCustomField: one.get,
+    createCustomField: one.create,
+    updateCustomField: one.update,
+    archiveCustomField: one.archive,
+    restoreCustomField: one.restore,
+  });
 }

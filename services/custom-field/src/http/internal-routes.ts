@@ -8,20 +8,20 @@ import {
   workspaceQuery,
 } from '@tocsin/contracts';
 import { internalRoute } from '@tocsin/http';
+import { type CommandDependencies, readResourceChanges } from '@tocsin/resources';
 import { fieldStore } from '../store/field-store.ts';
-import type { Dependencies } from '../usecases/context.ts';
 import { exportFields } from '../usecases/export-fields.ts';
-import { readFieldChangePage } from '../usecases/read-changes.ts';
+import { fields } from '../usecases/fields.ts';
 
 /** The routes for other services. */
-export function internalRoutes(dependencies: Dependencies) {
+export function internalRoutes(dependencies: CommandDependencies) {
   return [
     internalRoute({
       path: INTERNAL_PATHS.customFieldChangePages,
       callers: ['incident'],
       query: changePageQuery,
       handle: async ({ workspace_id: workspaceId, since, after }): Promise<CustomFieldChangePage> =>
-        readFieldChangePage(dependencies, { workspaceId, since, after }),
+        readResourceChanges(dependencies, { workspaceId, since, after }, [fields]),
     }),
     internalRoute({
       path: INTERNAL_PATHS.exportedResources,

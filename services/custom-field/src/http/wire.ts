@@ -6,12 +6,12 @@ import {
   fieldConfigInput,
   instant,
   nameText,
+  shownText,
 } from '@tocsin/contracts';
 import { pagination, schemaReference } from '@tocsin/http';
-import { isSlug, MAX_SLUG_BYTES } from '@tocsin/resources';
+import { isSlug, MAX_SLUG_BYTES, withDefaults } from '@tocsin/resources';
 import { z } from 'zod';
-import { CATEGORIES, VISIBILITY_LEVELS } from '../domain/field.ts';
-import { FIELD_SLUG } from '../domain/slug-rule.ts';
+import { CATEGORIES, FIELD_SLUG, VISIBILITY_LEVELS } from '../domain/field.ts';
 
 const id = z.int().min(1);
 const description = 'Validation options; which of them a field takes depends on its type';
@@ -121,48 +121,10 @@ const properties = {
     description:
       'ID of the field in another system, trimmed; no other field of the workspace, archived ones included, may have it; null: none',
   }),
-  external_source: boundedText(2048)
-    .refine((value) => value.trim() !== '', 'Must not be blank')
+  external_source: shownText(boundedText(2048))
     .nullable()
     .optional()
     .meta({ description: 'Where the values come from: required with category `external`, otherwise null or absent' }),
-};
-
-const defaults = {
-  description: properties.description.meta({ default: null }),
-  default_value: properties.default_value.meta({ default: null }),
-  config: properties.config.meta({
-    description:
-      'Rules for the values; a `select` or `multi_select` field needs options or allow_custom; default: none',
-    default: null,
-  }),
-  required: properties.required.meta({
-    description: 'Whether an incident that has a value must keep one: it can be changed, not removed; default: false',
-    default: false,
-  }),
-  category: properties.category.meta({
-    description: 'What the field is about, for user interfaces; `external` requires external_source; default: `custom`',
-    default: 'custom',
-  }),
-  visibility_level: properties.visibility_level.meta({
-    description: 'How prominently user interfaces should show it; the API shows all alike; default: `standard`',
-    default: 'standard',
-  }),
-  show_on_creation: properties.show_on_creation.meta({
-    description: 'Whether user interfaces should ask for a value when an incident is created; default: false',
-    default: false,
-  }),
-  required_on_creation: properties.required_on_creation.meta({
-    description:
-      'Whether a request that creates an incident must have a value; true requires show_on_creation; default: false',
-    default: false,
-  }),
-  auto_add_to_layout: properties.auto_add_to_layout.meta({
-    description: 'Whether user interfaces should add the field to their layouts by themselves; default: false',
-    default: false,
-  }),
-  external_source: properties.external_source.meta({ default: null }),
-  external_id: properties.external_id.meta({ default: null }),
 };
 
 export const newField = z
@@ -174,12 +136,29 @@ export const newField = z
       .refine((value) => isSlug(value, FIELD_SLUG), SLUG_FORM)
       .optional()
       .meta({
+        minLength: 1,
+        pattern: FIELD_SLUG.pattern.source,
         description:
           'Permanent: a letter from a to z and then such letters, digits, hyphens or underscores, at most 64; made from the name unless given',
       }),
     field_type: z.enum(FIELD_TYPES).meta({ description: 'The form of the values; it cannot be changed later' }),
-    ...properties,
-    ...defaults,
+    ...withDefaults(properties, {
+      description: null,
+      default_value: null,
+      required: false,
+      category: 'custom',
+      visibility_level: 'standard',
+      show_on_creation: false,
+      required_on_creation: false,
+      auto_add_to_layout: false,
+      external_source: null,
+      external_id: null,
+    }),
+    config: properties.config.meta({
+      description:
+        'Rules for the values; a `select` or `multi_select` field needs options or allow_custom; default: none',
+      default: null,
+    }),
   })
   .meta({ id: 'NewCustomField' });
 

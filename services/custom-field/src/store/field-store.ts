@@ -1,11 +1,11 @@
-import { notFound } from '@tocsin/http';
 import {
   column,
   type ColumnsOf,
   type Listed,
   listedColumns,
+  type ListOptions,
   readWhole,
-  resourceTable,
+  resourceStore,
   rowMapping,
 } from '@tocsin/resources';
 import type { Knex } from '@tocsin/postgres';
@@ -58,58 +58,30 @@ const MAX_SORT_ORDER = 2_147_483_647;
 
 /** The definitions of one workspace, over a pool or a transaction. */
 export function fieldStore(db: Knex, workspaceId: number) {
-  const { checkQuota, countActive, checkExternalId, resolveSlug, insert, update } = resourceTable<Field>(db, {
+  const store = resourceStore<Field>(db, workspaceId, {
     table: 'definitions',
     label: 'custom field',
     quota: 'custom_fields',
     quotaField: 'name',
-    workspaceId,
     toColumns: FIELD_COLUMNS.toRow,
+    select: (rows) => rows.select<Field[]>(db.raw(FIELD_COLUMNS.selection)),
   });
-  const fields = () => db('definitions').where({ workspace_id: workspaceId });
-  const selected = () => fields().select<Field[]>(db.raw(FIELD_COLUMNS.selection));
-  const one = ([field]: Field[]): Field => {
-    if (field === undefined) throw notFound('The custom field');
-    return field;
-  };
   return {
-    /** @throws DomainError `not_found` */
-    get: async (id: number): Promise<Field> => one(await selected().where({ id })),
-
-    /** Locks the definition until the transaction ends and returns it. @throws DomainError `not_found` */
-    getForUpdate: async (id: number): Promise<Field> => one(await selected().where({ id }).forUpdate()),
-
-    checkQuota,
-    countActive,
-    checkExternalId,
-    resolveSlug,
-    insert,
-    update,
+    ...store,
 
     /**
      * Returns one more than the highest sort order, archived definitions included. The caller holds the lock of the
      * workspace's version, so no other insertion gets the same one.
      */
     async nextSortOrder(): Promise<number> {
-      const [row] = await db('definitions')
-        .where({ workspace_id: workspaceId })
-        .max<{ highest: number | null }[]>({ highest: 'sort_order' });
+      const [row] = await store.rows().max<{ highest: number | null }[]>({ highest: 'sort_order' });
       return Math.min((row?.highest ?? 0) + 1, MAX_SORT_ORDER);
     },
 
     /** Lists definitions by sort order, time of creation, then ID, starting after a position. */
-    async list(options: {
-      limit: number;
-      includeArchived: boolean;
-      externalId: string | undefined;
-      after: FieldPosition | undefined;
-    }): Promise<Listed<Field>[]> {
-      const query = fields()
-        .select<Listed<Field>[]>(db.raw(LISTED_COLUMNS))
-        .orderBy(['sort_order', 'created_at', 'id'])
-        .limit(options.limit);
-      if (!options.includeArchived) void query.whereNull('archived_at');
-      if (options.externalId !== undefined) void query.where('external_id', options.externalId);
+    async list(options: ListOptions & { after: FieldPosition | undefined }): Promise<Listed<Field>[]> {
+      const query = store.listed(store.rows().select<Listed<Field>[]>(db.raw(LISTED_COLUMNS)), options);
+      void query.orderBy(['sort_order', 'created_at', 'id']);
       if (options.after !== undefined) {
         const { sortOrder, createdAt, id } = options.after;
         void query.whereRaw('(sort_order, created_at, id) > (?::integer, ?::timestamptz, ?::bigint)', [
@@ -122,13 +94,6 @@ export function fieldStore(db: Knex, workspaceId: number) {
     },
 
     /** The listed definitions with all their properties, a few at a time. */
-    readWhole: (listed: readonly Listed<Field>[]) => readWhole(listed, async (ids) => selected().whereIn('id', ids)),
-
-    /** Returns definitions by slug, archived ones included, after a slug. */
-    listBySlug: async ({ limit, after }: { limit: number; after: string }): Promise<Field[]> =>
-      selected().where('slug', '>', after).orderBy('slug').limit(limit),
-
-    /** Returns the definitions with these IDs in any order. */
-    listByIds: async (ids: readonly number[]): Promise<Field[]> => selected().whereIn('id', ids),
+    readWhole: (listed: readonly Listed<Field>[]) => readWhole(listed, store.listByIds),
   };
 }

@@ -1,16 +1,15 @@
 import type { ExportedResources } from '@tocsin/contracts';
 import type { Knex } from '@tocsin/postgres';
+import { exportedPage } from '@tocsin/resources';
 import { fieldStore } from '../store/field-store.ts';
 
 /** A definition has 64 KiB at most. */
 const PAGE = 20;
 
 /** Returns a page of definitions for an export: what a create takes (contract: Export). */
-export async function exportFields(database: Knex, workspaceId: number, after: string): Promise<ExportedResources> {
-  const fields = await fieldStore(database, workspaceId).listBySlug({ limit: PAGE + 1, after });
-  const page = fields.slice(0, PAGE);
-  return {
-    resources: page.map((field) => ({
+export const exportFields = async (database: Knex, workspaceId: number, after: string): Promise<ExportedResources> =>
+  exportedPage(fieldStore(database, workspaceId), { size: PAGE, after }, (fields) =>
+    fields.map((field) => ({
       slug: field.slug,
       name: field.name,
       field_type: field.fieldType,
@@ -28,6 +27,4 @@ export async function exportFields(database: Knex, workspaceId: number, after: s
       external_id: field.externalId,
       archived: field.archivedAt !== null,
     })),
-    next: fields.length > PAGE ? (page.at(-1)?.slug ?? null) : null,
-  };
-}
+  );

@@ -1,14 +1,17 @@
+import type { Caller } from '@tocsin/resources';
 import type { Chat, ChatChannel } from './clients/chat.ts';
-import { channelName } from './domain/channel-name.ts';
+import { channelName, type ChannelNaming } from './domain/channel-name.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
 import { incidentStore } from '../incidents/store/incident-store.ts';
-import { channelNotLinked, chatNotConfigured, toDomainError } from './chat-errors.ts';
-import type { Caller } from '@tocsin/resources';
-import type { Dependencies } from '../dependencies.ts';
+import { channelNotLinked, chatNotConfigured, toDomainError, type Chats } from './chats.ts';
+import type { CommandDependencies } from '../incidents/run-command.ts';
+import { knownTimeZone } from '../shared/domain/time-zone.ts';
 
 /** The requested name of a channel: a given one, or the one that the workspace's template produces. */
 export type RequestedName = { mode: 'custom'; name: string } | { mode: 'workspace_template' };
+
+export type ChannelDependencies = Pick<CommandDependencies, 'database' | 'configurations'> & { chats: Chats };
 
 interface NameCommand extends Caller {
   id: number;
@@ -34,12 +37,12 @@ export interface NameChange {
  * `service_unavailable`
  */
 export async function previewChannelName(
-  dependencies: Dependencies,
+  dependencies: ChannelDependencies,
   { principal, id, requested }: NameCommand,
 ): Promise<NamePreview> {
   const incident = await incidentStore(dependencies.database, principal.workspace.id).get(id);
-  return withChannel(dependencies, incident, async ({ chat, template, channel }) => {
-    const name = resolveName(requested, template, incident);
+  return withChannel(dependencies, { principal, incident }, async ({ chat, naming, channel }) => {
+    const name = resolveName(requested, naming, incident);
     const available = name === channel.name || (await chat.findChannel(name)) === undefined;
     return { name, currentName: channel.name, available };
   });
@@ -51,30 +54,32 @@ export async function previewChannelName(
  * `slack_channel_not_found`, `slack_channel_name_taken`, `service_unavailable`
  */
 export async function setChannelName(
-  dependencies: Dependencies,
+  dependencies: ChannelDependencies,
   { principal, id, requested }: NameCommand,
 ): Promise<NameChange> {
   const incident = await incidentStore(dependencies.database, principal.workspace.id).get(id);
   checkWritable(incident);
-  return withChannel(dependencies, incident, async ({ chat, template, channel }) => {
-    const name = resolveName(requested, template, incident);
+  return withChannel(dependencies, { principal, incident }, async ({ chat, naming, channel }) => {
+    const name = resolveName(requested, naming, incident);
     const changed = name !== channel.name;
     if (changed) await chat.renameChannel(channel.id, name);
     return { name, channelId: channel.id, changed };
   });
 }
 
-const resolveName = (requested: RequestedName, template: string, incident: Incident): string =>
-  requested.mode === 'custom' ? requested.name : channelName(template, incident);
+const resolveName = (requested: RequestedName, naming: ChannelNaming, incident: Incident): string =>
+  requested.mode === 'custom' ? requested.name : channelName(naming, incident);
 
 /** Runs `work` with an incident's channel and converts the chat's errors into those of the API. */
 async function withChannel<Result>(
-  dependencies: Dependencies,
-  { workspaceId, slackChannelId }: Incident,
-  work: (linked: { chat: Chat; template: string; channel: ChatChannel }) => Promise<Result>,
+  dependencies: ChannelDependencies,
+  { principal, incident }: Pick<Caller, 'principal'> & { incident: Incident },
+  work: (linked: { chat: Chat; naming: ChannelNaming; channel: ChatChannel }) => Promise<Result>,
 ): Promise<Result> {
+  const { workspace } = principal;
+  const { slackChannelId } = incident;
   try {
-    const connected = await dependencies.chats.find(workspaceId, 'request');
+    const connected = await dependencies.chats.find(workspace.id, 'request');
     if (connected === undefined) throw chatNotConfigured();
     const { chat, template } = connected;
     if (slackChannelId === '') {
@@ -82,7 +87,8 @@ async function withChannel<Result>(
       await chat.check();
       throw channelNotLinked();
     }
-    return await work({ chat, template, channel: await chat.getChannel(slackChannelId) });
+    const timeZone = knownTimeZone((await dependencies.configurations.get(workspace)).timeZone);
+    return await work({ chat, naming: { template, timeZone }, channel: await chat.getChannel(slackChannelId) });
   } catch (error) {
     throw toDomainError(error);
   }

@@ -1,8 +1,9 @@
 import type { Knex } from '@tocsin/postgres';
-import { currentDryRun, openKeyring } from '@tocsin/runtime';
-import { type Chat, ChatError } from './clients/chat.ts';
-import { unchangedChat } from './clients/unchanged-chat.ts';
+import { currentDryRun, openKeyring, Gauge, type Logger, type Metrics } from '@tocsin/runtime';
+import { DomainError, type ErrorCode, serviceUnavailable } from '@tocsin/http';
+import { type Chat, ChatError, type ChatFailureReason } from './clients/chat.ts';
 import { type ChatConnection, chatConnectionStore } from './store/chat-connection-store.ts';
+import type { StepFailure } from './domain/provisioning.ts';
 
 /** A workspace's chat and its template for channel names. */
 interface ConnectedChat {
@@ -30,7 +31,7 @@ export interface Chats {
 export type ChatTimeout = 'request' | 'background';
 
 /** Opens a chat with a connection's token. */
-export type OpenChat = (token: string, timeout: ChatTimeout, signal?: AbortSignal) => Chat;
+type OpenChat = (token: string, timeout: ChatTimeout, signal?: AbortSignal) => Chat;
 
 /** The keyring that encrypts stored tokens; each token is bound to its workspace. */
 export const chatKeyring = (secretKeys: string) => openKeyring(secretKeys, 'chat-token');
@@ -73,3 +74,91 @@ export function chats(options: { database: Knex; secretKeys: string; open: OpenC
       }),
   };
 }
+
+/** The API's error code for each failure reason of a chat. */
+const ERROR_CODES: Record<ChatFailureReason, ErrorCode> = {
+  not_connected: 'slack_not_configured',
+  channel_missing: 'slack_channel_not_found',
+  name_taken: 'slack_channel_name_taken',
+  invalid_name: 'invalid_slack_channel_name_request',
+  rate_limited: 'rate_limited',
+  unavailable: 'service_unavailable',
+  refused: 'internal',
+};
+
+const MESSAGES: Partial<Record<ChatFailureReason, string>> = {
+  not_connected: 'The chat rejects the workspace’s connection',
+  channel_missing: 'The incident’s channel does not exist or is not accessible to the connection',
+  name_taken: 'Another channel has this name',
+};
+
+export const channelNotLinked = () =>
+  new DomainError('incident_slack_channel_missing', 'The incident has no linked channel');
+
+export const chatNotConfigured = () => new DomainError('slack_not_configured', 'The workspace has no chat connection');
+
+/** Converts a chat error into the API's error; returns any other error unchanged. */
+export function toDomainError(error: unknown): unknown {
+  if (!(error instanceof ChatError)) return error;
+  const { reason, retryAfter } = error;
+  const message = MESSAGES[reason];
+  if (message !== undefined) return new DomainError(ERROR_CODES[reason], message);
+  if (reason === 'invalid_name') {
+    return new DomainError(ERROR_CODES[reason], 'The chat does not accept this name', { field: 'name' });
+  }
+  return serviceUnavailable('The chat is unavailable', retryAfter);
+}
+
+/** Converts an error of a provisioning step into the failure that is stored. */
+export function toStepFailure(error: unknown): StepFailure {
+  if (error instanceof DomainError) return { errorCode: error.code, isTransient: false };
+  // An error of this service or its database may be temporary.
+  if (!(error instanceof ChatError)) return { errorCode: 'internal', isTransient: true };
+  const { reason, retryAfter } = error;
+  const isTransient = reason === 'unavailable' || reason === 'rate_limited';
+  return {
+    errorCode: ERROR_CODES[reason],
+    isTransient,
+    ...(reason === 'rate_limited' && { retryAfter: retryAfter ?? 1 }),
+  };
+}
+
+/** Workspaces in one log line. */
+const MAX_LOGGED = 100;
+
+/** Encrypts chat tokens with the current key and reports those that no configured key decrypts: reconnect their workspaces. */
+export function chatTokenRotation(options: { chats: Chats; log: Logger; metrics: Metrics }): () => Promise<boolean> {
+  const { chats, log, metrics } = options;
+  const gauge = new Gauge({
+    name: 'tocsin_chat_unopened_tokens',
+    help: 'Workspaces whose chat token no configured key decrypts',
+    registers: [metrics],
+  });
+  return async () => {
+    const undecryptable = await chats.rotateEncryption();
+    gauge.set(undecryptable.length);
+    if (undecryptable.length > 0) {
+      const workspaces = undecryptable.slice(0, MAX_LOGGED);
+      log.error({ count: undecryptable.length, workspaces }, 'cannot decrypt chat tokens: their key is not configured');
+    }
+    return false;
+  };
+}
+
+/** A chat that a dry run uses: its changes only check whether the chat would refuse them, as far as the chat says so. */
+const unchangedChat = (chat: Chat): Chat => ({
+  check: chat.check,
+  findChannel: chat.findChannel,
+  getChannel: chat.getChannel,
+  renameChannel: async (_channelId, name) => {
+    if ((await chat.findChannel(name)) !== undefined) throw new ChatError('name_taken', 'Another channel has the name');
+  },
+  createChannel: unsupported,
+  setPurpose: unsupported,
+  inviteUsergroups: unsupported,
+});
+
+/** Only background work does these. */
+const unsupported = async (): Promise<never> => {
+  throw new Error('a dry run changes nothing in a chat');
+};

@@ -1,10 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import { invalidRequest, normaliseList } from '@tocsin/http';
+import { invalidRequest, normaliseList, invalidState } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
+import { type Caller, eventOrigin } from '@tocsin/resources';
 import { slugify } from './domain/channel-name.ts';
 import type { IncidentProperties } from '../incidents/domain/incident.ts';
-import type { NewProvisioning } from './store/insert-provisioning.ts';
-import { type Caller, eventOrigin } from '@tocsin/resources';
+import { type NewProvisioning, provisioningStore } from './store/provisioning-store.ts';
+import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
+import { checkWritable } from '../incidents/domain/lifecycle.ts';
+import { type Provisioning, STEP_KEYS, type StepKey } from './domain/provisioning.ts';
+import { incidentStore } from '../incidents/store/incident-store.ts';
+
+/** What commands that request provisioning need. */
+export interface ProvisioningCommandDependencies extends CommandDependencies {
+  /** Makes the provisioner look for due steps now; call it after the commit. */
+  wakeProvisioner: () => void;
+}
 
 /** The chat setup that a create requests. */
 export interface ChatRequest {
@@ -22,7 +32,7 @@ export interface ChatRequest {
 export function shortTitleSlug(text: string, { required }: { required: boolean }): string {
   const shortTitle = slugify(text);
   if (required && shortTitle === '') {
-    throw invalidRequest('short_title', 'The workspace requires one, with at least one letter a to z or digit');
+    throw invalidRequest('short_title', 'The workspace requires one, with at least one letter or digit');
   }
   return shortTitle;
 }
@@ -48,4 +58,80 @@ export function requestedProvisioning(
   if (steps.length === 0) return undefined;
   const marker = randomBytes(6).toString('hex');
   return { ...eventOrigin(caller), marker, usergroups, steps, now };
+}
+
+interface RequestCommand extends Caller {
+  id: number;
+  /** Default: that of the incident. */
+  shortTitle: string | undefined;
+  /** Handles of the user groups to invite. */
+  usergroups: readonly string[];
+}
+
+/**
+ * Requests a channel for an incident that has none and for which none was requested (contract: Chat).
+ * @throws DomainError `not_found`; `invalid_resource_state` if the incident is archived, has a channel, or one was
+ *   requested; `invalid_request` for the short title
+ */
+export async function requestProvisioning(
+  dependencies: ProvisioningCommandDependencies,
+  command: RequestCommand,
+): Promise<Provisioning> {
+  const { principal, id, usergroups } = command;
+  const { workspace } = principal;
+  const provisioning = await runCommand(dependencies, {
+    workspace,
+    transaction: async (trx) => {
+      const incidents = incidentStore(trx, workspace.id);
+      const incident = await incidents.getForUpdate(id);
+      checkWritable(incident);
+      if (incident.slackChannelId !== '') throw invalidState('The incident has a channel');
+      const store = provisioningStore(trx);
+      if ((await store.find(id)) !== undefined) throw invalidState('The provisioning was requested already');
+      const text = command.shortTitle ?? incident.shortTitle;
+      const shortTitle = shortTitleSlug(text, { required: workspace.short_title_required });
+      const chat = { shortTitle, createChannel: true, usergroups };
+      await incidents.setShortTitle(id, shortTitle);
+      const requested = requestedProvisioning(command, { chat, incident, now: dependencies.clock.now() });
+      await store.add({ incidentId: id, workspaceId: workspace.id }, requested as NewProvisioning);
+      return store.find(id);
+    },
+  });
+  dependencies.wakeProvisioner();
+  return provisioning as Provisioning;
+}
+
+interface RetryCommand extends Caller {
+  id: number;
+  /** The failed steps to retry; default: all. */
+  steps: readonly StepKey[] | undefined;
+}
+
+/**
+ * Retries the failed steps of an incident's provisioning (contract: Chat).
+ * @throws DomainError `not_found`; `invalid_resource_state` if the incident is archived or none of the steps has failed
+ */
+export async function retryProvisioning(
+  dependencies: ProvisioningCommandDependencies,
+  command: RetryCommand,
+): Promise<Provisioning> {
+  const { principal, id, steps = STEP_KEYS } = command;
+  const { workspace } = principal;
+  const provisioning = await runCommand(dependencies, {
+    workspace,
+    transaction: async (trx) => {
+      const incident = await incidentStore(trx, workspace.id).getForUpdate(id);
+      checkWritable(incident);
+      const store = provisioningStore(trx);
+      if ((await store.retry(id, steps, dependencies.clock.now())) === 0)
+        throw invalidState('No step of the provisioning has failed');
+      const retried = await store.find(id);
+      const channel = retried?.steps.find(({ key }) => key === 'slack_channel')?.status;
+      // Invitations wait for the channel unless a channel is linked already.
+      if (incident.slackChannelId === '' && channel === 'pending') await store.makeWait(id, 'invite_usergroups');
+      return retried;
+    },
+  });
+  dependencies.wakeProvisioner();
+  return provisioning as Provisioning;
 }

@@ -4,7 +4,7 @@ import {
   type UnannouncedConfiguration,
   unannouncedConfigurations,
 } from '../configuration/store/unannounced-configurations.ts';
-import type { ConfigurationServices } from './clients/configuration-services.ts';
+import type { Owners } from '../replicas/clients/owners.ts';
 
 /** Makes the gateway raise the versions of workspaces whose configuration has changed: that makes the change visible. */
 export interface ConfigurationAnnouncements {
@@ -19,13 +19,13 @@ const BATCH = 100;
 
 export function configurationAnnouncements(options: {
   database: Knex;
-  services: Pick<ConfigurationServices, 'announce'>;
+  owners: Pick<Owners, 'announceConfiguration'>;
   log: Logger;
 }): ConfigurationAnnouncements {
-  const { database, services, log } = options;
+  const { database, owners, log } = options;
   const announce = async (change: UnannouncedConfiguration): Promise<boolean> => {
     try {
-      await services.announce(change.workspaceId);
+      await owners.announceConfiguration(change.workspaceId);
       await unannouncedConfigurations(database).remove(change);
       return true;
     } catch (error) {

@@ -1,5 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
-import { checkRevision, DomainError, serviceUnavailable } from '@tocsin/http';
+import { checkRevision, DomainError, jsonEqual, serviceUnavailable } from '@tocsin/http';
 import { type Change, recordChange } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
@@ -11,18 +10,24 @@ import {
 } from '../configuration/domain/configuration-document.ts';
 import type { ConfigurationPart } from '../configuration/domain/configuration-part.ts';
 import { configurationChanges } from '../configuration/store/configuration-changes.ts';
-import type { Author } from '../incidents/author.ts';
-import { assignGroupIds } from '../timeline/domain/timeline-group-ids.ts';
+import type { Author } from '../incidents/save-incident.ts';
+import {
+  assignGroupIds,
+  checkReplacements,
+  inUse,
+  type Replacements,
+  statusesWithOtherEnd,
+  type ListChange,
+  removedKeys,
+} from './domain/replacements.ts';
 import { timelineGroupStore } from '../timeline/store/timeline-group-store.ts';
-import { checkUse } from './check-use.ts';
-import { checkReplacements, inUse, type Replacements, statusesWithOtherEnd } from './domain/replacements.ts';
 import { mapIncidents } from './map-incidents.ts';
 import { readLists, type TierOwner, type TierState } from './read-configuration.ts';
 
-export interface ConfigurationCommand {
+interface ConfigurationCommand {
   /** Of which workspace, and who changes it. */
   by: Change;
-  /** The lists to replace. */
+  /** What to replace. */
   part: ConfigurationPart;
   tiers: TierOwner;
   /** The tiers, read before the transaction. */
@@ -49,6 +54,8 @@ export interface ChangedConfiguration {
   /** Of the service tiers; `undefined` if they stayed. */
   tiersVersion: number | undefined;
   isChanged: boolean;
+  /** The places of the groups whose IDs this change assigned. */
+  newGroups: number[];
   /** How many incidents have changed. */
   incidents: number;
   /** About how many bytes the changes of incidents have added. */
@@ -77,13 +84,14 @@ export async function changeConfiguration(
   const groups = part.timeline_groups && assignGroupIds(part.timeline_groups, before.lists.groups);
   const after: ConfigurationLists = { ...before.lists, ...requested, ...(groups && { groups }) };
   checkReplacements(replace, { before: before.lists, after });
-  const isSame = (name: keyof ConfigurationLists) => isDeepStrictEqual(after[name], before.lists[name]);
+  const isSame = (name: keyof ConfigurationLists) => jsonEqual(after[name], before.lists[name]);
   if ((Object.keys(after) as (keyof ConfigurationLists)[]).every(isSame)) {
     return {
       lists: after,
       version: before.version,
       tiersVersion: undefined,
       isChanged: false,
+      newGroups: [],
       incidents: 0,
       written: 0,
     };
@@ -95,6 +103,8 @@ export async function changeConfiguration(
     ...(!isSame('statuses') && { workflowStatuses: after.statuses }),
     ...(!isSame('severities') && { severities: after.severities }),
     ...(!isSame('exchangeRates') && { exchangeRates: after.exchangeRates }),
+    ...(!isSame('timeZone') && { timeZone: after.timeZone }),
+    ...(!isSame('postmortemTemplate') && { postmortemTemplate: after.postmortemTemplate }),
   });
   if (!isSame('groups')) await timelineGroupStore(trx, workspaceId).replace(after.groups);
   const written =
@@ -119,12 +129,15 @@ export async function changeConfiguration(
     ...differences(listsView(before.lists), listsView(after)),
     now,
   });
-  return { lists: after, version, tiersVersion, isChanged: true, incidents: mapped.length + ended.length, written };
+  const known = new Set([...before.lists.groups, ...(part.timeline_groups ?? [])].map(({ id }) => id));
+  const newGroups = after.groups.flatMap(({ id }, place) => (known.has(id) ? [] : place));
+  const incidents = mapped.length + ended.length;
+  return { lists: after, version, tiersVersion, isChanged: true, newGroups, incidents, written };
 }
 
-/** The lists that are not the same, before and after. */
+/** What is not the same, before and after. */
 function differences(before: ConfigurationListsView, after: ConfigurationListsView) {
-  const isChanged = ([name, list]: [string, unknown]) => !isDeepStrictEqual(list, before[name as keyof typeof before]);
+  const isChanged = ([name, list]: [string, unknown]) => !jsonEqual(list, before[name as keyof typeof before]);
   const changed = Object.fromEntries(Object.entries(after).filter(isChanged));
   return {
     before: Object.fromEntries(Object.entries(before).filter(([name]) => Object.hasOwn(changed, name))),
@@ -180,4 +193,52 @@ async function prepareTiers(
   throw inUse('service_tiers', `Tiers that services have cannot be removed: ${used}`, {
     service_tiers: Object.fromEntries(services.map(({ tier, count }) => [tier, count])),
   });
+}
+
+const LISTS = {
+  status: { list: 'statuses', field: 'workflow_statuses' },
+  severity: { list: 'severities', field: 'severities' },
+} as const;
+
+/**
+ * Refuses to remove statuses and severities that incidents, archived ones included, have and that nothing replaces, and
+ * groups with timeline events.
+ * @throws DomainError `invalid_resource_state`, which counts what has each of them
+ */
+async function checkUse(
+  trx: Knex.Transaction,
+  { workspaceId, before, after, replace }: ListChange & { workspaceId: number; replace: Replacements },
+): Promise<void> {
+  const unmapped = (list: 'statuses' | 'severities') =>
+    removedKeys(before[list], after[list]).filter((key) => !Object.hasOwn(replace[list] ?? {}, key));
+  const uses = await configurationChanges(trx, workspaceId).countUses({
+    status: unmapped('statuses'),
+    severity: unmapped('severities'),
+  });
+  const [first] = uses;
+  if (first !== undefined) {
+    const counts = (column: keyof typeof LISTS) => uses.filter(({ field }) => field === column);
+    const details = Object.fromEntries(
+      (Object.keys(LISTS) as (keyof typeof LISTS)[])
+        .filter((column) => counts(column).length > 0)
+        .map((column) => [
+          LISTS[column].list,
+          Object.fromEntries(counts(column).map(({ key, count }) => [key, count])),
+        ]),
+    );
+    const message = `The ${first.field} ${first.key} cannot be removed: incidents have it (${first.count}, archived ones included)`;
+    throw inUse(LISTS[first.field].field, message, details);
+  }
+
+  const kept = new Set(after.groups.map(({ id }) => id));
+  const removed = before.groups.filter(({ id }) => !kept.has(id));
+  const used = await timelineGroupStore(trx, workspaceId).countEvents(removed.map(({ id }) => id));
+  const [group] = used;
+  if (group === undefined) return;
+  const name = removed.find(({ id }) => id === group.id)?.name ?? '';
+  throw inUse(
+    'timeline_groups',
+    `The group ${group.id} (${name}) cannot be removed: it has timeline events (${group.count})`,
+    { timeline_groups: Object.fromEntries(used.map(({ id, count }) => [String(id), count])) },
+  );
 }

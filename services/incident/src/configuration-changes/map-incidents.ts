@@ -2,15 +2,13 @@ import { insertEvents, type NewEvent } from '@tocsin/messaging';
 import { type Knex, runPipeline } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { WorkflowStatus } from '../configuration/domain/configuration.ts';
-import { type Author, recordedActor } from '../incidents/author.ts';
-import { bytesOfChanges } from '../incidents/domain/changed-bytes.ts';
-import { changesBetween } from '../incidents/domain/changes.ts';
+import { type Author, recordedActor } from '../incidents/save-incident.ts';
+import { bytesOfChanges, changesBetween, shortenChanges } from '../incidents/domain/changes.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
-import { shortenChanges } from '../incidents/domain/large-changes.ts';
 import { statusChange } from '../incidents/domain/lifecycle.ts';
 import { incidentSnapshot } from '../incidents/domain/snapshot.ts';
 import { insertChangelogEntries } from '../incidents/store/changelog-store.ts';
-import { lockIncidents, updateStates } from '../incidents/store/incident-states.ts';
+import { lockIncidents, updateStates } from '../incidents/store/incident-store.ts';
 import type { Replacements } from './domain/replacements.ts';
 
 /** Incidents that are changed by one round of statements: their values have at most 256 KiB each. */

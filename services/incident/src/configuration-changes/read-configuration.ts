@@ -2,7 +2,7 @@ import type { NewServiceTiers, StoredServiceTiers, TiersPreparation } from '@toc
 import type { Knex } from '@tocsin/postgres';
 import type { ConfigurationLists } from '../configuration/domain/configuration-document.ts';
 import { configurationChanges } from '../configuration/store/configuration-changes.ts';
-import { readConfiguration } from '../configuration/store/configuration-store.ts';
+import { findPostmortemTemplate, readConfiguration } from '../configuration/store/configuration-store.ts';
 import { timelineGroupStore } from '../timeline/store/timeline-group-store.ts';
 
 /** The service tiers as the catalog stores them. */
@@ -25,12 +25,14 @@ export interface StoredConfiguration {
 
 /** Reads all lists of a workspace, in a transaction that sees one state of them. */
 export async function readLists(trx: Knex, workspaceId: number, tiers: TierState): Promise<StoredConfiguration> {
-  const { version, statuses, severities, exchangeRates } = await readConfiguration(trx, workspaceId);
+  const { version, statuses, severities, exchangeRates, timeZone } = await readConfiguration(trx, workspaceId);
   const tiersVersion = await configurationChanges(trx, workspaceId).findTiersVersion();
   const lists = {
     statuses,
     severities,
     exchangeRates: Object.fromEntries(exchangeRates),
+    timeZone,
+    postmortemTemplate: await findPostmortemTemplate(trx, workspaceId),
     groups: await timelineGroupStore(trx, workspaceId).list(),
     tiers: tiers.prepared !== null && tiersVersion >= tiers.version ? tiers.prepared : tiers.tiers,
   };

@@ -4,11 +4,18 @@ import type { Caller } from '@tocsin/resources';
 import type { ConfigurationPart } from '../configuration/domain/configuration-part.ts';
 import { configurationChanges } from '../configuration/store/configuration-changes.ts';
 import { unannouncedConfigurations } from '../configuration/store/unannounced-configurations.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { authorOf } from '../incidents/author.ts';
+import { authorOf } from '../incidents/save-incident.ts';
+import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
+import type { ConfigurationAnnouncements } from './announcements.ts';
 import { type ChangedConfiguration, changeConfiguration } from './change-configuration.ts';
+import type { Owners } from '../replicas/clients/owners.ts';
 import type { Replacements } from './domain/replacements.ts';
 import { readWholeConfiguration, type StoredConfiguration, type TierOwner } from './read-configuration.ts';
+
+export interface ConfigurationDependencies extends CommandDependencies {
+  owners: Pick<Owners, 'readTiers' | 'prepareTiers'>;
+  announcements: Pick<ConfigurationAnnouncements, 'announce'>;
+}
 
 export interface ReplaceConfigurationCommand extends Caller {
   expectedRevision: number;
@@ -21,7 +28,7 @@ const MAX_INCIDENTS = 10_000;
 
 /** @throws DomainError `service_unavailable` while the catalog, which has the service tiers, cannot be reached */
 export async function getConfiguration(
-  dependencies: Dependencies,
+  dependencies: Pick<ConfigurationDependencies, 'database' | 'owners'>,
   workspaceId: number,
 ): Promise<Pick<StoredConfiguration, 'lists' | 'version'>> {
   return readWholeConfiguration(dependencies.database, workspaceId, tierOwner(dependencies, workspaceId));
@@ -33,39 +40,43 @@ export async function getConfiguration(
  * @throws as `changeConfiguration`
  */
 export async function replaceConfiguration(
-  dependencies: Dependencies,
+  dependencies: ConfigurationDependencies,
   command: ReplaceConfigurationCommand,
 ): Promise<ChangedConfiguration> {
   const { principal, part, replace, expectedRevision } = command;
-  const { database } = dependencies;
-  const workspaceId = principal.workspace.id;
-  const tiers = tierOwner(dependencies, workspaceId);
-  // First: a dry run must not hold a new counter during the call.
-  const tierState = await tiers.read();
-  await configurationChanges(database, workspaceId).createCounter();
-  const changed = await database.transaction(async (trx) => {
-    const author = authorOf(command);
-    const result = await changeConfiguration(trx, {
-      by: changeBy(command),
-      part,
-      tiers,
-      tierState,
-      now: dependencies.clock.now(),
-      request: { expectedRevision, replace, author, maxIncidents: MAX_INCIDENTS },
-    });
-    if (result.isChanged) await unannouncedConfigurations(trx).add({ workspaceId, version: result.version });
-    return result;
+  const { workspace } = principal;
+  const tiers = tierOwner(dependencies, workspace.id);
+  const changed = await runCommand(dependencies, {
+    workspace,
+    prepare: async () => {
+      // First: a dry run must not hold a new counter during the call.
+      const tierState = await tiers.read();
+      await configurationChanges(dependencies.database, workspace.id).createCounter();
+      return tierState;
+    },
+    transaction: async (trx, { prepared: tierState, storage }) => {
+      const author = authorOf(command);
+      const result = await changeConfiguration(trx, {
+        by: changeBy(command),
+        part,
+        tiers,
+        tierState,
+        now: dependencies.clock.now(),
+        request: { expectedRevision, replace, author, maxIncidents: MAX_INCIDENTS },
+      });
+      const { isChanged, version, written } = result;
+      if (isChanged) await unannouncedConfigurations(trx).add({ workspaceId: workspace.id, version });
+      storage.add({ bytes: written });
+      return result;
+    },
   });
-  if (changed.isChanged) {
-    dependencies.storage.add(workspaceId, { bytes: changed.written });
-    dependencies.wakeRelay();
-    await dependencies.announcements.announce({ workspaceId, version: changed.version });
-  }
+  const { isChanged, version } = changed;
+  if (isChanged) await dependencies.announcements.announce({ workspaceId: workspace.id, version });
   return changed;
 }
 
 /** The service tiers of a workspace; while the catalog cannot be reached, `service_unavailable`. */
-export function tierOwner({ configurationServices }: Dependencies, workspaceId: number): TierOwner {
+export function tierOwner({ owners }: Pick<ConfigurationDependencies, 'owners'>, workspaceId: number): TierOwner {
   const call = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
       return await work();
@@ -74,8 +85,7 @@ export function tierOwner({ configurationServices }: Dependencies, workspaceId: 
     }
   };
   return {
-    read: async () => call(async () => configurationServices.readTiers(workspaceId)),
-    prepare: async (list) =>
-      call(async () => configurationServices.prepareTiers({ ...list, workspace_id: workspaceId })),
+    read: async () => call(async () => owners.readTiers(workspaceId)),
+    prepare: async (list) => call(async () => owners.prepareTiers({ ...list, workspace_id: workspaceId })),
   };
 }

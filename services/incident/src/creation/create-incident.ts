@@ -1,130 +1,101 @@
 import { quotaOf } from '@tocsin/contracts';
-import type { IdempotencyKey } from '@tocsin/http';
+import type { IdempotencyClaim, IdempotencyKey } from '@tocsin/http';
 import { outboxRow } from '@tocsin/messaging';
-import { selectEntry, type Configuration } from '../configuration/domain/configuration.ts';
-import { newIncident } from './domain/new-incident.ts';
-import type { Incident, IncidentProperties } from '../incidents/domain/incident.ts';
-import { incidentSnapshot } from '../incidents/domain/snapshot.ts';
-import type { Knex } from '@tocsin/postgres';
-import { bytesOf } from '../storage/domain/storage-quota.ts';
-import { applyChanges, checkTotalSize, initialValues, type ValueInput } from '../values/domain/values.ts';
-import { type IncidentInsert, insertIncident, newPlaceholders } from './store/insert-incident.ts';
 import { type Caller, eventOrigin } from '@tocsin/resources';
-import { actorOf } from '../incidents/author.ts';
-import type { Dependencies } from '../dependencies.ts';
+import type { Instant } from '@tocsin/runtime';
+import { selectEntry } from '../configuration/domain/configuration.ts';
+import type { Incident, IncidentProperties, UnnumberedIncident } from '../incidents/domain/incident.ts';
+import { incidentSnapshot } from '../incidents/domain/snapshot.ts';
+import { bytesOf } from '../storage/domain/storage-quota.ts';
 import {
-  type ImportCommand,
-  type ImportReply,
-  importSourceTimeline,
-  type StoredReply,
-} from '../source-imports/import-source-timeline.ts';
-import { withFreeExternalId } from '../incidents/external-ids.ts';
-import { checkReferences, refersToUsers } from '../incidents/references.ts';
+  applyChanges,
+  checkTotalSize,
+  type FieldValue,
+  initialValues,
+  type ValueInput,
+} from '../values/domain/values.ts';
+import { type IncidentInsert, insertIncident, newPlaceholders } from './store/insert-incident.ts';
+import { actorOf } from '../incidents/save-incident.ts';
+import { type Attempt, runCommand } from '../incidents/run-command.ts';
+import { checkReferences, newReferences, referToUsers } from '../incidents/references.ts';
 import { checkByReplica } from '../replicas/replicas.ts';
-import { type ChatRequest, requestedProvisioning, shortTitleSlug } from '../chat/request-provisioning.ts';
-import { withConfiguration } from '../configuration/with-configuration.ts';
+import {
+  type ChatRequest,
+  type ProvisioningCommandDependencies,
+  requestedProvisioning,
+  shortTitleSlug,
+} from '../chat/request-provisioning.ts';
+import type { NewProvisioning } from '../chat/store/provisioning-store.ts';
+import { INITIAL } from '../incidents/domain/property-sets.ts';
 
-interface IncidentCommand extends Caller {
+interface CreateIncidentCommand extends Caller {
   properties: Partial<IncidentProperties> & { title: string };
   chat: ChatRequest;
   customFields: readonly ValueInput[];
+  /** Stores what `render` makes of the incident, as the body of the response, with the key. */
+  outcome?: { key: IdempotencyKey; render: (incident: Incident) => string } | undefined;
+  /** Marks the key as used if and only if the incident exists; an import stores the outcome later. */
+  claim?: IdempotencyClaim | undefined;
 }
-
-export interface CreateIncidentCommand extends IncidentCommand {
-  key: IdempotencyKey | undefined;
-  /** Renders the response body. */
-  render: (incident: Incident) => string;
-}
-
-export type ImportIncidentCommand = IncidentCommand & Omit<ImportCommand, 'incident'>;
 
 /**
  * Creates an incident (contract: Incidents). The incident, its event and the outcome of the Idempotency-Key commit together.
  * @throws DomainError `invalid_request` for an unknown status, severity, team or user, or a missing or invalid custom-field
  * value; `invalid_resource_state` for a quota or a taken external ID; `service_unavailable` if a reference cannot be checked
  */
-export async function createIncident(dependencies: Dependencies, command: CreateIncidentCommand): Promise<StoredReply> {
-  const { principal, key, render } = command;
-  return withConfiguration(dependencies, principal.workspace, async (configuration) => {
-    const { insert, incidentWithPlaceholders, wake } = await prepareIncident(configuration, dependencies, command);
-    const stored = key && { key, text: render(incidentWithPlaceholders) };
-    const { incident } = insert;
-    const created = await withFreeExternalId(dependencies, {
-      incident,
-      write: async () => insertIncident(dependencies.database, { ...insert, key: stored }),
-    });
-    wake({ keyBytes: stored === undefined ? 0 : Buffer.byteLength(stored.text) });
-    return { text: render({ ...incident, ...created }), revision: incident.revision };
+export async function createIncident(
+  dependencies: ProvisioningCommandDependencies,
+  command: CreateIncidentCommand,
+): Promise<Incident> {
+  const { database } = dependencies;
+  const { principal, properties, claim } = command;
+  const { incident, provisioning } = await runCommand(dependencies, {
+    workspace: principal.workspace,
+    replicas: ['catalog', 'custom_field', ...(referToUsers(newReferences(properties)) ? (['users'] as const) : [])],
+    externalId: properties.externalId,
+    prepare: async (attempt) => prepareIncident(dependencies, { command, attempt }),
+    write: async (insert) => {
+      const created =
+        claim === undefined
+          ? await insertIncident(database, insert)
+          : await database.transaction(async (trx) => {
+              await claim.beginExternalEffect(trx);
+              return insertIncident(trx, insert);
+            });
+      return { ...insert, incident: { ...insert.incident, ...created } };
+    },
   });
-}
-
-/**
- * Creates an incident like `createIncident`, and then imports its timeline from the document at its `docUrl`. The outcome of
- * the Idempotency-Key commits after the import.
- */
-export async function importIncident(dependencies: Dependencies, command: ImportIncidentCommand): Promise<ImportReply> {
-  const { principal, claim } = command;
-  const incident = await withConfiguration(dependencies, principal.workspace, async (configuration) => {
-    const { insert, wake } = await prepareIncident(configuration, dependencies, command);
-    const write = async (trx: Knex.Transaction) => {
-      // In the incident's transaction, so that the key counts as used if and only if the incident exists.
-      await claim?.beginExternalEffect(trx);
-      return insertIncident(trx, { ...insert, key: undefined });
-    };
-    const created = await withFreeExternalId(dependencies, {
-      incident: insert.incident,
-      write: async () => dependencies.database.transaction(write),
-    });
-    wake();
-    return { ...insert.incident, ...created };
-  });
-  return importSourceTimeline(dependencies, { ...command, incident });
-}
-
-interface PreparedIncident {
-  insert: Omit<IncidentInsert, 'key'>;
-  /** For texts that are stored with the incident. */
-  incidentWithPlaceholders: Incident;
-  /** Must be called after the commit, with the bytes of a response that is stored with a key. */
-  wake: (stored?: { keyBytes: number }) => void;
+  if (provisioning !== undefined) dependencies.wakeProvisioner();
+  return incident;
 }
 
 /** Checks everything that can be checked before the insert. */
 async function prepareIncident(
-  configuration: Configuration,
-  dependencies: Dependencies,
-  command: IncidentCommand,
-): Promise<PreparedIncident> {
-  const { principal, properties, chat } = command;
+  { database, clock, replicas }: ProvisioningCommandDependencies,
+  { command, attempt }: { command: CreateIncidentCommand; attempt: Attempt },
+): Promise<IncidentInsert> {
+  const { principal, properties, chat, outcome } = command;
+  const { freshness, storage } = attempt;
   const { workspace } = principal;
+  const configuration = await attempt.readConfiguration();
   const shortTitle = shortTitleSlug(chat.shortTitle, { required: workspace.short_title_required });
-  const now = dependencies.clock.now();
+  const now = clock.now();
   const provisioning = requestedProvisioning(command, { chat, incident: properties, now });
   const status = selectEntry(configuration.statuses, properties.status, 'status');
   const severity = selectEntry(configuration.severities, properties.severity, 'severity');
 
-  const owners = ['catalog', 'custom_field', ...(refersToUsers(properties) ? (['users'] as const) : [])] as const;
-  const { values, ownerTeamId } = await dependencies.replicas.withFreshReplicas(
-    workspace,
-    owners,
-    async (freshness) => {
-      await checkReferences(dependencies.database, { workspace, properties, freshness });
-      const fields = await dependencies.fields.get(workspace.id, freshness.get('custom_field')?.version);
-      const { service } = properties;
-      return {
-        values: await checkByReplica(freshness, 'custom_field', () => initialValues(fields, command.customFields)),
-        ownerTeamId:
-          service === undefined
-            ? null
-            : await dependencies.ownerTeams.find(workspace.id, service, freshness.get('catalog')?.version),
-      };
-    },
+  await checkReferences(database, { workspace, references: newReferences(properties), freshness });
+  const definitions = await replicas.fields.get(workspace.id, freshness.get('custom_field')?.version);
+  const values = await checkByReplica(freshness, 'custom_field', () =>
+    initialValues(definitions, command.customFields),
   );
-  const customFields = applyChanges({}, values);
-  checkTotalSize(customFields, { before: {}, property: 'custom_field_values' });
-
-  const incident = newIncident({
-    workspaceId: workspace.id,
+  const { service } = properties;
+  const ownerTeamId =
+    service === undefined
+      ? null
+      : await replicas.ownerTeams.find(workspace.id, service, freshness.get('catalog')?.version);
+  return incidentInsert({
+    caller: command,
     properties: {
       ...properties,
       status: status.key,
@@ -134,36 +105,94 @@ async function prepareIncident(
       shortTitle,
     },
     statusIsTerminal: status.isTerminal,
+    values,
+    provisioning,
+    configurationVersion: configuration.version,
+    outcome,
+    now,
+    storage,
+  });
+}
+
+/** A create whose properties are checked. */
+interface CheckedCreate {
+  caller: Caller;
+  /** The request's properties with the workspace's defaults. */
+  properties: Partial<UnnumberedIncident> & Pick<Incident, 'title' | 'severity' | 'severityMode' | 'status'>;
+  statusIsTerminal: boolean;
+  values: readonly FieldValue[];
+  provisioning?: NewProvisioning | undefined;
+  configurationVersion: number;
+  outcome?: CreateIncidentCommand['outcome'];
+  now: Instant;
+  storage: Attempt['storage'];
+}
+
+/** Returns what `insertIncident` writes. @throws DomainError `invalid_request` for values that are too large; for a quota */
+export function incidentInsert(create: CheckedCreate): IncidentInsert {
+  const { caller, properties, statusIsTerminal, values, provisioning, configurationVersion, outcome, now, storage } =
+    create;
+  const { workspace } = caller.principal;
+  const customFields = applyChanges({}, values);
+  checkTotalSize(customFields, { before: {}, property: 'custom_field_values' });
+  const incident = newIncident({
+    workspaceId: workspace.id,
+    properties,
+    statusIsTerminal,
     customFields,
-    createdBy: actorOf(command),
+    createdBy: actorOf(caller),
     now,
   });
 
-  const bytes = bytesOf([incident.title, incident.impactSummary, incident.customFields]);
-  dependencies.storage.check(workspace, { kind: 'incident', growth: bytes });
+  const growth = bytesOf([incident.title, incident.impactSummary, incident.customFields]);
+  storage.check({ kind: 'incident', growth });
 
   // The database assigns ID and number, so the statement replaces their placeholders in the stored texts.
   const placeholders = newPlaceholders();
   const incidentWithPlaceholders = { ...incident, ...placeholders };
+  const key = outcome && { key: outcome.key, text: outcome.render(incidentWithPlaceholders) };
+  storage.add({ bytes: growth, keyBytes: key === undefined ? 0 : Buffer.byteLength(key.text) });
   const event = outboxRow({
     type: 'incident.created',
     occurredAt: incident.createdAt,
-    ...eventOrigin(command),
+    ...eventOrigin(caller),
     data: { incident: incidentSnapshot(incidentWithPlaceholders) },
   });
-  const insert = {
+  return {
     incident,
     values,
     provisioning,
-    configurationVersion: configuration.version,
+    configurationVersion,
     quota: quotaOf(workspace, 'incidents'),
     placeholders,
     event,
+    key,
   };
-  const wake: PreparedIncident['wake'] = ({ keyBytes } = { keyBytes: 0 }) => {
-    dependencies.storage.add(workspace.id, { bytes, keyBytes });
-    dependencies.wakeRelay();
-    if (provisioning !== undefined) dependencies.wakeProvisioner();
+}
+
+interface NewIncidentInput extends Pick<CheckedCreate, 'properties' | 'statusIsTerminal'> {
+  workspaceId: number;
+  customFields: Readonly<Record<string, unknown>>;
+  createdBy: string;
+  now: Instant;
+}
+
+/** Returns a new incident, before the database assigns its ID and number. */
+export function newIncident({
+  workspaceId,
+  properties,
+  statusIsTerminal,
+  customFields,
+  createdBy,
+  now,
+}: NewIncidentInput): UnnumberedIncident {
+  return {
+    ...INITIAL,
+    ...properties,
+    workspaceId,
+    endedAt: statusIsTerminal ? now : null,
+    customFields,
+    createdAt: now,
+    createdBy,
   };
-  return { insert, incidentWithPlaceholders, wake };
 }

@@ -1,12 +1,17 @@
 import type { Contracts } from '@tocsin/http';
+import { alertContracts } from '../alerts/http/contracts.ts';
+import { bulkContracts } from '../bulk/http/contracts.ts';
 import { chatContracts } from '../chat/http/contracts.ts';
 import { configurationContracts } from '../configuration/http/contracts.ts';
 import { configurationChangeContracts } from '../configuration-changes/http/contracts.ts';
 import { creationContracts } from '../creation/http/contracts.ts';
 import { changelogContracts, incidentContracts } from '../incidents/http/contracts.ts';
+import { followUpContracts } from '../follow-ups/http/contracts.ts';
 import { lifecycleContracts } from '../lifecycle/http/contracts.ts';
 import { listContracts } from '../list/http/contracts.ts';
+import { postmortemContracts } from '../postmortem/http/contracts.ts';
 import { transferContracts } from '../transfer/http/contracts.ts';
+import { relationContracts } from '../relations/http/contracts.ts';
 import { timelineContracts } from '../timeline/http/contracts.ts';
 import { valueContracts } from '../values/http/contracts.ts';
 
@@ -16,11 +21,16 @@ export const contracts = {
   ...creationContracts,
   ...incidentContracts,
   ...lifecycleContracts,
+  ...bulkContracts,
   ...changelogContracts,
+  ...relationContracts,
   ...timelineContracts,
+  ...postmortemContracts,
+  ...followUpContracts,
   ...valueContracts,
   ...chatContracts,
   ...configurationContracts,
   ...configurationChangeContracts,
   ...transferContracts,
+  ...alertContracts,
 } as const satisfies Contracts;

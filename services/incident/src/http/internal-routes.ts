@@ -7,16 +7,17 @@ import {
   workspaceQuery,
 } from '@tocsin/contracts';
 import { internalRoute } from '@tocsin/http';
+import { chatConnectionStore } from '../chat/store/chat-connection-store.ts';
 import { committedTiersVersion } from '../configuration/store/configuration-store.ts';
-import { lastNumber } from '../incidents/store/last-number.ts';
+import { lastNumber } from '../incidents/store/counter-store.ts';
 import { unmanagedReferences } from '../incidents/store/service-references.ts';
 import { storageStore } from '../storage/store/storage-store.ts';
-import type { Dependencies } from '../dependencies.ts';
+import type { CommandDependencies } from '../incidents/run-command.ts';
 
 const MEBIBYTE = 1_048_576;
 
 /** The routes for other services. */
-export function internalRoutes({ database, replicas }: Dependencies) {
+export function internalRoutes({ database, replicas }: Pick<CommandDependencies, 'database' | 'replicas'>) {
   return [
     internalRoute({
       path: INTERNAL_PATHS.unmanagedReferences,
@@ -47,8 +48,12 @@ export function internalRoutes({ database, replicas }: Dependencies) {
       callers: ['gateway'],
       query: workspaceQuery,
       handle: async ({ workspace_id: id }): Promise<QuotaUse> => {
-        const [incidents, bytes] = await Promise.all([lastNumber(database, id), storageStore(database).stored(id)]);
-        return { used: { incidents, storage_mb: Math.ceil(bytes / MEBIBYTE) } };
+        const [incidents, bytes, connection] = await Promise.all([
+          lastNumber(database, id),
+          storageStore(database).stored(id),
+          chatConnectionStore(database).find(id),
+        ]);
+        return { used: { incidents, storage_mb: Math.ceil(bytes / MEBIBYTE) }, chat: connection !== undefined };
       },
     }),
   ];

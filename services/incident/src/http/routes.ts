@@ -1,77 +1,51 @@
-import { type Cursors, implement, type Route } from '@tocsin/http';
-import { channelNameHandlers } from '../chat/http/channel-name-handlers.ts';
-import { provisioningHandlers } from '../chat/http/provisioning-handlers.ts';
+import { implement, type Route } from '@tocsin/http';
+import { alertHandlers } from '../alerts/http/handlers.ts';
+import { bulkHandlers } from '../bulk/http/handlers.ts';
+import { chatHandlers } from '../chat/http/handlers.ts';
 import { configurationHandlers } from '../configuration/http/handlers.ts';
 import { configurationChangeHandlers } from '../configuration-changes/http/handlers.ts';
 import { creationHandlers } from '../creation/http/handlers.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { changelogHandlers } from '../incidents/http/changelog-handlers.ts';
-import { incidentHandlers } from '../incidents/http/handlers.ts';
+import { changelogHandlers, incidentHandlers } from '../incidents/http/handlers.ts';
 import { renderedIncidents } from '../incidents/http/rendered-incidents.ts';
+import { followUpHandlers } from '../follow-ups/http/handlers.ts';
 import { lifecycleHandlers } from '../lifecycle/http/handlers.ts';
 import { listHandlers } from '../list/http/handlers.ts';
-import type { AttachmentUrl } from '../timeline/http/attachment-urls.ts';
+import { postmortemHandlers } from '../postmortem/http/handlers.ts';
 import { transferHandlers } from '../transfer/http/handlers.ts';
+import { relationHandlers } from '../relations/http/handlers.ts';
 import { timelineHandlers } from '../timeline/http/handlers.ts';
 import { valueHandlers } from '../values/http/handlers.ts';
 import { contracts } from './contracts.ts';
 
-/** Every command and query of the API, with the room that has it. */
-export function routes(options: {
-  dependencies: Dependencies;
-  cursors: Cursors;
-  attachmentUrl: AttachmentUrl;
-}): Route[] {
-  const { dependencies } = options;
-  const rendered = renderedIncidents();
-  const list = listHandlers({ ...options, rendered });
-  const creation = creationHandlers(dependencies);
-  const incidents = incidentHandlers({ ...options, rendered });
-  const changelog = changelogHandlers(options);
-  const lifecycle = lifecycleHandlers(dependencies);
-  const timeline = timelineHandlers(options);
-  const values = valueHandlers(dependencies);
-  const provisioning = provisioningHandlers(dependencies);
-  const channelName = channelNameHandlers(dependencies);
-  const configuration = configurationHandlers(dependencies);
-  const configurationChanges = configurationChangeHandlers(dependencies);
-  const transfer = transferHandlers(options);
+/** What the rooms need together. */
+type Dependencies = Omit<Parameters<typeof listHandlers>[0], 'rendered'> &
+  Parameters<typeof creationHandlers>[0] &
+  Parameters<typeof timelineHandlers>[0] &
+  Parameters<typeof postmortemHandlers>[0] &
+  Parameters<typeof chatHandlers>[0] &
+  Parameters<typeof configurationChangeHandlers>[0] &
+  Parameters<typeof transferHandlers>[0] &
+  Parameters<typeof alertHandlers>[0];
 
-  const commands = {
-    createIncident: creation.createIncident,
-    updateIncident: incidents.updateIncident,
-    resolveIncident: lifecycle.resolveIncident,
-    closeIncident: lifecycle.closeIncident,
-    reopenIncident: lifecycle.reopenIncident,
-    archiveIncident: lifecycle.archiveIncident,
-    restoreIncident: lifecycle.restoreIncident,
-    createTimelineEvent: timeline.createTimelineEvent,
-    updateTimelineEvent: timeline.updateTimelineEvent,
-    deleteTimelineEvent: timeline.deleteTimelineEvent,
-    updateIncidentCustomFields: values.updateIncidentCustomFields,
-    deleteIncidentCustomField: values.deleteIncidentCustomField,
-    retryIncidentProvisioning: provisioning.retryIncidentProvisioning,
-    setIncidentChannelName: channelName.setIncidentChannelName,
-    renameIncidentChannel: channelName.renameIncidentChannel,
-    replaceConfiguration: configurationChanges.replaceConfiguration,
-    importIncidents: transfer.importIncidents,
-  };
-  const queries = {
-    listIncidents: list.listIncidents,
-    listArchivedIncidents: list.listArchivedIncidents,
-    getIncidentStatistics: list.getIncidentStatistics,
-    getIncident: incidents.getIncident,
-    getIncidentByReference: incidents.getIncidentByReference,
-    listIncidentChangelog: changelog.listIncidentChangelog,
-    listTimelineEvents: timeline.listTimelineEvents,
-    getTimelineEvent: timeline.getTimelineEvent,
-    listIncidentCustomFields: values.listIncidentCustomFields,
-    getIncidentProvisioning: provisioning.getIncidentProvisioning,
-    previewIncidentChannelName: channelName.previewIncidentChannelName,
-    listWorkflowStatuses: configuration.listWorkflowStatuses,
-    listSeverities: configuration.listSeverities,
-    getConfiguration: configurationChanges.getConfiguration,
-    exportIncidents: transfer.exportIncidents,
-  };
-  return implement(contracts, { ...commands, ...queries });
+/** The commands and queries of the API, from the rooms that have them. */
+export function routes(dependencies: Dependencies): Route[] {
+  const withRendered = { ...dependencies, rendered: renderedIncidents() };
+  return implement(contracts, {
+    ...listHandlers(withRendered),
+    ...creationHandlers(dependencies),
+    ...incidentHandlers(withRendered),
+    ...changelogHandlers(dependencies),
+    ...lifecycleHandlers(dependencies),
+    ...bulkHandlers(dependencies),
+    ...relationHandlers(dependencies),
+    ...timelineHandlers(dependencies),
+    ...postmortemHandlers(dependencies),
+    ...followUpHandlers(dependencies),
+    ...valueHandlers(dependencies),
+    ...chatHandlers(dependencies),
+    ...configurationHandlers(dependencies),
+    ...configurationChangeHandlers(dependencies),
+    ...transferHandlers(dependencies),
+    ...alertHandlers(dependencies),
+  });
 }

@@ -1,58 +1,79 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { WorkspaceContext } from '@tocsin/contracts';
 import { invalidRequest } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
-import type { IncidentProperties } from './domain/incident.ts';
+import type { Incident, IncidentProperties } from './domain/incident.ts';
+import { REFERRING } from './domain/property-sets.ts';
+import type { Referred } from './domain/property-kinds.ts';
 import { replicaStore } from '../replicas/store/replica-store.ts';
 import { checkByReplica, type Freshness } from '../replicas/replicas.ts';
 
-const REFERENCES = ['teamId', 'incidentManager', 'incidentResponders'] as const;
-
-type References = Partial<Pick<IncidentProperties, (typeof REFERENCES)[number]>>;
-
-/** Returns the references that change. Unchanged ones are not checked again, even if the team or user is no longer active. */
-export const changedReferences = (before: References, changes: References): References =>
-  Object.fromEntries(
-    REFERENCES.filter((name) => changes[name] !== undefined && !isDeepStrictEqual(changes[name], before[name])).map(
-      (name) => [name, changes[name]],
-    ),
-  );
-
-/** Whether checking these properties needs the users' replica. */
-export const refersToUsers = ({ incidentManager, incidentResponders }: References) =>
-  (incidentManager ?? '') !== '' || (incidentResponders ?? []).length > 0;
+/** A reference that a request sets and the incident does not have yet. */
+interface NewReference {
+  /** Where the request has it: `team_id`, `incident_responders.1`. */
+  field: string;
+  refersTo: Referred;
+  id: string;
+}
 
 /**
- * Checks an incident's references: the team must be active; manager and responders must be active users of the workspace.
+ * Returns the references of a request, except those that the incident has already: they may stay, even if the team or the
+ * user is no longer active, or an import kept a name.
+ */
+export function newReferences(properties: Partial<IncidentProperties>, before?: Incident): NewReference[] {
+  return REFERRING.flatMap(({ property, name, refersTo }) => {
+    const value = properties[property];
+    const stored = idsOf(before?.[property]);
+    return idsOf(value)
+      .map((id, index) => ({ field: Array.isArray(value) ? `${name}.${index}` : name, refersTo, id }))
+      .filter(({ id }) => !stored.includes(id));
+  });
+}
+
+/** Empty text and null are no reference. */
+const idsOf = (value: string | number | null | undefined | readonly string[]): string[] =>
+  [value ?? []]
+    .flat()
+    .map(String)
+    .filter((id) => id !== '');
+
+/** Whether checking these references needs the users' replica. */
+export const referToUsers = (references: readonly NewReference[]) =>
+  references.some(({ refersTo }) => refersTo === 'user');
+
+/**
+ * Checks references: teams must be active; users must be active users of the workspace.
  * @throws DomainError `invalid_request` naming the property; `service_unavailable` if the replica may be stale
  */
 export async function checkReferences(
   db: Knex,
-  references: { workspace: WorkspaceContext; properties: References; freshness: Freshness },
+  {
+    workspace,
+    references,
+    freshness,
+  }: { workspace: WorkspaceContext; references: readonly NewReference[]; freshness: Freshness },
 ): Promise<void> {
-  const { workspace, properties, freshness } = references;
   const store = replicaStore(db, workspace.id);
-  await checkByReplica(freshness, 'catalog', async () => checkTeam(store, properties));
-  await checkByReplica(freshness, 'users', async () => checkUsers(store, properties));
+  const to = (wanted: Referred) => references.filter(({ refersTo }) => refersTo === wanted);
+  for (const { field, id } of to('user')) if (!USER_ID.test(id)) throw invalidRequest(field, "Must be a user's ID");
+  await checkByReplica(freshness, 'catalog', async () => {
+    const active = await activeOf(to('team'), store.activeTeams);
+    for (const { field, id } of to('team')) if (!active.has(id)) throw invalidRequest(field, 'Must be an active team');
+  });
+  await checkByReplica(freshness, 'users', async () => {
+    const active = await activeOf(to('user'), store.activeUsers);
+    for (const { field, id } of to('user'))
+      if (!active.has(id)) throw invalidRequest(field, 'Must be an active user of the workspace');
+  });
 }
 
-type ReplicaStore = ReturnType<typeof replicaStore>;
+/** An ID that is an exact number. */
+const USER_ID = /^[1-9]\d{0,15}$/;
 
-async function checkTeam(store: ReplicaStore, { teamId }: References): Promise<void> {
-  if (typeof teamId === 'number' && !(await store.isActiveTeam(teamId))) {
-    throw invalidRequest('team_id', 'Must be an active team');
-  }
-}
-
-async function checkUsers(store: ReplicaStore, properties: References): Promise<void> {
-  if (!refersToUsers(properties)) return;
-  const { incidentManager = '', incidentResponders = [] } = properties;
-  const userIds = [...(incidentManager === '' ? [] : [incidentManager]), ...incidentResponders];
-  const active = await store.activeUsers(userIds.map(Number));
-  const isActive = (id: string) => active.has(Number(id));
-  if (incidentManager !== '' && !isActive(incidentManager)) {
-    throw invalidRequest('incident_manager', 'Must be an active user of the workspace');
-  }
-  const unknown = incidentResponders.findIndex((id) => !isActive(id));
-  if (unknown !== -1) throw invalidRequest(`incident_responders.${unknown}`, 'Must be an active user of the workspace');
+async function activeOf(
+  references: readonly NewReference[],
+  find: (ids: readonly number[]) => Promise<Set<number>>,
+): Promise<Set<string>> {
+  if (references.length === 0) return new Set();
+  const active = await find(references.map(({ id }) => Number(id)));
+  return new Set(active.values().map(String));
 }

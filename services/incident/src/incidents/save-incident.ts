@@ -1,15 +1,14 @@
-import type { TimelineEventSnapshot } from '@tocsin/contracts';
+import type { TimelineEventSnapshot, EventWorkspace, Principal } from '@tocsin/contracts';
 import { insertEvents, MAX_INSERTED_ROWS, type NewEvent, outbox } from '@tocsin/messaging';
 import { commitPipeline, type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
-import { type Change, changesBetween } from './domain/changes.ts';
+import { type Caller, eventOrigin } from '@tocsin/resources';
+import { type Change, changesBetween, shortenChanges } from './domain/changes.ts';
 import type { Incident } from './domain/incident.ts';
-import { shortenChanges } from './domain/large-changes.ts';
 import { incidentReference, incidentSnapshot } from './domain/snapshot.ts';
 import { insertChangelogEntry } from './store/changelog-store.ts';
 import { updateOfIncident } from './store/incident-store.ts';
 import { countReferences } from './store/service-references.ts';
-import { type Author, recordedActor } from './author.ts';
 
 /** What happened to one timeline event. */
 export interface TimelineEventChange {
@@ -29,8 +28,12 @@ export interface IncidentChange {
   event?: 'incident.updated' | 'incident.archived' | 'incident.restored';
   /** Changes of the timeline raise the revision even if no property differs, but add no changelog entry. */
   timeline?: readonly TimelineEventChange[];
-  /** What changes the timeline: statements that are sent with the change of the incident, and executed before it. */
+  /** Changes of what is no property, which changelog and event have as well. */
+  others?: readonly Change[];
+  /** Statements that are sent with the change of the incident, and executed before it. */
   also?: readonly PreparedStatement[];
+  /** Whether an alert makes the change, which leaves the incident unhandled. */
+  byAlert?: boolean;
   /** Whether the change is the end of the transaction, so that the COMMIT is sent with it. */
   commit?: boolean;
 }
@@ -41,13 +44,24 @@ export interface IncidentChange {
  * outbox have their IDs in the order of the revisions.
  */
 export async function saveIncident(options: IncidentChange): Promise<Incident> {
-  const { trx, author, before, change, now, event = 'incident.updated', timeline = [], also = [] } = options;
-  const after = { ...before, ...change, revision: before.revision + 1 };
-  const { changes } = shortenChanges(changesBetween(before, after));
+  const {
+    trx,
+    author,
+    before,
+    change,
+    now,
+    event = 'incident.updated',
+    timeline = [],
+    others = [],
+    also = [],
+  } = options;
+  const handled = before.isUnhandledAlert && options.byAlert !== true ? { isUnhandledAlert: false } : {};
+  const after = { ...before, ...change, ...handled, revision: before.revision + 1 };
+  const { changes } = shortenChanges([...changesBetween(before, after), ...others]);
   if (changes.length === 0 && timeline.length === 0) return before;
 
   const { workspaceId, id, revision } = after;
-  const statements = [...also, updateOfIncident(workspaceId, id, { ...change, revision })];
+  const statements = [...also, updateOfIncident(workspaceId, id, { ...change, ...handled, revision })];
   if (changes.length > 0) {
     const entry = { incidentId: id, revision, ...recordedActor(author), changedAt: now, changes };
     statements.push(insertChangelogEntry(entry));
@@ -82,3 +96,31 @@ function eventsOf({
     ...timeline.map(({ type, snapshot }) => ({ ...origin, type, data: { incident, timeline_event: snapshot } })),
   ];
 }
+
+/** The user's ID as text, as string fields and the changelog store it. */
+export const actorOf = ({ principal }: Caller) => String(principal.user_id);
+
+/** The author of a change, for the changelog and the event. */
+export interface Author {
+  /** A user's ID, or the name of a part of the system, such as `slack`. */
+  actor: string;
+  /** The API key that was used, as it is named at this moment; undefined if the system acts. */
+  key: Principal['key'];
+  workspace: EventWorkspace;
+  /** The request that caused the change. */
+  requestId: string;
+}
+
+export const authorOf = (caller: Caller): Author => ({
+  actor: actorOf(caller),
+  key: caller.principal.key,
+  ...eventOrigin(caller),
+});
+
+/** Who made a change, as its entry in the changelog says it. */
+export const recordedActor = ({ actor, key }: Author) => ({
+  actor,
+  keyName: key?.name ?? null,
+  keyPrefix: key?.prefix ?? null,
+  importKey: null,
+});

@@ -1,8 +1,6 @@
-import { quotaOf } from '@tocsin/contracts';
+import { isBlank, quotaOf } from '@tocsin/contracts';
 import { checkRevision } from '@tocsin/http';
-import type { Knex } from '@tocsin/postgres';
-import type { Instant } from '@tocsin/runtime';
-import type { Configuration } from '../configuration/domain/configuration.ts';
+import type { Caller } from '@tocsin/resources';
 import type { Incident } from '../incidents/domain/incident.ts';
 import {
   archive,
@@ -14,25 +12,33 @@ import {
   type Transition,
 } from '../incidents/domain/lifecycle.ts';
 import { bytesOf } from '../storage/domain/storage-quota.ts';
-import { newTimelineEvent, type TimelineEvent } from '../timeline/domain/timeline-event.ts';
-import { checkRoomForNote } from '../timeline/domain/timeline-quota.ts';
-import { incidentStore } from '../incidents/store/incident-store.ts';
-import { lockWithConfiguration } from '../incidents/store/lock-with-configuration.ts';
+import { newTimelineEvent, type TimelineEvent, checkRoomForNote } from '../timeline/domain/timeline-event.ts';
+import { incidentStore, lockWithConfiguration } from '../incidents/store/incident-store.ts';
 import { timelineStore } from '../timeline/store/timeline-store.ts';
-import type { Caller } from '@tocsin/resources';
-import { actorOf, authorOf } from '../incidents/author.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { saveIncident } from '../incidents/save-incident.ts';
+import { actorOf, authorOf, saveIncident } from '../incidents/save-incident.ts';
+import { type CommandDependencies, type CommandOutcome, runCommand } from '../incidents/run-command.ts';
 import { saveTimeline } from '../timeline/save-timeline.ts';
-import { withConfiguration } from '../configuration/with-configuration.ts';
 
-export interface ArchiveCommand extends Caller {
+interface LifecycleCommand extends Caller {
   id: number;
   /** The revision that the client read; `undefined` skips the check. */
   expectedRevision: number | undefined;
+  outcome?: CommandOutcome<TransitionResult> | undefined;
 }
 
-export interface TransitionCommand extends ArchiveCommand {
+/** The transitions of an active incident, with the types of the events that their notes become. */
+const TRANSITIONS = {
+  resolve: { transition: resolve, noteType: 'resolution' },
+  close: { transition: close, noteType: 'closure' },
+  reopen: { transition: reopen, noteType: 'reopening' },
+} as const satisfies Record<string, { transition: Transition; noteType: string }>;
+
+export interface MoveCommand extends LifecycleCommand {
+  event: 'incident.archived' | 'incident.restored';
+}
+
+export interface TransitionCommand extends LifecycleCommand {
+  name: keyof typeof TRANSITIONS;
   /** Becomes a timeline event unless it is blank. */
   note: string;
 }
@@ -40,107 +46,70 @@ export interface TransitionCommand extends ArchiveCommand {
 export interface TransitionResult {
   incident: Incident;
   /** The event of the note. */
-  event: TimelineEvent | undefined;
-}
-
-/** Resolves an active incident and makes it a postmortem (contract: Lifecycle). @throws as `transitionIncident` */
-export async function resolveIncident(
-  dependencies: Dependencies,
-  command: TransitionCommand,
-): Promise<TransitionResult> {
-  return transitionIncident(dependencies, command, { transition: resolve, noteType: 'resolution' });
-}
-
-/** Closes an active incident without a resolution (contract: Lifecycle). @throws as `transitionIncident` */
-export async function closeIncident(dependencies: Dependencies, command: TransitionCommand): Promise<TransitionResult> {
-  return transitionIncident(dependencies, command, { transition: close, noteType: 'closure' });
-}
-
-/** Reopens a resolved or closed incident (contract: Lifecycle). @throws as `transitionIncident` */
-export async function reopenIncident(
-  dependencies: Dependencies,
-  command: TransitionCommand,
-): Promise<TransitionResult> {
-  return transitionIncident(dependencies, command, { transition: reopen, noteType: 'reopening' });
+  event?: TimelineEvent;
 }
 
 /**
- * Archives an incident: it leaves the lists and becomes read-only (contract: Lifecycle).
+ * Archives an incident, so that it leaves the lists and becomes read-only, or restores it unchanged (contract: Lifecycle).
  * @throws DomainError `not_found`, `invalid_resource_state`, `precondition_failed`, in this order
  */
-export const archiveIncident = async (dependencies: Dependencies, command: ArchiveCommand): Promise<Incident> =>
-  moveIncident(dependencies, command, {
-    event: 'incident.archived',
-    changeOf: (before, now) => archive(before, command.principal.user_id, now),
+export async function moveIncident(dependencies: CommandDependencies, command: MoveCommand): Promise<TransitionResult> {
+  const { principal, id, expectedRevision, event, outcome } = command;
+  const { workspace } = principal;
+  return runCommand(dependencies, {
+    workspace,
+    outcome,
+    transaction: async (trx) => {
+      const before = await incidentStore(trx, workspace.id).getForUpdate(id);
+      const now = dependencies.clock.now();
+      const change = event === 'incident.archived' ? archive(before, principal.user_id, now) : restore(before);
+      if (expectedRevision !== undefined) checkRevision(before.revision, expectedRevision, 'expected_revision');
+      const options = { trx, author: authorOf(command), before, change, now, event, commit: outcome === undefined };
+      return { incident: await saveIncident(options) };
+    },
   });
-
-/**
- * Restores an archived incident unchanged (contract: Lifecycle).
- * @throws DomainError `not_found`, `invalid_resource_state`, `precondition_failed`, in this order
- */
-export const restoreIncident = async (dependencies: Dependencies, command: ArchiveCommand): Promise<Incident> =>
-  moveIncident(dependencies, command, { event: 'incident.restored', changeOf: restore });
-
-/** Moves an incident into the archive or out of it. */
-async function moveIncident(
-  dependencies: Dependencies,
-  command: ArchiveCommand,
-  move: {
-    event: 'incident.archived' | 'incident.restored';
-    changeOf: (before: Incident, now: Instant) => Partial<Incident>;
-  },
-): Promise<Incident> {
-  const { principal, id, expectedRevision } = command;
-  const { event, changeOf } = move;
-  const moved = await dependencies.database.transaction(async (trx) => {
-    const before = await incidentStore(trx, principal.workspace.id).getForUpdate(id);
-    const now = dependencies.clock.now();
-    const change = changeOf(before, now);
-    if (expectedRevision !== undefined) checkRevision(before.revision, expectedRevision, 'expected_revision');
-    return saveIncident({ trx, author: authorOf(command), before, change, now, event, commit: true });
-  });
-  dependencies.wakeRelay();
-  return moved;
 }
 
 /**
- * Saves a transition of an active incident and its note as one change.
- * @throws DomainError `not_found`, `invalid_resource_state`, `precondition_failed`, in this order; then what `transition`
+ * Resolves an active incident and makes it a postmortem, closes it without a resolution, or reopens it; its note is a part of
+ * the same change (contract: Lifecycle).
+ * @throws DomainError `not_found`, `invalid_resource_state`, `precondition_failed`, in this order; then what the transition
  * throws; then `invalid_resource_state` for a quota
  */
-async function transitionIncident(
-  dependencies: Dependencies,
+export async function transitionIncident(
+  dependencies: CommandDependencies,
   command: TransitionCommand,
-  { transition, noteType }: { transition: Transition; noteType: string },
 ): Promise<TransitionResult> {
-  const { principal, id, expectedRevision, note } = command;
+  const { transition, noteType } = TRANSITIONS[command.name];
+  const { principal, id, expectedRevision, note, outcome } = command;
   const { workspace } = principal;
-  const attempt = async (trx: Knex.Transaction, configuration: Configuration): Promise<TransitionResult> => {
-    const before = await lockWithConfiguration(trx, { workspaceId: workspace.id, id, configuration });
-    checkWritable(before);
-    if (expectedRevision !== undefined) checkRevision(before.revision, expectedRevision, 'expected_revision');
-    const now = dependencies.clock.now();
-    const change = transition(before, { statuses: configuration.statuses, now });
-    const options = { trx, author: authorOf(command), before, now, commit: true };
-    if (note.trim() === '') return { incident: await saveIncident({ ...options, change }), event: undefined };
+  return runCommand(dependencies, {
+    workspace,
+    outcome,
+    prepare: async ({ readConfiguration }) => readConfiguration(),
+    transaction: async (trx, { prepared: configuration, storage }) => {
+      const before = await lockWithConfiguration(trx, { workspaceId: workspace.id, id, configuration });
+      checkWritable(before);
+      if (expectedRevision !== undefined) checkRevision(before.revision, expectedRevision, 'expected_revision');
+      const now = dependencies.clock.now();
+      const change = transition(before, { statuses: configuration.statuses, now });
+      const options = { trx, author: authorOf(command), before, now, commit: outcome === undefined };
+      if (isBlank(note)) return { incident: await saveIncident({ ...options, change }) };
 
-    checkRoomForNote(before, quotaOf(workspace, 'timeline_events'));
-    dependencies.storage.check(workspace, { kind: 'change', growth: bytesOf(note) });
-    const event = await timelineStore(trx, workspace.id).insert(
-      newTimelineEvent({
-        incidentId: id,
-        source: 'api',
-        createdBy: actorOf(command),
-        properties: { startedAt: now, type: noteType, body: note },
-      }),
-    );
-    const timeline = [{ type: 'timeline_event.created', event }] as const;
-    return { incident: await saveTimeline({ ...options, change, timeline }), event };
-  };
-  const result = await withConfiguration(dependencies, workspace, async (configuration) =>
-    dependencies.database.transaction(async (trx) => attempt(trx, configuration)),
-  );
-  dependencies.storage.add(workspace.id, { bytes: bytesOf(note) });
-  dependencies.wakeRelay();
-  return result;
+      checkRoomForNote(before, quotaOf(workspace, 'timeline_events'));
+      const bytes = bytesOf(note);
+      storage.check({ kind: 'change', growth: bytes });
+      storage.add({ bytes });
+      const event = await timelineStore(trx, workspace.id).insert(
+        newTimelineEvent({
+          incidentId: id,
+          source: 'api',
+          createdBy: actorOf(command),
+          properties: { startedAt: now, type: noteType, body: note },
+        }),
+      );
+      const timeline = [{ type: 'timeline_event.created', event }] as const;
+      return { incident: await saveTimeline({ ...options, change, timeline }), event };
+    },
+  });
 }

@@ -1,13 +1,16 @@
 import { invalidRequest } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
-import type { Dependencies } from '../dependencies.ts';
+import { knownTimeZone } from '../shared/domain/time-zone.ts';
 import { type Bucket, bucketStarts } from './domain/statistics-span.ts';
+import type { RetryDependencies } from '../incidents/run-command.ts';
 import { type QueryRequest, resolveQuery } from './resolve-query.ts';
 import { isComparable } from './store/matching.ts';
 import { prefilterByRevenue, prefilterByText } from './store/prefilter.ts';
 import { type BucketCount, countByBucket, type DurationRow, readDurations } from './store/statistics.ts';
 
 export interface IncidentStatistics {
+  /** In which the buckets begin. */
+  timeZone: string;
   starts: readonly Instant[];
   counts: readonly BucketCount[];
   durations: readonly DurationRow[];
@@ -18,15 +21,16 @@ export interface IncidentStatistics {
  * @throws DomainError `invalid_request` or `unknown_field` naming the parameter
  */
 export async function incidentStatistics(
-  dependencies: Dependencies,
+  dependencies: RetryDependencies,
   request: Omit<QueryRequest, 'archived'> & { bucket: Bucket },
 ): Promise<IncidentStatistics> {
   const { database } = dependencies;
   const resolved = await resolveQuery(dependencies, { ...request, archived: false });
   const { created, text } = resolved.filters;
-  const starts = bucketStarts(created, request.bucket, request.now);
+  const timeZone = knownTimeZone(resolved.configuration.timeZone);
+  const starts = bucketStarts(created, { bucket: request.bucket, timeZone }, request.now);
   const [first] = starts;
-  if (first === undefined) return { starts, counts: [], durations: [] };
+  if (first === undefined) return { timeZone, starts, counts: [], durations: [] };
   const filters = { ...resolved.filters, created: { ...created, from: created.from ?? first } };
   const query = await prefilterByText(database, await prefilterByRevenue(database, { ...resolved, filters }));
   if (!(await isComparable(database, query))) {
@@ -37,5 +41,5 @@ export async function incidentStatistics(
     countByBucket(database, query, starts),
     readDurations(database, query),
   ]);
-  return { starts, counts, durations };
+  return { timeZone, starts, counts, durations };
 }

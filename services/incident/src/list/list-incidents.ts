@@ -1,20 +1,21 @@
-import { buildPage, type Cursors, type Json, type Page } from '@tocsin/http';
-import { type MrrProjection, mrrProjection } from '../configuration/domain/exchange-rates.ts';
-import { type StatusCounts, statusCounts } from './domain/list-statuses.ts';
+import { buildPage, type Cursors, type Json, type Page, type CursorScope } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { readWhole } from '@tocsin/resources';
+import { type MrrProjection, mrrProjection } from '../configuration/domain/exchange-rates.ts';
+import { type StatusCounts, statusCounts } from './domain/list-statuses.ts';
 import type { IncidentVersion } from '../incidents/store/incident-row.ts';
 import { incidentStore, type VersionedIncident } from '../incidents/store/incident-store.ts';
 import { type PrefilteredQuery, prefilterByRevenue } from './store/prefilter.ts';
 import { readCounts } from './store/read-counts.ts';
 import { type ListedPage, type PositionedIncident, readPage } from './store/read-page.ts';
 import { sortSegments } from './store/sort-segments.ts';
-import { mrrCurrencies } from '../incidents/store/mrr-currencies.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { listCursors } from './list-cursors.ts';
+import { mrrCurrencies } from '../incidents/store/impact-store.ts';
+import type { RetryDependencies } from '../incidents/run-command.ts';
 import { type QueryRequest, resolveQuery } from './resolve-query.ts';
+import type { IncidentQuery } from './store/query.ts';
+import type { KeysetPosition, SortSegment } from './store/segments.ts';
 
-export interface ListRequest<Wire> extends QueryRequest {
+interface ListRequest<Wire> extends QueryRequest {
   /** The path of the list, to which its cursors are bound. */
   path: string;
   cursor: string | undefined;
@@ -42,7 +43,7 @@ export interface IncidentList<Wire> {
  * @throws DomainError `invalid_request` or `unknown_field` naming the parameter
  */
 export async function listIncidents<Wire>(
-  dependencies: Dependencies & { cursors: Cursors; isRendered: (version: IncidentVersion) => boolean },
+  dependencies: RetryDependencies & { cursors: Cursors; isRendered: (version: IncidentVersion) => boolean },
   request: ListRequest<Wire>,
 ): Promise<IncidentList<Wire>> {
   const { database } = dependencies;
@@ -107,4 +108,28 @@ async function readRows(
   const first = await read(database);
   if (first.isUnchanged) return first;
   return database.transaction(read, { isolationLevel: 'repeatable read', readOnly: true });
+}
+
+/**
+ * The cursors of one list (contract: Lists and cursors). They are bound to the list's workspace, path, filters and
+ * sort, and hold the name of a sort segment and a position in it.
+ */
+function listCursors(cursors: Cursors, query: IncidentQuery, path: string) {
+  const { workspaceId, filters, custom, sort } = query;
+  const scope: CursorScope = { workspaceId, path, filters: { filters, custom, sort } };
+  return {
+    /** @throws DomainError `invalid_request` for a cursor that does not lead into these segments of this list */
+    decode(cursor: string, segments: readonly SortSegment[]): KeysetPosition {
+      const { segment, position } = cursors.decode(
+        cursor,
+        scope,
+        segments.map(({ name, keys }) => ({ name, keys: ['integer', ...keys] as const })),
+      );
+      const [tie, ...keys] = position;
+      return { segment, keys, tie };
+    },
+
+    encode: ({ segment, keys, tie }: KeysetPosition): string =>
+      cursors.encode({ segment, position: [tie, ...keys] }, scope),
+  };
 }

@@ -2,7 +2,7 @@ import type { CustomFieldDefinition, WorkspaceContext } from '@tocsin/contracts'
 import { invalidRequest, visibleFrom } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import { conversions } from '../configuration/domain/exchange-rates.ts';
-import type { Dependencies } from '../dependencies.ts';
+import { type RetryDependencies, withRetries } from '../incidents/run-command.ts';
 import type { Fields } from '../replicas/domain/fields.ts';
 import { checkByReplica } from '../replicas/replicas.ts';
 import { EMPTY_CATALOG } from '../replicas/store/catalog.ts';
@@ -27,8 +27,8 @@ export interface QueryRequest {
  * them.
  * @throws DomainError `invalid_request` or `unknown_field` naming the parameter
  */
-export async function resolveQuery(dependencies: Dependencies, request: QueryRequest): Promise<IncidentQuery> {
-  const { database } = dependencies;
+export async function resolveQuery(dependencies: RetryDependencies, request: QueryRequest): Promise<IncidentQuery> {
+  const { database, replicas } = dependencies;
   const { workspace, archived, parameters, now } = request;
   const filters = listFilters(parameters, workspace.reporting_currency);
   const sort = listSort(parameters);
@@ -41,16 +41,16 @@ export async function resolveQuery(dependencies: Dependencies, request: QueryReq
   const needsCatalog = needsTiers || filters.effectiveTeams.length > 0 || (sort.key === 'team' && !archived);
   const needsFields = customFilters.length > 0 || sort.key === 'custom';
   const owners = [...(needsCatalog ? (['catalog'] as const) : []), ...(needsFields ? (['custom_field'] as const) : [])];
-  const references = await dependencies.replicas.withFreshReplicas(workspace, owners, async (freshness) => {
+  const references = await withRetries(dependencies, { workspace, replicas: owners }, async ({ freshness }) => {
     if (needsTiers) {
       const tiers = await readTiers(database, workspace.id);
       await checkByReplica(freshness, 'catalog', () => checkTiers(filters, tiers));
     }
     const catalog = needsCatalog
-      ? await dependencies.catalogs.get(workspace.id, freshness.get('catalog')?.version)
+      ? await replicas.catalogs.get(workspace.id, freshness.get('catalog')?.version)
       : EMPTY_CATALOG;
     if (!needsFields) return { catalog, custom: [], sortField: null };
-    const fields = await dependencies.fields.get(workspace.id, freshness.get('custom_field')?.version);
+    const fields = await replicas.fields.get(workspace.id, freshness.get('custom_field')?.version);
     return checkByReplica(freshness, 'custom_field', () => ({
       catalog,
       custom: customPredicates(customFilters, fields),

@@ -1,7 +1,7 @@
 import { pullPages } from '@tocsin/service-host';
 import type { Knex } from '@tocsin/postgres';
 import type { Owners } from './clients/owners.ts';
-import { type ReplicaOwner, replicaStore, type ReplicaVersion } from './store/replica-store.ts';
+import { type Replicated, type ReplicaOwner, replicaStore, type ReplicaVersion } from './store/replica-store.ts';
 
 interface Pull {
   database: Knex;
@@ -64,33 +64,30 @@ const isAt = (stored: ReplicaVersion, reached: ReplicaVersion) =>
 
 type FetchPage = (owners: Owners, from: Parameters<Owners['catalog']>[0]) => Promise<ReplicaPage>;
 
+/** The rows of a kind among the changes of a page. */
+const rowsOf = <Kind extends keyof Replicated>(
+  kind: Kind,
+  changes: readonly ({ version: number } & Partial<Record<Kind, Replicated[Kind]>>)[],
+) => changes.flatMap(({ version, [kind]: row }) => (row === undefined ? [] : [{ version, row }]));
+
 const PAGES: Record<ReplicaOwner, FetchPage> = {
   users: async (owners, from) => {
-    const { version, next, changes } = await owners.users(from);
-    const users = changes.map((change) => ({ version: change.version, row: change.user }));
-    return { version, next, write: async (store) => store.putUsers(users) };
+    const { changes, ...page } = await owners.users(from);
+    return { ...page, write: async (store) => store.put('user', rowsOf('user', changes)) };
   },
   custom_field: async (owners, from) => {
-    const { version, next, changes } = await owners.customFields(from);
-    const fields = changes.map((change) => ({ version: change.version, row: change.field }));
-    return { version, next, write: async (store) => store.putFields(fields) };
+    const { changes, ...page } = await owners.customFields(from);
+    return { ...page, write: async (store) => store.put('field', rowsOf('field', changes)) };
   },
   catalog: async (owners, from) => {
-    const { version, next, changes, tiers } = await owners.catalog(from);
-    const teams = changes.flatMap((change) =>
-      'team' in change ? [{ version: change.version, row: change.team }] : [],
-    );
-    const services = changes.flatMap((change) =>
-      'service' in change ? [{ version: change.version, row: change.service }] : [],
-    );
+    const { changes, tiers, ...page } = await owners.catalog(from);
     return {
-      version,
-      next,
+      ...page,
       write: async (store) => {
-        await store.putTeams(teams);
-        await store.putServices(services);
-        // A slower pull must not replace them by older ones; versions tell complete pulls apart.
-        if (next === null) await store.replaceTiers(tiers);
+        await store.put('team', rowsOf('team', changes));
+        await store.put('service', rowsOf('service', changes));
+        // A slower pull must not replace them by older ones, which the version of a complete pull shows.
+        if (page.next === null) await store.replaceTiers(tiers);
       },
     };
   },

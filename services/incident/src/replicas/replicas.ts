@@ -4,8 +4,11 @@ import type { Knex } from '@tocsin/postgres';
 import { boundedCache, type Logger, type Versions } from '@tocsin/runtime';
 import type { ReplicaPulls } from '@tocsin/service-host';
 import type { Owners } from './clients/owners.ts';
+import { type Catalogs, catalogs, type OwnerTeams, ownerTeams } from './store/catalog.ts';
+import { type FieldDefinitions, fieldDefinitions } from './store/field-definitions.ts';
 import { type ReplicaOwner, replicaStore, type ReplicaVersion } from './store/replica-store.ts';
 import { pullReplica } from './pull-replica.ts';
+import { Retry } from '../shared/domain/retry.ts';
 
 /** A workspace with its version at the gateway, as the request carries it. */
 type VersionedWorkspace = Pick<WorkspaceContext, 'id' | 'version'>;
@@ -21,38 +24,23 @@ interface ReplicaState {
 /** The states of replicas. A replica that may be stale and whose owner is unavailable is missing. */
 export type Freshness = ReadonlyMap<ReplicaOwner, ReplicaState>;
 
-/** Refreshes replicas before a request is checked against them. */
+/** Refreshes replicas before a request is checked against them, and keeps what many requests read of them. */
 export interface Replicas {
+  readonly fields: FieldDefinitions;
+  readonly catalogs: Catalogs;
+  readonly ownerTeams: OwnerTeams;
   /**
    * Afterwards the replicas contain every change that these owners confirmed to a client before this call. If an owner is
    * unavailable, its replica stays as it is; if there is more to fetch than fits into the time of a request, that goes on in
    * the background. Both replicas may be stale: a stale replica never stops an incident.
    */
   refresh(workspace: VersionedWorkspace, ...owners: ReplicaOwner[]): Promise<Freshness>;
-  /**
-   * Refreshes the replicas and runs `work`, which checks with `checkByReplica`. An owner may fail to announce a version, so
-   * before a replica refuses anything its owner is called, and `work` runs again: it must have no effect and hold no lock
-   * after it throws.
-   */
-  withFreshReplicas<Result>(
-    workspace: VersionedWorkspace,
-    owners: readonly ReplicaOwner[],
-    work: (freshness: Freshness) => Promise<Result>,
-  ): Promise<Result>;
-}
-
-/** Tells `withFreshReplicas` that an owner has to confirm a refusal by its replica. Nothing else catches it. */
-class UnconfirmedRefusal extends Error {
-  readonly owner: ReplicaOwner;
-
-  constructor(owner: ReplicaOwner) {
-    super(`a refusal by the replica of ${owner} is not confirmed`);
-    this.owner = owner;
-  }
+  /** Calls the owner of a replica that has refused something, so that it may refuse that, or is missing. */
+  confirm(workspace: VersionedWorkspace, freshness: Freshness, owner: ReplicaOwner): Promise<Freshness>;
 }
 
 /**
- * Checks a request against an owner's replica; use it within `withFreshReplicas`. A stale replica may allow a request, but it
+ * Checks a request against an owner's replica; use it within `withRetries`. A stale replica may allow a request, but it
  * must not refuse one: a change that it does not have yet may make the request valid.
  * @throws DomainError `service_unavailable` instead of a refusal if the replica may be stale
  */
@@ -67,7 +55,7 @@ export async function checkByReplica<Result>(
     if (!(error instanceof DomainError)) throw error;
     const state = freshness.get(owner);
     if (state === undefined) throw serviceUnavailable('The references of the request cannot be checked at the moment');
-    if (!state.confirmed) throw new UnconfirmedRefusal(owner);
+    if (!state.confirmed) throw new Retry(owner);
     throw error;
   }
 }
@@ -154,19 +142,13 @@ export function replicas(options: {
   };
 
   return {
+    fields: fieldDefinitions(database),
+    catalogs: catalogs(database),
+    ownerTeams: ownerTeams(database),
     refresh,
-    async withFreshReplicas(workspace, requested, work) {
-      let freshness = await refresh(workspace, ...requested);
-      // Each round confirms one owner or removes it, so there are at most as many rounds as owners.
-      for (;;) {
-        try {
-          return await work(freshness);
-        } catch (error) {
-          if (!(error instanceof UnconfirmedRefusal)) throw error;
-          const state = (await fetchChanges(workspace, error.owner)) ?? confirmAnnounced(freshness.get(error.owner));
-          freshness = toFreshness([...freshness, [error.owner, state]]);
-        }
-      }
+    async confirm(workspace, freshness, owner) {
+      const state = (await fetchChanges(workspace, owner)) ?? confirmAnnounced(freshness.get(owner));
+      return toFreshness([...freshness, [owner, state]]);
     },
   };
 }

@@ -1,21 +1,22 @@
 import { quotaOf } from '@tocsin/contracts';
 import { DomainError, type ErrorCode, type IdempotencyClaim } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
-import { afterCommit, type Logger } from '@tocsin/runtime';
+import { afterCommit, type FairQueue, type Logger } from '@tocsin/runtime';
+import type { Caller } from '@tocsin/resources';
 import type { Incident } from '../incidents/domain/incident.ts';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
 import type { SourceImport, SourceDocument } from './domain/document.ts';
+import { knownTimeZone } from '../shared/domain/time-zone.ts';
 import { bytesOf } from '../storage/domain/storage-quota.ts';
-import { newTimelineEvent } from '../timeline/domain/timeline-event.ts';
-import { limitToQuota, textsOf } from '../timeline/domain/timeline-quota.ts';
+import { newTimelineEvent, limitToQuota, textsOf } from '../timeline/domain/timeline-event.ts';
 import { incidentStore } from '../incidents/store/incident-store.ts';
 import { timelineStore } from '../timeline/store/timeline-store.ts';
-import type { Caller } from '@tocsin/resources';
-import { actorOf, authorOf } from '../incidents/author.ts';
-import type { Dependencies } from '../dependencies.ts';
+import { actorOf, authorOf } from '../incidents/save-incident.ts';
+import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
+import type { SourceDocuments } from './clients/source-documents.ts';
 import { saveTimeline } from '../timeline/save-timeline.ts';
 
-export interface ImportCommand extends Caller {
+interface ImportCommand extends Caller {
   /** The committed incident. */
   incident: Incident;
   claim: IdempotencyClaim | undefined;
@@ -24,20 +25,16 @@ export interface ImportCommand extends Caller {
   render: (incident: Incident, sourceImport: SourceImport) => string;
 }
 
-/** A response body and the incident's revision in it. */
-export interface StoredReply {
-  text: string;
-  revision: number;
-}
-
-/** The reply to a create with an import, and how many events it has added. */
-export interface ImportReply extends StoredReply {
-  imported: number;
+export interface ImportDependencies extends CommandDependencies {
+  documents: SourceDocuments;
+  /** By the ID of their workspace. */
+  imports: FairQueue<number>;
 }
 
 interface ImportResult {
   sourceImport: SourceImport;
-  reply: StoredReply;
+  /** The response body and the incident's revision in it. */
+  reply: { text: string; revision: number };
 }
 
 /**
@@ -45,34 +42,41 @@ interface ImportResult {
  * outside of any transaction; then the events, the incident's timeline summary and the outcome of the Idempotency-Key commit
  * together. The incident exists already, so a failure is part of the response and never thrown.
  */
-export async function importSourceTimeline(dependencies: Dependencies, command: ImportCommand): Promise<ImportReply> {
+export async function importSourceTimeline(
+  dependencies: ImportDependencies,
+  command: ImportCommand,
+): Promise<ImportResult> {
   const { principal, incident, log } = command;
   const start = performance.now();
-  const { sourceImport, reply } = await attempt(dependencies, command);
+  const result = await attempt(dependencies, command);
+  const { status, eventCount } = result.sourceImport;
   afterCommit(() =>
     log.info(
       {
         incident: incident.id,
         workspace: principal.workspace.id,
         source: URL.parse(incident.docUrl)?.hostname,
-        result: sourceImport.status,
-        events: sourceImport.eventCount,
+        result: status,
+        events: eventCount,
         duration: Math.round(performance.now() - start),
       },
       'timeline import finished',
     ),
   );
-  return { ...reply, imported: sourceImport.eventCount ?? 0 };
+  return result;
 }
 
-async function attempt(dependencies: Dependencies, command: ImportCommand): Promise<ImportResult> {
-  const { documents, importTurns } = dependencies;
-  const workspaceId = command.principal.workspace.id;
+async function attempt(dependencies: ImportDependencies, command: ImportCommand): Promise<ImportResult> {
+  const { documents, imports } = dependencies;
+  const { workspace } = command.principal;
+  const workspaceId = workspace.id;
   let sourceImport: SourceImport;
   try {
-    const result = await documents.read(command.incident.docUrl, workspaceId, async (document) =>
+    const timeZone = knownTimeZone((await dependencies.configurations.get(workspace)).timeZone);
+    const request = { url: command.incident.docUrl, workspaceId, timeZone };
+    const result = await documents.read(request, async (document) =>
       document.status === 'imported'
-        ? importTurns.run(workspaceId, async () => saveEvents(dependencies, command, document))
+        ? imports.run(workspaceId, async () => saveEvents(dependencies, command, document))
         : document,
     );
     if ('reply' in result) return result;
@@ -91,55 +95,54 @@ const CONFLICT_REASONS: Partial<Record<ErrorCode, string>> = {
   not_found: 'The incident was deleted before the events could be added',
 };
 
-/** A quota's message tells what to do about it. */
+/** The message of a quota says what to do about it. */
 const reasonOf = ({ code, message, reason }: DomainError): string | undefined =>
   reason?.startsWith('quota_') === true ? message : CONFLICT_REASONS[code];
 
 async function saveEvents(
-  dependencies: Dependencies,
+  dependencies: ImportDependencies,
   command: ImportCommand,
   { events, ...result }: Extract<SourceDocument, { status: 'imported' }>,
 ): Promise<ImportResult> {
   const { principal, incident, claim, render } = command;
-  const workspaceId = principal.workspace.id;
   const { workspace } = principal;
   const valid = events.map((properties) => ({
     ...newTimelineEvent({ incidentId: incident.id, source: 'import', createdBy: actorOf(command), properties }),
     sourceRef: incident.docUrl,
   }));
   const bytes = bytesOf(valid.map(textsOf));
-  const imported = await dependencies.database.transaction(async (trx) => {
-    const before = await incidentStore(trx, workspaceId).getForUpdate(incident.id);
-    checkWritable(before);
-    dependencies.storage.check(workspace, { kind: 'addition', growth: bytes });
-    const quota = quotaOf(workspace, 'timeline_events');
-    const newEvents = limitToQuota(before, valid, quota);
-    const sourceImport = {
-      ...result,
-      eventCount: newEvents.length,
-      ...(newEvents.length < valid.length && {
-        reason: `Only ${newEvents.length} events: an incident may have at most ${quota} (quota timeline_events)`,
-      }),
-    };
-    const stored = await timelineStore(trx, workspaceId).insertAll(newEvents);
-    const timeline = stored.map((event) => ({ type: 'timeline_event.created', event }) as const);
-    const options = { trx, author: authorOf(command), before, now: dependencies.clock.now() };
-    const after = await saveTimeline({ ...options, timeline });
-    const reply = await finishClaim(trx, claim, { text: render(after, sourceImport), revision: after.revision });
-    return { sourceImport, reply };
+  return runCommand(dependencies, {
+    workspace,
+    transaction: async (trx, { storage }) => {
+      const before = await incidentStore(trx, workspace.id).getForUpdate(incident.id);
+      checkWritable(before);
+      storage.check({ kind: 'addition', growth: bytes });
+      const quota = quotaOf(workspace, 'timeline_events');
+      const newEvents = limitToQuota(before, valid, quota);
+      const sourceImport = {
+        ...result,
+        eventCount: newEvents.length,
+        ...(newEvents.length < valid.length && {
+          reason: `Only ${newEvents.length} events: an incident may have at most ${quota} (quota timeline_events)`,
+        }),
+      };
+      const stored = await timelineStore(trx, workspace.id).insertAll(newEvents);
+      const timeline = stored.map((event) => ({ type: 'timeline_event.created', event }) as const);
+      const options = { trx, author: authorOf(command), before, now: dependencies.clock.now() };
+      const after = await saveTimeline({ ...options, timeline });
+      const reply = await finishClaim(trx, claim, { text: render(after, sourceImport), revision: after.revision });
+      storage.add({ bytes, keyBytes: claim === undefined ? 0 : Buffer.byteLength(reply.text) });
+      return { sourceImport, reply };
+    },
   });
-  const keyBytes = claim === undefined ? 0 : Buffer.byteLength(imported.reply.text);
-  dependencies.storage.add(workspaceId, { bytes, keyBytes });
-  dependencies.wakeRelay();
-  return imported;
 }
 
 /** Renders the current incident. If it cannot be read or stored, renders the created one: the create itself succeeded. */
 async function replyWithoutEvents(
-  dependencies: Dependencies,
+  dependencies: ImportDependencies,
   command: ImportCommand,
   sourceImport: SourceImport,
-): Promise<StoredReply> {
+): Promise<ImportResult['reply']> {
   const { principal, incident, claim, log, render } = command;
   const replyFor = (incident: Incident) => ({ text: render(incident, sourceImport), revision: incident.revision });
   try {
@@ -156,8 +159,8 @@ async function replyWithoutEvents(
 async function finishClaim(
   trx: Knex.Transaction,
   claim: IdempotencyClaim | undefined,
-  reply: StoredReply,
-): Promise<StoredReply> {
+  reply: ImportResult['reply'],
+): Promise<ImportResult['reply']> {
   await claim?.finish(trx, { status: 201, ...reply });
   return reply;
 }

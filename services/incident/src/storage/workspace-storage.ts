@@ -4,15 +4,18 @@ import { afterCommit, boundedCache, type Logger, startPeriodicTask } from '@tocs
 import { checkStorage, type StorageWrite } from './domain/storage-quota.ts';
 import { storageStore } from './store/storage-store.ts';
 
+export interface StoredBytes {
+  bytes: number;
+  /** Those of a response that is stored with an idempotency key. */
+  keyBytes?: number;
+}
+
 /** Counts about how many bytes workspaces store, and enforces their quotas of storage (ADR 29). */
 export interface WorkspaceStorage {
   /** Reads no database. @throws DomainError `invalid_resource_state` */
   check(workspace: WorkspaceContext, write: StorageWrite): void;
-  /**
-   * Call it after the commit.
-   * @param bytes.keyBytes those of a response that is stored with an idempotency key
-   */
-  add(workspaceId: number, written: { bytes: number; keyBytes?: number }): void;
+  /** Call it after the commit. */
+  add(workspaceId: number, written: StoredBytes): void;
   stop(): Promise<void>;
 }
 

@@ -1,10 +1,12 @@
 import type { Incident } from '../incidents/domain/incident.ts';
-import { timelineEventSnapshot } from './domain/snapshot.ts';
-import { summaryOf, type TimelineEvent } from './domain/timeline-event.ts';
+import { timelineEventSnapshot, summaryOf, type TimelineEvent } from './domain/timeline-event.ts';
 import { timelineStore } from './store/timeline-store.ts';
 import { type IncidentChange, saveIncident, type TimelineEventChange } from '../incidents/save-incident.ts';
 
-interface TimelineChange extends Pick<IncidentChange, 'trx' | 'author' | 'before' | 'now' | 'also' | 'commit'> {
+interface TimelineChange extends Pick<
+  IncidentChange,
+  'trx' | 'author' | 'before' | 'now' | 'also' | 'byAlert' | 'commit'
+> {
   /** What this transaction did to timeline events; a deleted one as it was. */
   timeline: readonly { type: TimelineEventChange['type']; event: TimelineEvent }[];
   /** Other changes of the incident. */

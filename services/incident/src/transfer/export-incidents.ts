@@ -3,11 +3,11 @@ import { type Cursors, cursorsOf, type LineStream, throttleByWorkspace, type Wai
 import { runPipeline } from '@tocsin/postgres';
 import { listsView } from '../configuration/domain/configuration-document.ts';
 import { readWholeConfiguration } from '../configuration-changes/read-configuration.ts';
-import { tierOwner } from '../configuration-changes/replace-configuration.ts';
-import type { Dependencies } from '../dependencies.ts';
+import { type ConfigurationDependencies, tierOwner } from '../configuration-changes/replace-configuration.ts';
+import type { Owners } from '../replicas/clients/owners.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
 import { replicaStore } from '../replicas/store/replica-store.ts';
-import { type Person, personOf, USER_ID } from './domain/person.ts';
+import { type Person, personOf, USER_ID } from './domain/item.ts';
 import { ChangedMeanwhile, incidentLines } from './incident-lines.ts';
 import { incidentsAfter } from './store/export-store.ts';
 
@@ -21,22 +21,30 @@ const MAX_ATTEMPTS = 5;
 /** Users whose names are kept for further lines. */
 const MAX_USERS = 2_000;
 
+export interface ExportDependencies extends Pick<ConfigurationDependencies, 'database' | 'clock'> {
+  owners: Pick<Owners, 'readTiers' | 'prepareTiers' | 'findPeople' | 'readResources'>;
+  cursors: Cursors;
+  /** What an import of a line may have. */
+  bodyBytes: number;
+}
+
 /**
  * Begins an export (contract: Export). It is read as fast as the client takes it, a part at a time, and what was read is
  * forgotten. The parts of a workspace's exports take at most half of the time.
  * @throws DomainError for a cursor of another list, or if there is no place for another stream
  */
 export async function exportLines(
-  { dependencies, cursors }: { dependencies: Dependencies; cursors: Cursors },
+  dependencies: ExportDependencies,
   request: { principal: Principal; cursor: string | undefined; waiting: WaitingRequest },
 ): Promise<LineStream> {
   const { principal, cursor, waiting } = request;
   const { id: workspaceId } = principal.workspace;
-  const positions = cursorsOf(cursors, { name: 'number', keys: ['integer'] });
+  const positions = cursorsOf(dependencies.cursors, { name: 'number', keys: ['integer'] });
   const scope = { workspaceId, path: PATH };
   const [after] = cursor === undefined ? [undefined] : positions.decode(cursor, scope);
   waiting.begin();
-  const parts = partsOf(dependencies, { principal, after, cursorOf: (number) => positions.encode([number], scope) });
+  const cursorOf = (number: number) => positions.encode([number], scope);
+  const parts = partsOf(dependencies, { principal, after, cursorOf });
   return {
     next: async () => {
       const part = await throttleByWorkspace(workspaceId, async () => parts.next());
@@ -53,7 +61,7 @@ interface Export {
 }
 
 async function* partsOf(
-  dependencies: Dependencies,
+  dependencies: ExportDependencies,
   { principal, after, cursorOf }: Export,
 ): AsyncGenerator<string[], undefined> {
   if (after === undefined) yield* front(dependencies, principal);
@@ -86,15 +94,15 @@ async function* partsOf(
 }
 
 /** What incidents refer to. */
-async function* front(dependencies: Dependencies, { workspace }: Principal): AsyncGenerator<string[]> {
-  const { database, clock, transferServices } = dependencies;
+async function* front(dependencies: ExportDependencies, { workspace }: Principal): AsyncGenerator<string[]> {
+  const { database, clock, owners } = dependencies;
   const { id, slug, reporting_currency: currency } = workspace;
   const { lists } = await readWholeConfiguration(database, id, tierOwner(dependencies, id));
   const line = { kind: 'workspace', slug, exported_at: clock.now(), reporting_currency: currency };
   yield [JSON.stringify({ ...line, configuration: listsView(lists) })];
   for (const kind of ['team', 'service', 'field'] as const) {
     for (let after: string | null = ''; after !== null;) {
-      const page: ExportedResources = await transferServices.readResources(id, { kind, after });
+      const page: ExportedResources = await owners.readResources(id, { kind, after });
       yield page.resources.map((resource) => JSON.stringify({ kind, ...resource }));
       after = page.next;
     }
@@ -106,17 +114,22 @@ type People = ReturnType<typeof knownPeople>;
 /** Makes the lines of an incident as it is at one moment, which is a later one if it changes before the first line. */
 async function* linesOf(
   listed: Incident,
-  options: { dependencies: Dependencies; principal: Principal; people: People; teams: ReadonlyMap<number, string> },
+  options: {
+    dependencies: ExportDependencies;
+    principal: Principal;
+    people: People;
+    teams: ReadonlyMap<number, string>;
+  },
 ): AsyncGenerator<string> {
   const { dependencies, principal, people, teams } = options;
-  const { database } = dependencies;
+  const { database, bodyBytes } = dependencies;
   let incident = listed;
   for (let attempt = 1; ; attempt += 1) {
     let hasLine = false;
     const team = incident.teamId === null ? null : (teams.get(incident.teamId) ?? null);
     const context = { workspace: principal.workspace.slug, team, personOf: people.personOf };
     try {
-      for await (const line of incidentLines(incident, { database, context, load: people.load })) {
+      for await (const line of incidentLines(incident, { database, context, load: people.load, bodyBytes })) {
         hasLine = true;
         yield line;
       }
@@ -130,7 +143,7 @@ async function* linesOf(
 }
 
 /** The users that lines name, with their addresses if the key may read them. */
-function knownPeople({ transferServices }: Dependencies, { workspace, scopes }: Principal) {
+function knownPeople({ owners }: ExportDependencies, { workspace, scopes }: Principal) {
   const users = new Map<number, Person>();
   const showsEmail = scopes.includes('users:read');
   return {
@@ -143,7 +156,7 @@ function knownPeople({ transferServices }: Dependencies, { workspace, scopes }: 
         users.clear();
         missing.splice(0, missing.length, ...ids);
       }
-      for (const { id, name, email } of await transferServices.findPeople(workspace.id, { ids: missing })) {
+      for (const { id, name, email } of await owners.findPeople(workspace.id, { ids: missing })) {
         users.set(id, { name, ...(showsEmail && { email }) });
       }
     },

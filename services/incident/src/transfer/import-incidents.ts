@@ -1,21 +1,43 @@
-import { throttleByWorkspace } from '@tocsin/http';
-import type { Caller } from '@tocsin/resources';
-import { withConfiguration } from '../configuration/with-configuration.ts';
-import type { Configuration } from '../configuration/domain/configuration.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { type ImportItem, type ImportResult, peopleOf, type Refusal } from './domain/item.ts';
-import type { PreparedItem } from './domain/plan.ts';
-import { prepareItems } from './prepare-items.ts';
-import { withFreeExternalIds, writeItems } from './write-items.ts';
+import { throttleByWorkspace, invalidRequest } from '@tocsin/http';
+import { type Caller, definedProperties } from '@tocsin/resources';
+import type { FairQueue, Instant } from '@tocsin/runtime';
+import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
+import type { Owners } from '../replicas/clients/owners.ts';
+import {
+  type ImportItem,
+  type ImportResult,
+  peopleOf,
+  type Refusal,
+  type ImportedChange,
+  type ImportedEvent,
+  type ImportedFollowUp,
+  isRefusal,
+  refusalOf,
+  type Person,
+  textOfPerson,
+} from './domain/item.ts';
+import type { PreparedItem, PreparedChange, PreparedEvent, PreparedFollowUp, PreparedValue } from './domain/plan.ts';
+import { writeItems } from './write-items.ts';
+import { type Configuration, selectEntry } from '../configuration/domain/configuration.ts';
+import type { Incident } from '../incidents/domain/incident.ts';
+import { shortenChanges } from '../incidents/domain/changes.ts';
+import { toLargeValue } from '../incidents/domain/large-value.ts';
+import type { Fields } from '../replicas/domain/fields.ts';
+import { checkByReplica, type Freshness } from '../replicas/replicas.ts';
+import { replicaStore } from '../replicas/store/replica-store.ts';
+import type { FollowUp } from '../follow-ups/domain/follow-up.ts';
+import type { TimelineEvent } from '../timeline/domain/timeline-event.ts';
+import { timelineGroupStore } from '../timeline/store/timeline-group-store.ts';
+import { checkValue } from '../values/domain/values.ts';
 
-export interface ImportCommand extends Caller {
-  items: readonly (ImportItem | Refusal)[];
+export interface ImportDependencies extends CommandDependencies {
+  /** By the ID of their workspace. */
+  imports: FairQueue<number>;
+  owners: Pick<Owners, 'findPeople'>;
 }
 
-/** An item with its place in the request. */
-interface Placed {
-  index: number;
-  item: ImportItem;
+interface ImportCommand extends Caller {
+  items: readonly (ImportItem | Refusal)[];
 }
 
 /**
@@ -24,59 +46,195 @@ interface Placed {
  * two at a time in a process (ADR 63).
  * @throws DomainError `service_unavailable` if references cannot be checked
  */
-export async function importIncidents(dependencies: Dependencies, command: ImportCommand): Promise<ImportResult[]> {
+export async function importIncidents(
+  dependencies: ImportDependencies,
+  command: ImportCommand,
+): Promise<ImportResult[]> {
   const { principal, items } = command;
-  const workspaceId = principal.workspace.id;
-  const results: (ImportResult | undefined)[] = items.map((item) => ('outcome' in item ? item : undefined));
-  const userIds = await findUserIds(dependencies, workspaceId, items);
-  const run = async () => {
-    for (const round of roundsOf(items)) {
-      const written = await importRound(dependencies, { command, round, userIds });
-      for (const [place, { index }] of round.entries()) results[index] = written[place];
-    }
-  };
-  await throttleByWorkspace(workspaceId, async () => dependencies.importTurns.run(workspaceId, run));
-  return results as ImportResult[];
+  const { workspace } = principal;
+  const userIds = await findUserIds(dependencies, workspace.id, items);
+  const run = async () =>
+    runCommand(dependencies, {
+      workspace,
+      replicas: ['catalog', 'custom_field'],
+      prepare: async ({ freshness, readConfiguration }) => {
+        const configuration = await readConfiguration();
+        const now = dependencies.clock.now();
+        const accepted = items.filter((item): item is ImportItem => !('outcome' in item));
+        const context = { workspaceId: workspace.id, freshness, configuration, userIds, now };
+        const ready = await prepareItems(dependencies, { ...context, items: accepted });
+        const prepared = items.map((item) => ('outcome' in item ? item : (ready.shift() as PreparedItem | Refusal)));
+        return { items: prepared, configuration, now };
+      },
+      transaction: async (trx, { prepared, storage }) => writeItems(trx, { ...prepared, caller: command, storage }),
+    });
+  return throttleByWorkspace(workspace.id, async () => dependencies.imports.run(workspace.id, run));
 }
 
 /** Returns the IDs of the users with the addresses that items name, by lower case address. */
 async function findUserIds(
-  { transferServices }: Dependencies,
+  { owners }: ImportDependencies,
   workspaceId: number,
   items: ImportCommand['items'],
 ): Promise<Map<string, number>> {
   const people = items.flatMap((item) => ('outcome' in item ? [] : peopleOf(item)));
   const emails = [...new Set(people.flatMap(({ email }) => email?.toLowerCase() ?? []))];
-  const users = emails.length === 0 ? [] : await transferServices.findPeople(workspaceId, { emails });
+  const users = emails.length === 0 ? [] : await owners.findPeople(workspaceId, { emails });
   return new Map(users.map(({ id, email }) => [email.toLowerCase(), id]));
 }
 
-/** Several items may be parts of one incident: each is written after those before it. */
-function roundsOf(items: ImportCommand['items']): Placed[][] {
-  const rounds: Placed[][] = [];
-  const counts = new Map<string, number>();
-  for (const [index, item] of items.entries()) {
-    if ('outcome' in item) continue;
-    const count = counts.get(item.externalId) ?? 0;
-    counts.set(item.externalId, count + 1);
-    (rounds[count] ??= []).push({ index, item });
-  }
-  return rounds;
+interface PrepareOptions {
+  workspaceId: number;
+  items: readonly ImportItem[];
+  freshness: Freshness;
+  configuration: Configuration;
+  /** By lower case email address. */
+  userIds: ReadonlyMap<string, number>;
+  now: Instant;
 }
 
-async function importRound(
-  dependencies: Dependencies,
-  options: { command: ImportCommand; round: readonly Placed[]; userIds: ReadonlyMap<string, number> },
-): Promise<ImportResult[]> {
-  const { command, round, userIds } = options;
-  const work = async (configuration: Configuration): Promise<ImportResult[]> => {
-    const now = dependencies.clock.now();
-    const items = round.map(({ item }) => item);
-    const prepared = await prepareItems(dependencies, { caller: command, items, configuration, userIds, now });
-    const ready = prepared.filter((item): item is PreparedItem => !('outcome' in item));
-    if (ready.length === 0) return prepared as Refusal[];
-    const written = await writeItems(dependencies, { caller: command, items: ready, configuration, now });
-    return prepared.map((item) => ('outcome' in item ? item : (written.shift() as ImportResult)));
+/** Resolves what items refer to: statuses, people, teams, fields and groups. Refuses items by themselves. */
+async function prepareItems(
+  { database, replicas }: CommandDependencies,
+  options: PrepareOptions,
+): Promise<(PreparedItem | Refusal)[]> {
+  const { workspaceId, items, freshness } = options;
+  const groups = await timelineGroupStore(database, workspaceId).list();
+  const groupIds = new Map(groups.map(({ id, name }) => [name, id]).toReversed() as [string, number][]);
+  const teamIds = await replicaStore(database, workspaceId).teamIds(items.flatMap(({ team }) => team ?? []));
+  const definitions = await replicas.fields.get(workspaceId, freshness.get('custom_field')?.version);
+  const prepare = async (item: ImportItem): Promise<PreparedItem | Refusal> => {
+    try {
+      const teamId = await checkByReplica(freshness, 'catalog', () => teamOf(item, teamIds));
+      const values = await Promise.all(
+        Object.entries(item.values).map(async (named) => valueOf(named, { fields: definitions, freshness })),
+      );
+      return { ...prepareItem(item, { ...options, groupIds, teamId }), values };
+    } catch (error) {
+      return refusalOf(error);
+    }
   };
-  return withFreeExternalIds(async () => withConfiguration(dependencies, command.principal.workspace, work));
+  return Promise.all(items.map(prepare));
+}
+
+/** Returns null for no team, and `undefined` if the item does not say. */
+function teamOf({ team }: ImportItem, teamIds: ReadonlyMap<string, number>): number | null | undefined {
+  if (typeof team !== 'string') return team;
+  const id = teamIds.get(team);
+  if (id === undefined) throw invalidRequest('team', 'Must be the slug of a team');
+  return id;
+}
+
+/** Values of archived fields belong to history, too. */
+async function valueOf(
+  [slug, value]: [string, unknown],
+  { fields, freshness }: { fields: Fields; freshness: Freshness },
+): Promise<PreparedValue> {
+  const at = `values.${slug}`;
+  const field = await checkByReplica(freshness, 'custom_field', () => {
+    const found = fields.findBySlug(slug);
+    if (found === undefined) throw invalidRequest(at, 'Must be an existing custom field');
+    return found;
+  });
+  try {
+    await checkByReplica(freshness, 'custom_field', () => checkValue({ field, value }, { at }));
+    return { field, value };
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return { field, value, violation: error };
+  }
+}
+
+type Optional = Pick<
+  Incident,
+  'externalUrl' | 'teamId' | 'statusChangedAt' | 'archivedAt' | 'incidentManager' | 'incidentResponders'
+>;
+
+function prepareItem(
+  item: ImportItem,
+  context: PrepareOptions & { groupIds: ReadonlyMap<string, number>; teamId: number | null | undefined },
+): Omit<PreparedItem, 'values'> {
+  const { configuration, userIds, now, groupIds, teamId } = context;
+  const { properties, createdAt, manager, responders } = item;
+  const textOf = (person: Person) => textOfPerson(person, userIds);
+  selectEntry(configuration.statuses, properties.status, 'status');
+  selectEntry(configuration.severities, properties.severity, 'severity');
+  if (createdAt > now) throw invalidRequest('created_at', 'Must not be in the future');
+  const events = item.timeline.map((event, index) => prepareEvent(event, { index, groupIds, textOf }));
+  checkDistinct('timeline', events);
+  const followUps = item.followUps.map((followUp, index) => prepareFollowUp(followUp, { index, now, textOf }));
+  checkDistinct('follow_ups', followUps);
+  const importKeys = new Set<string>();
+  return {
+    externalId: item.externalId,
+    given: {
+      ...definedProperties<Optional>({
+        externalUrl: item.externalUrl,
+        teamId,
+        statusChangedAt: item.statusChangedAt,
+        archivedAt: item.archivedAt,
+        incidentManager: manager === null ? '' : manager && textOf(manager),
+        incidentResponders: responders && [...new Set(responders.map(textOf))],
+      }),
+      ...properties,
+      createdAt,
+      createdBy: textOf(item.author),
+    },
+    events,
+    followUps,
+    changelog: item.changelog
+      .map((entry) => prepareChange(entry, textOf))
+      .filter(({ importKey }) => importKeys.size < importKeys.add(importKey).size),
+  };
+}
+
+function checkDistinct(property: string, parts: readonly { externalId: string }[]): void {
+  const ids = new Set<string>();
+  const repeated = parts.findIndex(({ externalId }) => ids.size === ids.add(externalId).size);
+  if (repeated !== -1) throw invalidRequest(`${property}.${repeated}.external_id`, 'Must not be repeated');
+}
+
+function prepareFollowUp(
+  { externalId, author, owner, createdAt, completedAt, properties }: ImportedFollowUp,
+  { index, now, textOf }: { index: number; now: Instant; textOf: (person: Person) => string },
+): PreparedFollowUp {
+  const at = (name: string) => `follow_ups.${index}.${name}`;
+  if (createdAt > now) throw invalidRequest(at('created_at'), 'Must not be in the future');
+  if (completedAt && properties.status !== 'done')
+    throw invalidRequest(at('completed_at'), 'Is only allowed with the status done');
+  return {
+    externalId,
+    ...properties,
+    ...definedProperties<Pick<FollowUp, 'owner' | 'completedAt'>>({
+      owner: owner === null ? '' : owner && textOf(owner),
+      // Null follows from the status.
+      completedAt: completedAt ?? undefined,
+    }),
+    createdAt,
+    createdBy: textOf(author),
+  };
+}
+
+/** The key has nothing of the workspace: somebody who becomes a user later is the same person. */
+function prepareChange(entry: ImportedChange, textOf: (person: Person) => string): PreparedChange {
+  const { changedAt, actor } = entry;
+  const { changes } = shortenChanges(entry.changes);
+  const who = actor.email?.toLowerCase() ?? actor.name;
+  return { changedAt, actor: textOf(actor), changes, importKey: toLargeValue([changedAt, who, changes]).digest };
+}
+
+function prepareEvent(
+  { externalId, author, group, source, sourceRef, properties }: ImportedEvent,
+  context: { index: number; groupIds: ReadonlyMap<string, number>; textOf: (person: Person) => string },
+): PreparedEvent {
+  const groupId = typeof group === 'string' ? context.groupIds.get(group) : group;
+  if (typeof group === 'string' && groupId === undefined) {
+    throw invalidRequest(`timeline.${context.index}.group`, 'Must be the name of a timeline group');
+  }
+  return {
+    externalId,
+    ...properties,
+    ...definedProperties<Pick<TimelineEvent, 'groupId' | 'source' | 'sourceRef'>>({ groupId, source, sourceRef }),
+    createdBy: context.textOf(author),
+  };
 }

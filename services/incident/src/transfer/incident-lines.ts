@@ -1,69 +1,104 @@
+import { MAX_VALUES } from '@tocsin/contracts';
+import { type DocumentSize, sizeOfJson } from '@tocsin/http';
 import { type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
 import { type Listed, readWhole } from '@tocsin/resources';
+import type { FollowUp } from '../follow-ups/domain/follow-up.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
-import { shortenChanges } from '../incidents/domain/large-changes.ts';
+import { shortenChanges } from '../incidents/domain/changes.ts';
 import {
   beginningOf,
   changeItemOf,
   eventItemOf,
   type ExportedChange,
   type ExportedEvent,
+  followUpItemOf,
   type LineContext,
   restOf,
 } from './domain/export-line.ts';
-import { changesAfter, eventsAfter, EXPORT_PAGE, revisionOf, wholeChanges, wholeEvents } from './store/export-store.ts';
-
-/** Bytes of JSON after which a line ends and the next one goes on: an import takes less than a mebibyte. */
-const LINE_BYTES = 524_288;
-/** Parts of an incident in one line: an import takes as many events, and as many changelog entries. */
-const MAX_PARTS = 500;
+import { IMPORT_DOCUMENT, MAX_PARTS } from './domain/item.ts';
+import {
+  changesAfter,
+  eventsAfter,
+  EXPORT_PAGE,
+  followUpsAfter,
+  revisionOf,
+  wholeChanges,
+  wholeEvents,
+  wholeFollowUps,
+} from './store/export-store.ts';
 
 /** The incident is not as it was when its first line was made. */
 export class ChangedMeanwhile extends Error {}
 
-type PartName = 'timeline' | 'changelog';
-
-/**
- * Makes the lines of an incident: the first has its properties, and each as much of its timeline and its changelog as fits.
- * @param options.load reads the users that the texts name, before `context.personOf` is asked
- * @throws ChangedMeanwhile
- */
-export async function* incidentLines(
-  incident: Incident,
-  options: { database: Knex; context: LineContext; load: (texts: readonly string[]) => Promise<void> },
-): AsyncGenerator<string> {
-  const { context, load } = options;
-  await load([incident.createdBy, incident.incidentManager, ...incident.incidentResponders]);
-  const beginning = beginningOf(incident, context);
-  let line: object = { ...beginning, ...restOf(incident, context) };
-  let parts: Record<PartName, object[]> = { timeline: [], changelog: [] };
-  let bytes = bytesOf(line);
-  for await (const [name, part] of partsOf(incident, options)) {
-    const size = bytesOf(part);
-    const count = parts.timeline.length + parts.changelog.length;
-    if (count === MAX_PARTS || (count > 0 && bytes + size > LINE_BYTES)) {
-      yield JSON.stringify({ ...line, ...parts });
-      [line, parts, bytes] = [beginning, { timeline: [], changelog: [] }, bytesOf(beginning)];
-    }
-    parts[name].push(part);
-    bytes += size;
-  }
-  yield JSON.stringify({ ...line, ...parts });
+interface LinesOptions {
+  database: Knex;
+  context: LineContext;
+  /** Reads the users that the texts name, before `context.personOf` is asked. */
+  load: (texts: readonly string[]) => Promise<void>;
+  /** What the body of a request may have. */
+  bodyBytes: number;
 }
 
-const bytesOf = (value: object) => Buffer.byteLength(JSON.stringify(value));
+type Part =
+  | { name: 'values'; part: [slug: string, value: unknown] }
+  | { name: 'timeline' | 'changelog' | 'follow_ups'; part: object };
 
-async function* partsOf(
-  incident: Incident,
-  { database, context, load }: Parameters<typeof incidentLines>[1],
-): AsyncGenerator<[PartName, object]> {
+/**
+ * Makes the lines of an incident: the first has its properties, and each as much of its values, its timeline, its
+ * changelog and its follow-ups as fits.
+ * @throws ChangedMeanwhile
+ */
+export async function* incidentLines(incident: Incident, options: LinesOptions): AsyncGenerator<string> {
+  const { context, load, bodyBytes } = options;
+  await load([incident.createdBy, incident.incidentManager, ...incident.incidentResponders]);
+  const beginning = beginningOf(incident, context);
+  let line = openLine({ ...beginning, ...restOf(incident, context) }, bodyBytes);
+  let isFirst = true;
+  for await (const part of partsOf(incident, options)) {
+    const size = sizeOfJson(JSON.stringify(part.part));
+    // A part that does not fit into half of a request fits into one.
+    if (!line.hasRoomFor(part, size) && (isFirst || !line.isEmpty())) {
+      yield line.toJson();
+      line = openLine(beginning, bodyBytes);
+      isFirst = false;
+    }
+    line.add(part, size);
+  }
+  yield line.toJson();
+}
+
+/** A line, which has at most half of what a request that imports it may have, and as many parts as an item. */
+function openLine(head: object, bodyBytes: number) {
+  const size = sizeOfJson(JSON.stringify(head));
+  const values: [string, unknown][] = [];
+  const parts = { timeline: [] as object[], changelog: [] as object[], follow_ups: [] as object[] };
+  const count = () => parts.timeline.length + parts.changelog.length + parts.follow_ups.length;
+  const isFull = (name: Part['name']) => (name === 'values' ? values.length === MAX_VALUES : count() === MAX_PARTS);
+  return {
+    isEmpty: () => values.length + count() === 0,
+    hasRoomFor: ({ name }: Part, { bytes, complexity }: DocumentSize) =>
+      !isFull(name) &&
+      2 * (size.bytes + bytes) <= bodyBytes &&
+      2 * (size.complexity + complexity) <= IMPORT_DOCUMENT.complexity,
+    add: ({ name, part }: Part, { bytes, complexity }: DocumentSize) => {
+      if (name === 'values') values.push(part);
+      else parts[name].push(part);
+      size.bytes += bytes;
+      size.complexity += complexity;
+    },
+    toJson: () => JSON.stringify({ ...head, values: Object.fromEntries(values), ...parts }),
+  };
+}
+
+async function* partsOf(incident: Incident, { database, context, load }: LinesOptions): AsyncGenerator<Part> {
+  for (const part of Object.entries(incident.customFields)) yield { name: 'values', part };
   const { id, eventCount } = incident;
   const reader = { database, incident };
   const events = pagesOf<ExportedEvent>(reader, { after: (last) => eventsAfter(id, last), whole: wholeEvents });
   if (eventCount > 0) {
     for await (const page of events) {
       await load(page.map(({ createdBy }) => createdBy));
-      for (const event of page) yield ['timeline', eventItemOf(event, context)];
+      for (const event of page) yield { name: 'timeline', part: eventItemOf(event, context) };
     }
   }
   const changes = pagesOf<ExportedChange>(reader, {
@@ -73,8 +108,17 @@ async function* partsOf(
   for await (const page of changes) {
     await load(page.map(({ actor }) => actor));
     for (const entry of page) {
-      yield ['changelog', changeItemOf({ ...entry, changes: shortenChanges(entry.changes).changes }, context)];
+      const changes = shortenChanges(entry.changes).changes;
+      yield { name: 'changelog', part: changeItemOf({ ...entry, changes }, context) };
     }
+  }
+  const followUps = pagesOf<FollowUp>(reader, {
+    after: (last) => followUpsAfter(id, last?.id ?? 0),
+    whole: wholeFollowUps,
+  });
+  for await (const page of followUps) {
+    await load(page.flatMap(({ createdBy, owner }) => [createdBy, owner]));
+    for (const followUp of page) yield { name: 'follow_ups', part: followUpItemOf(followUp, context) };
   }
 }
 

@@ -1,82 +1,110 @@
-import { serviceUnavailable } from '@tocsin/http';
-import { insertEvents, type NewEvent } from '@tocsin/messaging';
-import { brokenConstraint, commitPipeline, type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
+import { auditEvent, changeBy, insertEvents, type NewEvent } from '@tocsin/messaging';
+import { commitPipeline, type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
 import type { Caller } from '@tocsin/resources';
 import type { Instant } from '@tocsin/runtime';
 import type { Configuration } from '../configuration/domain/configuration.ts';
-import { ConfigurationChanged } from '../configuration/store/configuration-store.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { type Author, authorOf, recordedActor } from '../incidents/author.ts';
-import { changesBetween } from '../incidents/domain/changes.ts';
+import { type Author, authorOf, recordedActor } from '../incidents/save-incident.ts';
+import { type Change, changesBetween, shortenChanges } from '../incidents/domain/changes.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
-import { shortenChanges } from '../incidents/domain/large-changes.ts';
 import { incidentSnapshot } from '../incidents/domain/snapshot.ts';
-import { type ChangelogEntry, insertChangelogEntries } from '../incidents/store/changelog-store.ts';
-import { EXTERNAL_ID_INDEX } from '../incidents/store/incident-store.ts';
+import type { Attempt } from '../incidents/run-command.ts';
+import { BY_IMPORT, type ChangelogEntry, insertChangelogEntries } from '../incidents/store/changelog-store.ts';
 import { countAllReferences } from '../incidents/store/service-references.ts';
+import { Retry } from '../shared/domain/retry.ts';
 import { bytesOf } from '../storage/domain/storage-quota.ts';
-import { textsOf } from '../timeline/domain/timeline-quota.ts';
-import { limitGrams, toRecords } from '../values/store/value-row.ts';
-import { type ImportResult, refusalOf } from './domain/item.ts';
+import { textsOf } from '../timeline/domain/timeline-event.ts';
+import { valueStatements } from '../values/store/value-store.ts';
+import { textsOfFollowUp } from '../follow-ups/domain/follow-up.ts';
+import { type ImportResult, ownIdOf, type Refusal, refusalOf } from './domain/item.ts';
 import { type PlanContext, type Planned, planItem, type PreparedItem, withLastEvent } from './domain/plan.ts';
 import {
   findEvents,
+  findFollowUps,
   findLatestEvents,
   findMissingEntries,
   lockByExternalIds,
   lockCounter,
   nextIds,
   putEvents,
+  putFollowUps,
   putIncidents,
-  putValues,
   raiseCounter,
-  removeValues,
   type StoredEvent,
 } from './store/import-store.ts';
 
-interface WriteOptions {
+interface WriteOptions<Item> {
   caller: Caller;
-  /** With different external IDs. */
-  items: readonly PreparedItem[];
+  items: readonly Item[];
   configuration: Configuration;
   now: Instant;
-}
-
-/** What a transaction has done. */
-interface Written {
-  results: ImportResult[];
-  bytes: number;
+  storage: Attempt['storage'];
 }
 
 /**
- * Writes items in one transaction with a few statements, whatever their number. Everything commits but what is refused.
- * @throws ConfigurationChanged
+ * Writes the items of a request in one transaction, with a few statements for each round, whatever the number of its
+ * items. Everything commits but what is refused; the audit log has what became of the request.
+ * @throws Retry if the configuration has changed
  */
-export async function writeItems(dependencies: Dependencies, options: WriteOptions): Promise<ImportResult[]> {
-  const { workspace } = options.caller.principal;
-  const { results, bytes } = await dependencies.database.transaction(async (trx) => write(dependencies, trx, options));
-  dependencies.storage.add(workspace.id, { bytes });
-  dependencies.wakeRelay();
-  return results;
+export async function writeItems(
+  trx: Knex.Transaction,
+  options: WriteOptions<PreparedItem | Refusal>,
+): Promise<ImportResult[]> {
+  const { caller, items, now } = options;
+  const results = items.map((item): ImportResult | undefined => ('outcome' in item ? item : undefined));
+  for (const round of roundsOf(items)) {
+    const written = await write(trx, { ...options, items: round.map(({ item }) => item) });
+    for (const [index, { place }] of round.entries()) results[place] = written[index];
+  }
+  const counts = countOutcomes(results as ImportResult[]);
+  if (counts.created + counts.updated > 0) {
+    const entry = { action: 'incidents.imported', target: { type: 'import', id: caller.requestId } };
+    await commitPipeline(trx, [
+      insertEvents([auditEvent(changeBy(caller), { ...entry, before: null, after: counts, now })]),
+    ]);
+  }
+  return results as ImportResult[];
 }
 
-async function write(dependencies: Dependencies, trx: Knex.Transaction, options: WriteOptions): Promise<Written> {
-  const { caller, items, configuration, now } = options;
+/** Several items may be parts of one incident: each is written after those before it. */
+function roundsOf(items: readonly (PreparedItem | Refusal)[]): { place: number; item: PreparedItem }[][] {
+  const rounds: { place: number; item: PreparedItem }[][] = [];
+  const counts = new Map<string, number>();
+  for (const [place, item] of items.entries()) {
+    if ('outcome' in item) continue;
+    const count = counts.get(item.externalId) ?? 0;
+    counts.set(item.externalId, count + 1);
+    (rounds[count] ??= []).push({ place, item });
+  }
+  return rounds;
+}
+
+function countOutcomes(results: readonly ImportResult[]) {
+  const counts = { created: 0, updated: 0, unchanged: 0, refused: 0 };
+  for (const { outcome } of results) counts[outcome] += 1;
+  return counts;
+}
+
+/** Writes items with different external IDs. */
+async function write(trx: Knex.Transaction, options: WriteOptions<PreparedItem>): Promise<ImportResult[]> {
+  const { caller, items, configuration, now, storage } = options;
   const { workspace, user_id: importer } = caller.principal;
   const externalIds = items.map(({ externalId }) => externalId);
   const eventCount = items.reduce((sum, { events }) => sum + events.length, 0);
-  const [[counter], incidents, incidentIds, eventIds] = await runPipeline(trx, [
+  const followUpCount = items.reduce((sum, { followUps }) => sum + followUps.length, 0);
+  const [[counter], incidents, incidentIds, eventIds, followUpIds] = await runPipeline(trx, [
     lockCounter(workspace.id),
     lockByExternalIds(workspace.id, externalIds),
     nextIds('incidents', items.length),
     nextIds('timeline_events', eventCount),
+    nextIds('follow_ups', followUpCount),
   ]);
-  if (counter?.version !== configuration.version) throw new ConfigurationChanged();
+  if (counter?.version !== configuration.version) throw new Retry('configuration');
 
   const existing = new Map(incidents.map((incident) => [incident.externalId ?? '', incident]));
   const stored = await readStored(trx, items, existing);
   const context: PlanContext = { workspace, importer, statuses: configuration.statuses, now };
   const nextEventId = takeFrom(eventIds);
+  const nextFollowUpId = takeFrom(followUpIds);
   const nextIncidentId = takeFrom(incidentIds);
   let { last } = counter;
   const planned: Planned[] = [];
@@ -84,9 +112,12 @@ async function write(dependencies: Dependencies, trx: Knex.Transaction, options:
     try {
       const before = existing.get(item.externalId);
       const identity = before ?? { id: nextIncidentId(), number: last + 1 };
-      const plan = planItem(item, { before, identity, stored: stored(place), nextEventId, context });
+      const next = { nextEventId, nextFollowUpId };
+      const plan = planItem(item, { before, identity, stored: stored(place), ...next, context });
       if (plan === undefined) return { outcome: 'unchanged', incident: before as Incident };
-      dependencies.storage.check(workspace, { kind: 'addition', growth: growthOf(plan) });
+      const growth = growthOf(plan);
+      storage.check({ kind: 'addition', growth });
+      storage.add({ bytes: growth });
       if (before === undefined) last += 1;
       planned.push(plan);
       return { outcome: before === undefined ? 'created' : 'updated', incident: plan.after };
@@ -94,12 +125,12 @@ async function write(dependencies: Dependencies, trx: Knex.Transaction, options:
       return refusalOf(error);
     }
   });
-  if (planned.length === 0) return { results, bytes: 0 };
+  if (planned.length === 0) return results;
 
   await addLastEvents(trx, planned);
   const raised = last === counter.last ? [] : [raiseCounter(workspace.id, last)];
-  await commitPipeline(trx, [...raised, ...statementsOf(planned, { author: authorOf(caller), context })]);
-  return { results, bytes: planned.reduce((sum, plan) => sum + Math.max(0, growthOf(plan)), 0) };
+  await runPipeline(trx, [...raised, ...statementsOf(planned, { author: authorOf(caller), context })]);
+  return results;
 }
 
 const takeFrom = (rows: readonly { id: number }[]) => {
@@ -108,12 +139,19 @@ const takeFrom = (rows: readonly { id: number }[]) => {
 };
 
 /** About the bytes that are stored in addition. */
-const growthOf = ({ before, after, events, entries }: Planned) => {
+const growthOf = ({ before, after, events, entries, followUps }: Planned) => {
   const own = ({ title, impactSummary, customFields }: Incident) => bytesOf([title, impactSummary, customFields]);
-  return own(after) - (before === undefined ? 0 : own(before)) + bytesOf(events.map(textsOf)) + bytesOf(entries);
+  return (
+    own(after) -
+    (before === undefined ? 0 : own(before)) +
+    bytesOf([events.map(textsOf), entries, followUps.map(textsOfFollowUp)])
+  );
 };
 
-/** Reads what incidents that exist have of their items: by place, the events, and which changelog entries they lack. */
+/**
+ * Reads what incidents that exist have of their items: by place, the events, which changelog entries they lack, and their
+ * follow-ups.
+ */
 async function readStored(
   trx: Knex.Transaction,
   items: readonly PreparedItem[],
@@ -128,7 +166,13 @@ async function readStored(
     const incidentId = idOf(item);
     return incidentId === undefined ? [] : item.changelog.map((entry) => ({ ...entry, incidentId, item }));
   });
-  const [storedEvents, missing] = await runPipeline(trx, [findEvents(events), findMissingEntries(entries)]);
+  const withFollowUps = items.flatMap((item) => (item.followUps.length === 0 ? [] : (idOf(item) ?? [])));
+  const [storedEvents, missing, storedFollowUps] = await runPipeline(trx, [
+    findEvents(events),
+    findMissingEntries(entries),
+    findFollowUps(withFollowUps),
+  ]);
+  const followUpsOf = Map.groupBy(storedFollowUps, ({ incidentId }) => incidentId);
   const byIncident = Map.groupBy(storedEvents, ({ incidentId }) => incidentId);
   const lacking = new Map(items.map((item) => [item, idOf(item) === undefined ? item.changelog : []] as const));
   for (const { place } of missing.toSorted((a, b) => a.place - b.place)) {
@@ -138,7 +182,18 @@ async function readStored(
   return (place: number) => {
     const item = items[place] as PreparedItem;
     const ofIncident: readonly StoredEvent[] = byIncident.get(idOf(item) ?? 0) ?? [];
-    return { events: new Map(ofIncident.map((event) => [event.externalId, event])), entries: lacking.get(item) ?? [] };
+    const followUps = followUpsOf.get(idOf(item) ?? 0) ?? [];
+    return {
+      events: new Map(ofIncident.map((event) => [event.externalId, event])),
+      entries: lacking.get(item) ?? [],
+      // What an import made as an export of this workspace had named it comes before the original.
+      followUps: new Map(
+        followUps
+          .toSorted((a, b) => Number(a.externalId !== null) - Number(b.externalId !== null))
+          .map((each) => [each.externalId ?? ownIdOf(each.id), each]),
+      ),
+      followUpCount: followUps.length,
+    };
   };
 }
 
@@ -157,39 +212,39 @@ function statementsOf(
   { author, context: { workspace, now } }: { author: Author; context: PlanContext },
 ): PreparedStatement[] {
   const events = planned.flatMap((plan) => plan.events);
-  const set = planned.flatMap(({ after, before, values }) => {
+  const followUps = planned.flatMap((plan) => plan.followUps);
+  const values = planned.map(({ after, before, values: changed }) => {
     const by = before === undefined ? { at: after.createdAt, by: after.createdBy } : { at: now, by: author.actor };
-    const records = toRecords(
-      values.filter(({ value }) => value !== null),
-      by,
-    );
-    return records.map((record) => ({ ...record, workspace_id: workspace.id, incident_id: after.id }));
+    return { incidentId: after.id, values: changed, ...by };
   });
-  limitGrams(set);
-  const removed = planned.flatMap(({ after, values }) =>
-    values.filter(({ value }) => value === null).map(({ field }) => ({ incidentId: after.id, fieldId: field.id })),
-  );
   const entries = planned.flatMap((plan) => entriesOf(plan, author, now));
   return [
     putIncidents(planned.map(({ after }) => after)),
     ...(events.length > 0 ? [putEvents(workspace.id, events)] : []),
-    ...(set.length > 0 ? [putValues(set)] : []),
-    ...(removed.length > 0 ? [removeValues(removed)] : []),
+    ...(followUps.length > 0 ? [putFollowUps(workspace.id, followUps)] : []),
+    ...valueStatements(workspace.id, values),
     ...(entries.length > 0 ? [insertChangelogEntries(entries)] : []),
     ...countAllReferences(workspace.id, planned),
     insertEvents(planned.map((plan) => eventOf(plan, author, now))),
   ];
 }
 
-/** The earlier changes of the item, and what the import itself changes of an incident. */
+/** The earlier changes of the item, and that of the import itself: each of its revisions has an entry. */
 function entriesOf({ before, after, entries }: Planned, author: Author, now: Instant): Omit<ChangelogEntry, 'id'>[] {
   const { id: incidentId, revision } = after;
-  const earlier = entries.map(({ changedAt, actor, changes }) => ({
-    ...{ incidentId, revision, changedAt, actor, changes, keyName: null, keyPrefix: null },
-  }));
-  const { changes } = shortenChanges(before === undefined ? [] : changesBetween(before, after));
-  if (changes.length === 0) return earlier;
-  return [...earlier, { incidentId, revision, ...recordedActor(author), changedAt: now, changes }];
+  const earlier = entries.map((entry) => ({ ...entry, incidentId, revision, keyName: null, keyPrefix: null }));
+  const { changes } = shortenChanges(before === undefined ? [] : importedChanges(before, after));
+  return [
+    ...earlier,
+    { incidentId, revision, ...recordedActor(author), changedAt: now, changes, importKey: BY_IMPORT },
+  ];
+}
+
+/** Of a change of the status, its time follows. */
+function importedChanges(before: Incident, after: Incident): Change[] {
+  const [from, to] = [before.statusChangedAt, after.statusChangedAt];
+  const isOtherTime = before.status === after.status && from !== to;
+  return [...changesBetween(before, after), ...(isOtherTime ? [{ field: 'status_changed_at', from, to }] : [])];
 }
 
 const eventOf = ({ before, after }: Planned, author: Author, now: Instant): NewEvent => ({
@@ -197,20 +252,9 @@ const eventOf = ({ before, after }: Planned, author: Author, now: Instant): NewE
   occurredAt: now,
   workspace: author.workspace,
   requestId: author.requestId,
-  data: { incident: incidentSnapshot(after), outcome: before === undefined ? 'created' : 'updated' },
+  data: {
+    incident: incidentSnapshot(after),
+    outcome: before === undefined ? 'created' : 'updated',
+    actor: author.actor,
+  },
 });
-
-/** Attempts of a write of which another request gives an external ID to an incident at the same time. */
-const MAX_ATTEMPTS = 3;
-
-/** Runs an import again whose incident has come into being meanwhile: then it changes that. */
-export async function withFreeExternalIds<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (brokenConstraint(error) !== EXTERNAL_ID_INDEX) throw error;
-    }
-  }
-  throw serviceUnavailable('The external IDs are changing; try again');
-}

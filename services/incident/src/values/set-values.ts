@@ -1,7 +1,10 @@
 import type { WorkspaceContext } from '@tocsin/contracts';
 import { notFound } from '@tocsin/http';
-import { changesBetween } from '../incidents/domain/changes.ts';
+import { runPipeline } from '@tocsin/postgres';
+import type { Caller } from '@tocsin/resources';
+import { changesBetween, bytesOfChanges } from '../incidents/domain/changes.ts';
 import type { Fields } from '../replicas/domain/fields.ts';
+import type { Incident } from '../incidents/domain/incident.ts';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
 import {
   type FieldValue,
@@ -12,15 +15,11 @@ import {
   valueChanges,
   applyChanges,
 } from './domain/values.ts';
-import { bytesOfChanges } from '../incidents/domain/changed-bytes.ts';
 import { incidentStore } from '../incidents/store/incident-store.ts';
-import { toRecords } from './store/value-row.ts';
-import { type StoredValue, valueStore } from './store/value-store.ts';
-import type { Caller } from '@tocsin/resources';
-import { actorOf, authorOf } from '../incidents/author.ts';
-import type { Dependencies } from '../dependencies.ts';
+import { listValues, type StoredValue, valueStatements } from './store/value-store.ts';
+import { actorOf, authorOf, saveIncident } from '../incidents/save-incident.ts';
+import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
 import { checkByReplica } from '../replicas/replicas.ts';
-import { saveIncident } from '../incidents/save-incident.ts';
 
 /** The custom-field values of an incident and the definitions of the fields. */
 export interface IncidentValues {
@@ -33,9 +32,9 @@ interface ValueCommand extends Caller {
 }
 
 /** Returns the workspace's definitions after refreshing the replica. */
-export async function currentFields(dependencies: Dependencies, workspace: WorkspaceContext): Promise<Fields> {
+export async function currentFields(dependencies: CommandDependencies, workspace: WorkspaceContext): Promise<Fields> {
   const freshness = await dependencies.replicas.refresh(workspace, 'custom_field');
-  return dependencies.fields.get(workspace.id, freshness.get('custom_field')?.version);
+  return dependencies.replicas.fields.get(workspace.id, freshness.get('custom_field')?.version);
 }
 
 /**
@@ -43,10 +42,10 @@ export async function currentFields(dependencies: Dependencies, workspace: Works
  * @throws DomainError `not_found`, `invalid_resource_state`; `invalid_request` or `unknown_field` naming the property
  */
 export async function setValues(
-  dependencies: Dependencies,
+  dependencies: CommandDependencies,
   command: ValueCommand & { values: readonly ValueInput[] },
 ): Promise<IncidentValues> {
-  return updateValues(dependencies, command, (fields) => valueChanges(fields, command.values));
+  return updateValues(dependencies, command, (fields, stored) => valueChanges(fields, command.values, stored));
 }
 
 /**
@@ -54,54 +53,44 @@ export async function setValues(
  * @throws DomainError `not_found`, `invalid_resource_state`; `invalid_request` for a required field
  */
 export async function unsetValue(
-  dependencies: Dependencies,
+  dependencies: CommandDependencies,
   command: ValueCommand & { fieldId: number },
 ): Promise<IncidentValues> {
-  return updateValues(dependencies, command, (fields) => {
+  return updateValues(dependencies, command, (fields, stored) => {
     const field = fields.find(command.fieldId);
     if (field === undefined) throw notFound('The custom field');
-    return [unsetChange(field)];
+    return [unsetChange(field, stored)];
   });
 }
 
 async function updateValues(
-  dependencies: Dependencies,
+  dependencies: CommandDependencies,
   caller: ValueCommand,
-  changesFor: (fields: Fields) => FieldValue[],
+  changesFor: (fields: Fields, stored: Incident['customFields']) => FieldValue[],
 ): Promise<IncidentValues> {
   const { workspace } = caller.principal;
-  // Of the values and of their changelog entry.
-  let written = 0;
-  const changed = await dependencies.replicas.withFreshReplicas(workspace, ['custom_field'], async (freshness) => {
-    // Before the transaction: while a row is locked, no request calls a service or waits for a second connection.
-    const fields = await dependencies.fields.get(workspace.id, freshness.get('custom_field')?.version);
-    const values = await dependencies.database.transaction(async (trx) => {
+  return runCommand(dependencies, {
+    workspace,
+    replicas: ['custom_field'],
+    prepare: async ({ freshness }) =>
+      dependencies.replicas.fields.get(workspace.id, freshness.get('custom_field')?.version),
+    transaction: async (trx, { prepared: fields, freshness, storage }) => {
       const before = await incidentStore(trx, workspace.id).getForUpdate(caller.incidentId);
       checkWritable(before);
-      const requested = await checkByReplica(freshness, 'custom_field', () => changesFor(fields));
+      const requested = await checkByReplica(freshness, 'custom_field', () => changesFor(fields, before.customFields));
       const changes = requested.filter((change) => isChange(before.customFields, change));
-      const store = valueStore(trx, workspace.id);
       if (changes.length > 0) {
         const customFields = applyChanges(before.customFields, changes);
         checkTotalSize(customFields, { before: before.customFields, property: 'values' });
-        const bytes = bytesOfChanges(changesBetween(before, { ...before, customFields }));
-        dependencies.storage.check(workspace, { kind: 'addition', growth: bytes.growth });
-        written = bytes.written;
+        const { growth, written } = bytesOfChanges(changesBetween(before, { ...before, customFields }));
+        storage.check({ kind: 'addition', growth });
+        storage.add({ bytes: written });
         const now = dependencies.clock.now();
-        const set = changes.filter(({ value }) => value !== null);
-        const unset = changes.filter(({ value }) => value === null);
-        await store.put(before.id, toRecords(set, { at: now, by: actorOf(caller) }));
-        await store.remove(
-          before.id,
-          unset.map(({ field }) => field.id),
-        );
+        const changed = { incidentId: before.id, values: changes, at: now, by: actorOf(caller) };
+        await runPipeline(trx, valueStatements(workspace.id, [changed]));
         await saveIncident({ trx, author: authorOf(caller), before, change: { customFields }, now });
       }
-      return store.list(before.id);
-    });
-    return { values, fields };
+      return { values: await listValues(trx, workspace.id, before.id), fields };
+    },
   });
-  dependencies.storage.add(workspace.id, { bytes: written });
-  dependencies.wakeRelay();
-  return changed;
 }

@@ -3,13 +3,16 @@ import type { HostBreakers } from '../requests/clients/breakers.ts';
 import { DEADLINE, internalDelay, type Outcome } from '../queue/domain/delivery.ts';
 import type { Claim } from './store/claim-store.ts';
 import { deliveryStore } from '../queue/store/delivery-store.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { type EndedRequest, finishAttempt } from './finish-attempt.ts';
+import { type AttemptDependencies, type EndedRequest, finishAttempt } from './finish-attempt.ts';
 import { prepareAttempt, type PreparedAttempt, releaseClaim } from './prepare-attempt.ts';
 import { UndecryptableError } from '../subscriptions/secret-cipher.ts';
 
 /** Makes one attempt of a claimed delivery (contract: Deliveries), in the trace of its event. */
-export async function attemptDelivery(dependencies: Dependencies, breakers: HostBreakers, claim: Claim): Promise<void> {
+export async function attemptDelivery(
+  dependencies: AttemptDependencies,
+  breakers: HostBreakers,
+  claim: Claim,
+): Promise<void> {
   const parent = contextOfStored(claim.trace);
   const context = parent && startSpanIn(parent, attemptSpan(claim));
   const span = context && recordedSpan(context);
@@ -35,7 +38,7 @@ const attemptSpan = ({ deliveryId, subscriptionId, eventId, attempts, redelivery
   }),
 });
 
-async function attempt(dependencies: Dependencies, breakers: HostBreakers, claim: Claim): Promise<void> {
+async function attempt(dependencies: AttemptDependencies, breakers: HostBreakers, claim: Claim): Promise<void> {
   if (!breakers.admit(claim.host)) {
     await releaseClaim(dependencies, claim);
     return;
@@ -46,8 +49,8 @@ async function attempt(dependencies: Dependencies, breakers: HostBreakers, claim
   try {
     let outcome: Outcome | { kind: 'cancelled' };
     try {
-      const url = dependencies.secretCipher.decryptUrl(claim.url, claim.subscriptionId);
-      outcome = await dependencies.sender.post(url, async (ip) => {
+      const destination = dependencies.secretCipher.decryptDestination(claim.url, claim.subscriptionId);
+      outcome = await dependencies.sender.post(destination, async (ip) => {
         prepared = await prepareAttempt(dependencies, claim, ip);
         return prepared.kind === 'ready' ? prepared.message : undefined;
       });
@@ -71,7 +74,7 @@ async function attempt(dependencies: Dependencies, breakers: HostBreakers, claim
 }
 
 /** Ends a claim that failed before its request for a cause of our own. This uses no attempt. */
-async function giveBack(dependencies: Dependencies, claim: Claim, error: unknown): Promise<void> {
+async function giveBack(dependencies: AttemptDependencies, claim: Claim, error: unknown): Promise<void> {
   const { database, time, metrics, log } = dependencies;
   const reason = error instanceof UndecryptableError ? 'undecryptable' : 'internal';
   const span = recordedSpan();
@@ -89,7 +92,7 @@ function isHostReachable(outcome: Outcome): boolean | undefined {
 }
 
 async function recordOutcome(
-  dependencies: Dependencies,
+  dependencies: AttemptDependencies,
   claim: Claim,
   { outcome, duration }: EndedRequest,
 ): Promise<void> {
@@ -127,9 +130,9 @@ async function recordOutcome(
   }
 }
 
-function reportUnsent({ metrics, log }: Dependencies, claim: Claim, prepared: PreparedAttempt): void {
+function reportUnsent({ metrics, log }: AttemptDependencies, claim: Claim, prepared: PreparedAttempt): void {
   if (prepared.kind !== 'deferred') {
-    log.debug({ ...describe(claim), permit: prepared.kind }, 'an attempt was cancelled before it was sent');
+    log.debug({ ...describe(claim), state: prepared.kind }, 'an attempt was cancelled before it was sent');
     return;
   }
   metrics.attempts.inc({ result: 'deferred' });
@@ -140,7 +143,7 @@ function reportUnsent({ metrics, log }: Dependencies, claim: Claim, prepared: Pr
   );
 }
 
-/** Log fields of a claim. Of the URL they contain only the scheme and the host. */
+/** Log fields of a claim. They contain only the scheme and the host of the URL. */
 const describe = (claim: Claim) => ({
   delivery: claim.deliveryId,
   event: claim.eventId,

@@ -5,7 +5,7 @@ import { chooseFairly } from './domain/choose-fairly.ts';
 import { LEASE_DURATION } from '../requests/domain/limits.ts';
 import { type Claim, findCandidates, leaseStatement, returnDueStatement, toClaim } from './store/claim-store.ts';
 import { budgetOf, limitStatements } from '../requests/store/limit-store.ts';
-import type { Dependencies } from '../dependencies.ts';
+import type { SendingDependencies } from '../subscriptions/subscription-command.ts';
 
 /**
  * Leases due deliveries, one per workspace in turn, as many as the limits allow (contract: Limits). One transaction of
@@ -13,7 +13,7 @@ import type { Dependencies } from '../dependencies.ts';
  * @param blockedHosts hosts that must not be sent to now
  */
 export async function claimDeliveries(
-  { database, time, requestLimits }: Pick<Dependencies, 'database' | 'time' | 'requestLimits'>,
+  { database, time, requestLimits }: Pick<SendingDependencies, 'database' | 'time' | 'requestLimits'>,
   blockedHosts: readonly string[],
 ): Promise<Claim[]> {
   return database.transaction(async (trx) => {

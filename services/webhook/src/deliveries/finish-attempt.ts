@@ -7,7 +7,10 @@ import { deliveryStore } from '../queue/store/delivery-store.ts';
 import { limitStore } from '../requests/store/limit-store.ts';
 import { subscriptionStore } from '../subscriptions/store/subscription-store.ts';
 import { findLastIncidentNumber, setPaused } from '../subscriptions/change-status.ts';
-import type { Dependencies } from '../dependencies.ts';
+import type { SendingDependencies, SubscriptionDependencies } from '../subscriptions/subscription-command.ts';
+
+/** The incident service is asked when a subscription is paused. */
+export type AttemptDependencies = SendingDependencies & Pick<SubscriptionDependencies, 'incidents'>;
 
 export interface RecordedAttempt {
   decision: RetryDecision;
@@ -28,7 +31,7 @@ export interface EndedRequest {
  * @returns undefined when the delivery was cancelled or leased again meanwhile
  */
 export async function finishAttempt(
-  dependencies: Pick<Dependencies, 'database' | 'time' | 'incidents' | 'log'>,
+  dependencies: AttemptDependencies,
   claim: Claim,
   { outcome, duration }: EndedRequest,
 ): Promise<RecordedAttempt | undefined> {

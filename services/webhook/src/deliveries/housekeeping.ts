@@ -4,13 +4,12 @@ import { deliveryStore } from '../queue/store/delivery-store.ts';
 import { limitStore } from '../requests/store/limit-store.ts';
 import { forgetExpiredSecrets } from '../subscriptions/store/secret-store.ts';
 import { forgetRevoked } from '../subscriptions/store/subscription-store.ts';
-import type { Dependencies } from '../dependencies.ts';
-
-type HousekeepingDependencies = Pick<Dependencies, 'database' | 'time' | 'metrics' | 'log'>;
+import type { SendingDependencies } from '../subscriptions/subscription-command.ts';
+import type { DeliveryLimits } from '../queue/domain/delivery.ts';
 
 /** Fails deliveries that are past their deadline or whose last attempt was lost in a crash. */
-export async function giveUpDeliveries({ database, time, metrics, log }: HousekeepingDependencies): Promise<void> {
-  const failed = await deliveryStore(database).giveUp(await time(database));
+export async function failExpiredDeliveries({ database, time, metrics, log }: SendingDependencies): Promise<void> {
+  const failed = await deliveryStore(database).failExpired(await time(database));
   for (const reason of ['deadline', 'exhausted'] as const) {
     if (failed[reason] === 0) continue;
     metrics.deadLetters.inc({ reason }, failed[reason]);
@@ -23,7 +22,7 @@ export async function deleteExpiredData({
   database,
   time,
   deliveryLimits,
-}: Pick<Dependencies, 'database' | 'time' | 'deliveryLimits'>): Promise<boolean> {
+}: Pick<SendingDependencies, 'database' | 'time'> & { deliveryLimits: DeliveryLimits }): Promise<boolean> {
   const now = await time(database);
   await forgetExpiredSecrets(database, now);
   await forgetActivity(database, now);

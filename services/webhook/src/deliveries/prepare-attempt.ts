@@ -7,7 +7,7 @@ import { type Claim, confirmClaim } from './store/claim-store.ts';
 import { deliveryStore } from '../queue/store/delivery-store.ts';
 import { limitStore } from '../requests/store/limit-store.ts';
 import { assignAddress } from '../requests/assign-address.ts';
-import type { Dependencies } from '../dependencies.ts';
+import type { SendingDependencies } from '../subscriptions/subscription-command.ts';
 import { sign, signWith } from '../subscriptions/sign.ts';
 
 /** Whether a claimed delivery may be sent, decided once its receiver's address is known. */
@@ -24,10 +24,14 @@ export type PreparedAttempt =
 
 /**
  * The last check before a request is sent: of the lease, the subscription and the limits of the address. Counts the
- * attempt and signs the request. Usually the slot was taken for this address and this minute. Then nothing is counted, which is all that the
- * lock of the limits is for, so one statement is enough.
+ * attempt and signs the request. One statement is enough if the slot was taken for this address and this minute, as
+ * usual: nothing is counted in the limits then, so their lock is not needed.
  */
-export async function prepareAttempt(dependencies: Dependencies, claim: Claim, ip: string): Promise<PreparedAttempt> {
+export async function prepareAttempt(
+  dependencies: SendingDependencies,
+  claim: Claim,
+  ip: string,
+): Promise<PreparedAttempt> {
   const { database, time } = dependencies;
   const confirmed = await confirmClaim(database, claim, { ip, time: time.parameter() });
   if (confirmed === undefined) return prepareWithLock(dependencies, claim, ip);
@@ -35,7 +39,7 @@ export async function prepareAttempt(dependencies: Dependencies, claim: Claim, i
 }
 
 /** Counts the request for its address and its minute, or finds out why it must not be sent. */
-async function prepareWithLock(dependencies: Dependencies, claim: Claim, ip: string): Promise<PreparedAttempt> {
+async function prepareWithLock(dependencies: SendingDependencies, claim: Claim, ip: string): Promise<PreparedAttempt> {
   return dependencies.database.transaction(async (trx) => {
     const limits = limitStore(trx);
     await limits.lock();
@@ -48,13 +52,13 @@ async function prepareWithLock(dependencies: Dependencies, claim: Claim, ip: str
     }
     if (status === 'held') {
       await limits.releaseSlot(slot);
-      await deliveryStore(trx).release(claim.token, now);
+      await deliveryStore(trx).release(claim, now);
       return { kind: 'released' };
     }
     const limit = await assignAddress(limits, { slot, ip, now, requestLimits: dependencies.requestLimits });
     if (limit?.scope === 'ip' && limit.resource === 'window') return defer(trx, claim, now);
     if (limit !== undefined) {
-      await deliveryStore(trx).release(claim.token, now);
+      await deliveryStore(trx).release(claim, now);
       return { kind: 'released' };
     }
     const message = await sign(dependencies, trx, claim, now);
@@ -72,16 +76,13 @@ async function defer(trx: Knex.Transaction, claim: Claim, now: Instant): Promise
 }
 
 /** Undoes a claim whose request was not sent: the limits are as before. */
-export async function releaseClaim(
-  { database, time }: Pick<Dependencies, 'database' | 'time'>,
-  claim: Claim,
-): Promise<void> {
+export async function releaseClaim({ database, time }: SendingDependencies, claim: Claim): Promise<void> {
   await database.transaction(async (trx) => {
     const limits = limitStore(trx);
     await limits.lock();
     const now = await time(trx);
     const slot = await limits.findSlot(claim.token, now);
     if (slot !== undefined) await limits.releaseSlot(slot);
-    await deliveryStore(trx).release(claim.token, now);
+    await deliveryStore(trx).release(claim, now);
   });
 }

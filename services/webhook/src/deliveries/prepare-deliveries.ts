@@ -6,12 +6,13 @@ import { activeStatement } from '../subscriptions/store/activity-store.ts';
 import { knownStatement, lengthsStatement, queueStatement } from '../queue/store/delivery-store.ts';
 import { findSubscribed, lockForEvents, lockStatement } from '../subscriptions/store/subscription-store.ts';
 import { timeStatement } from '../shared/store/time.ts';
-import type { Dependencies } from '../dependencies.ts';
+import type { DeliveryLimits } from '../queue/domain/delivery.ts';
+import type { WebhookMetrics } from '../queue/metrics.ts';
+import type { SubscriptionDependencies } from '../subscriptions/subscription-command.ts';
 
-export interface QueueDependencies extends Pick<
-  Dependencies,
-  'time' | 'metrics' | 'log' | 'wakeDispatcher' | 'deliveryLimits'
-> {
+export interface QueueDependencies extends Pick<SubscriptionDependencies, 'time' | 'log' | 'wakeDispatcher'> {
+  metrics: WebhookMetrics;
+  deliveryLimits: DeliveryLimits;
   /** The template of links to incidents; without it events have no link. */
   resourceUrl: string | undefined;
 }

@@ -2,15 +2,11 @@ import { type Dispatcher, startDispatcher } from '@tocsin/runtime';
 import type { HostBreakers } from '../requests/clients/breakers.ts';
 import { deliveryStore } from '../queue/store/delivery-store.ts';
 import { attemptDelivery } from './attempt-delivery.ts';
+import type { AttemptDependencies } from './finish-attempt.ts';
 import { claimDeliveries } from './claim-deliveries.ts';
-import type { Dependencies } from '../dependencies.ts';
 
 /** Starts the dispatcher that sends due deliveries (contract: Deliveries). */
-export function startSending(
-  dependencies: Omit<Dependencies, 'wakeDispatcher'>,
-  breakers: HostBreakers,
-  interval: number,
-): Dispatcher {
+export function startSending(dependencies: AttemptDependencies, breakers: HostBreakers, interval: number): Dispatcher {
   const { database, time, log } = dependencies;
   const dispatcher: Dispatcher = startDispatcher({
     name: 'sending webhooks',
@@ -21,7 +17,7 @@ export function startSending(
       return due === null ? undefined : Date.parse(due) - Date.parse(now);
     },
     claim: async () => claimDeliveries(dependencies, breakers.blockedHosts()),
-    run: async (claim) => attemptDelivery({ ...dependencies, wakeDispatcher: dispatcher.claimNow }, breakers, claim),
+    run: async (claim) => attemptDelivery(dependencies, breakers, claim),
   });
   return dispatcher;
 }

@@ -1,9 +1,9 @@
 import { type EventStream, throttleByWorkspace, type WaitingRequest } from '@tocsin/http';
-import type { FeedFollower, FeedTails } from './feed-tails.ts';
+import type { FeedFollower, RecentEvents } from './recent-events.ts';
 import { type FeedContext, type FeedQuery, type PageSize, readFeed } from './read-feed.ts';
 
 export interface FollowContext extends FeedContext {
-  tails: FeedTails;
+  recent: RecentEvents;
 }
 
 /** A page of the feed, from the database or from memory. */
@@ -37,7 +37,7 @@ export async function waitForPage(
   feed: FollowedFeed,
   { waiting, milliseconds }: { waiting: WaitingRequest; milliseconds: number },
 ): Promise<FollowedPage> {
-  const follower = context.tails.follow(feed.workspaceId);
+  const follower = context.recent.follow(feed.workspaceId);
   const over = new AbortController();
   const end = () => over.abort();
   const timer = setTimeout(end, milliseconds);
@@ -46,8 +46,11 @@ export async function waitForPage(
     let page = await readFirst(feed, follower);
     while (page.events.length === 0 && !over.signal.aborted) {
       waiting.begin();
-      await follower.waitBehind(page.position, over.signal);
-      page = await readOn(context, { ...feed, after: page.position }, follower);
+      const after = page.position;
+      await follower.waitBehind(after, over.signal);
+      page = await readOn(context, { ...feed, after }, follower);
+      // What is behind it may not be for this reader: only a page of the feed tells.
+      if (page.events.length > 0 && page.hasMore) page = await readFeed(context, { ...feed, after });
     }
     return page;
   } finally {
@@ -71,7 +74,7 @@ export async function openStream(
   const { signal } = waiting;
   const query = { ...feed, ...STREAM_PAGE };
   waiting.begin();
-  const follower = context.tails.follow(query.workspaceId);
+  const follower = context.recent.follow(query.workspaceId);
   signal.addEventListener('abort', follower.leave);
   if (signal.aborted) follower.leave();
 
@@ -108,9 +111,11 @@ export async function openStream(
 
 const bytesOf = ({ events }: FollowedPage) => events.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
 
-/** From the tail if it has the events; readers behind it read pages of their own. */
+/** From memory if it has the events; readers behind them read pages of their own. */
 const readOn = async (context: FollowContext, query: FeedQuery, follower: FeedFollower): Promise<FollowedPage> =>
-  follower.read(query) ?? readFeed(context, query);
+  (await follower.read(query)) ?? readFeed(context, query);
 
 const readFirst = async ({ after, ...feed }: FollowedFeed, follower: FeedFollower): Promise<FollowedPage> =>
-  (after === undefined ? undefined : follower.read({ ...feed, after })) ?? feed.readFirst(feed);
+  after !== undefined && follower.isLatest(after)
+    ? { events: [], position: after, hasMore: false }
+    : feed.readFirst(feed);

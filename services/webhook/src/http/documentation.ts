@@ -10,6 +10,7 @@ const webhook: WebhookWire = {
   name: 'Sample receiver',
   url: 'https://localhost:9443',
   event_types: ['incident.created'],
+  header_names: [],
   status: 'active',
   created_at: '2026-11-02T08:00:00.000Z',
   updated_at: '2026-11-19T16:20:00.000Z',
@@ -66,13 +67,19 @@ export const documentation: Documentation<typeof contracts> = {
   createWebhook: {
     description:
       'Creates a subscription, which is paused until its receiver is verified. The response has the secret that signs every request to the receiver; it is not shown again. A workspace may create 600 within an hour; the next is 429 with `details.limit` `webhooks_an_hour`.',
-    body: { url: 'https://hooks.acme.example/tocsin', name: 'On-call pager', event_types: ['incident.created'] },
+    body: {
+      url: 'https://hooks.acme.example/tocsin',
+      name: 'On-call pager',
+      event_types: ['incident.created'],
+      headers: { 'X-Api-Key': 'K6mZ5sTq' },
+    },
     reply: {
       webhook: {
         ...webhook,
         id: 'wh_4fTk2mZq8RbXcV1nJwPyLs',
         name: 'On-call pager',
         url: 'https://hooks.acme.example',
+        header_names: ['X-Api-Key'],
         status: 'paused',
         last_success_at: null,
       },
@@ -94,6 +101,13 @@ export const documentation: Documentation<typeof contracts> = {
     description: 'Resumes a subscription that was verified. Deliveries that were queued before the pause continue.',
     params,
     reply: { webhook },
+  },
+  replaceWebhookHeaders: {
+    description:
+      'Replaces all headers that requests to the receiver have besides those of Tocsin, from the next request on. The response names them; their values are never shown. An empty object removes them.',
+    params,
+    body: { headers: { Authorization: 'Bearer 7d1f90c4' } },
+    reply: { webhook: { ...webhook, header_names: ['Authorization'] } },
   },
   rotateWebhookSecret: {
     description: 'Returns a new secret. For 24 hours, requests are signed with the new and the old one.',

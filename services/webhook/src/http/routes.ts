@@ -1,11 +1,10 @@
 import { implement, type Route } from '@tocsin/http';
-import type { Dependencies } from '../dependencies.ts';
 import { type FeedDependencies, feedHandlers } from '../feed/http/handlers.ts';
 import { subscriptionHandlers } from '../subscriptions/http/handlers.ts';
 import { contracts } from './contracts.ts';
 
 /** Every command and query of the API, with the room that has it. */
-export function routes({ dependencies, feed }: { dependencies: Dependencies; feed: FeedDependencies }): Route[] {
+export function routes(dependencies: Parameters<typeof subscriptionHandlers>[0], feed: FeedDependencies): Route[] {
   const events = feedHandlers(feed);
   const subscriptions = subscriptionHandlers(dependencies);
 
@@ -14,6 +13,7 @@ export function routes({ dependencies, feed }: { dependencies: Dependencies; fee
     verifyWebhook: subscriptions.verifyWebhook,
     pauseWebhook: subscriptions.pauseWebhook,
     resumeWebhook: subscriptions.resumeWebhook,
+    replaceWebhookHeaders: subscriptions.replaceWebhookHeaders,
     rotateWebhookSecret: subscriptions.rotateWebhookSecret,
     revokeWebhook: subscriptions.revokeWebhook,
   };

@@ -1,11 +1,11 @@
 import { serviceUnavailable } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
+import type { SubscriptionDependencies } from './subscription-command.ts';
 import type { Subscription } from './domain/subscription.ts';
 import { activityStore } from './store/activity-store.ts';
 import { deliveryStore } from '../queue/store/delivery-store.ts';
 import { subscriptionStore } from './store/subscription-store.ts';
-import type { Dependencies } from '../dependencies.ts';
 
 interface StatusChange {
   trx: Knex.Transaction;
@@ -21,7 +21,7 @@ interface StatusChange {
  * while rows are locked.
  */
 export async function findLastIncidentNumber(
-  { incidents, log }: Pick<Dependencies, 'incidents' | 'log'>,
+  { incidents, log }: Pick<SubscriptionDependencies, 'incidents' | 'log'>,
   workspaceId: number,
 ): Promise<number | undefined> {
   try {

@@ -1,5 +1,7 @@
 import { invalidState } from '@tocsin/http';
 import type { Change } from '@tocsin/messaging';
+import type { AllowedDestinations } from '@tocsin/safe-http';
+import { destinationText, type ReceiverHeaders } from '../requests/domain/destination.ts';
 import { readReceiverUrl } from './domain/receiver-url.ts';
 import {
   checkCreationRate,
@@ -10,16 +12,17 @@ import {
   type WebhookEventType,
 } from './domain/subscription.ts';
 import { secretStore } from './store/secret-store.ts';
-import { subscriptionStore } from './store/subscription-store.ts';
-import { lockWorkspaces } from './store/subscription-store.ts';
-import type { Dependencies } from '../dependencies.ts';
+import { lockWorkspaces, subscriptionStore } from './store/subscription-store.ts';
 import { newSecret, newSubscriptionId } from './identifiers.ts';
-import { recordSubscriptionChange } from './record-subscription-change.ts';
+import type { SubscriptionDependencies } from './subscription-command.ts';
+import { recordSubscriptionChange } from './change-subscription.ts';
 
 export interface CreateCommand extends Change {
   url: string;
   name: string | null;
   eventTypes: readonly WebhookEventType[] | undefined;
+  /** Default: none. */
+  headers?: ReceiverHeaders;
   /** Default: a new one. */
   id?: string;
 }
@@ -31,8 +34,10 @@ export interface CreateCommand extends Change {
  *   `rate_limited` when it has created too many within an hour
  */
 export async function createSubscription(
-  dependencies: Pick<Dependencies, 'database' | 'time' | 'secretCipher' | 'allowed' | 'wakeRelay'>,
-  { url, name, eventTypes, id = newSubscriptionId(), ...change }: CreateCommand,
+  dependencies: Omit<SubscriptionDependencies, 'incidents' | 'wakeDispatcher' | 'log'> & {
+    allowed: AllowedDestinations;
+  },
+  { url, name, eventTypes, headers = {}, id = newSubscriptionId(), ...change }: CreateCommand,
 ): Promise<{ subscription: Subscription; secret: string }> {
   const { database, time, secretCipher, allowed, wakeRelay } = dependencies;
   const workspaceId = change.workspace.id;
@@ -53,6 +58,7 @@ export async function createSubscription(
       origin,
       host,
       eventTypes: eventTypes ?? EVENT_TYPES,
+      headerNames: Object.keys(headers),
       status: 'paused',
       verified: false,
       consecutiveFailures: 0,
@@ -61,7 +67,7 @@ export async function createSubscription(
       lastSuccessAt: null,
       lastFailureAt: null,
     };
-    await store.insert(subscription, secretCipher.encryptUrl(href, id));
+    await store.insert(subscription, secretCipher.encryptUrl(destinationText({ url: href, headers }), id));
     await secretStore(trx, id).add(secretCipher.encryptSecret(secret, id), now);
     await recordSubscriptionChange(trx, change, { verb: 'created', before: null, after: subscription });
     return { subscription, secret };

@@ -1,12 +1,13 @@
 import type { Knex } from '@tocsin/postgres';
+import type { WebhookMetrics } from '../queue/metrics.ts';
 import {
   CIPHERTEXT_KINDS,
   type CiphertextKind,
   ciphertextStore,
   type StoredCiphertext,
 } from './store/ciphertext-store.ts';
-import type { Dependencies } from '../dependencies.ts';
 import type { SecretCipher } from './secret-cipher.ts';
+import type { SubscriptionDependencies } from './subscription-command.ts';
 
 const BATCH = 100;
 
@@ -41,8 +42,8 @@ export function encryptionRotation({
   secretCipher,
   metrics,
   log,
-}: Pick<Dependencies, 'database' | 'secretCipher' | 'log'> & {
-  metrics: Pick<Dependencies['metrics'], 'undecryptable'>;
+}: Pick<SubscriptionDependencies, 'database' | 'secretCipher' | 'log'> & {
+  metrics: Pick<WebhookMetrics, 'undecryptable'>;
 }): () => Promise<boolean> {
   let pass = newPass();
 

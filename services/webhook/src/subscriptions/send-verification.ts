@@ -9,8 +9,8 @@ import { revokedError, type Subscription } from './domain/subscription.ts';
 import { limitStore } from '../requests/store/limit-store.ts';
 import { subscriptionStore } from './store/subscription-store.ts';
 import { assignAddress } from '../requests/assign-address.ts';
-import type { Dependencies } from '../dependencies.ts';
 import { sign } from './sign.ts';
+import type { SendingDependencies } from './subscription-command.ts';
 
 interface Check {
   subscription: Subscription;
@@ -27,7 +27,7 @@ const SLOT_RETRIES = { tries: 20, pause: 100 };
  * Sends one signed request to a subscription's receiver, within the windows for checks and the slots for all requests.
  * @throws DomainError `rate_limited` when a limit is reached, `invalid_resource_state` when the subscription is revoked
  */
-export async function sendVerification(dependencies: Dependencies, check: Check): Promise<Outcome> {
+export async function sendVerification(dependencies: SendingDependencies, check: Check): Promise<Outcome> {
   for (let tries = 1; ; tries += 1) {
     // A dry run must not hold the lock of the limits while it waits, or asks the incident service.
     const outcome = await inOwnDryRun(async () => tryCheck(dependencies, check));
@@ -41,7 +41,10 @@ export async function sendVerification(dependencies: Dependencies, check: Check)
 
 type Refusal = { kind: 'refused'; limit: LimitReached; now: Instant };
 
-async function tryCheck(dependencies: Dependencies, { subscription, requestId }: Check): Promise<Outcome | Refusal> {
+async function tryCheck(
+  dependencies: SendingDependencies,
+  { subscription, requestId }: Check,
+): Promise<Outcome | Refusal> {
   const { database, time, secretCipher, sender, metrics, log } = dependencies;
   const { id, workspaceId, origin } = subscription;
   const url = await subscriptionStore(database, workspaceId).findUrl(id);
@@ -53,7 +56,7 @@ async function tryCheck(dependencies: Dependencies, { subscription, requestId }:
   const started = performance.now();
   let refusal: Refusal | undefined;
   try {
-    const outcome = await sender.post(secretCipher.decryptUrl(url, id), async (ip) =>
+    const outcome = await sender.post(secretCipher.decryptDestination(url, id), async (ip) =>
       database.transaction(async (trx) => {
         const limits = limitStore(trx);
         await limits.lock();
@@ -95,7 +98,7 @@ async function tryCheck(dependencies: Dependencies, { subscription, requestId }:
 }
 
 async function reserveSlot(
-  { database, time, requestLimits }: Dependencies,
+  { database, time, requestLimits }: SendingDependencies,
   { workspaceId, host }: Subscription,
 ): Promise<{ kind: 'reserved'; token: string } | Refusal> {
   return database.transaction(async (trx) => {

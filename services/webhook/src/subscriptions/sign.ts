@@ -3,7 +3,7 @@ import type { Instant, Sealed } from '@tocsin/runtime';
 import type { PreparedRequest } from '@tocsin/safe-http';
 import { signedHeaders } from '../requests/domain/signature.ts';
 import { secretStore } from './store/secret-store.ts';
-import type { Dependencies } from '../dependencies.ts';
+import type { SecretCipher } from './secret-cipher.ts';
 
 /** A request to a receiver before it is signed. */
 export interface Message {
@@ -19,7 +19,7 @@ const COMMON_HEADERS = { 'content-type': 'application/json', 'user-agent': 'Tocs
  * revoked.
  */
 export async function sign(
-  dependencies: Pick<Dependencies, 'secretCipher'>,
+  dependencies: { secretCipher: SecretCipher },
   db: Knex,
   message: Message,
   at: Instant,
@@ -30,7 +30,7 @@ export async function sign(
 
 /** Signs a message with each of these secrets of its subscription. */
 export function signWith(
-  { secretCipher }: Pick<Dependencies, 'secretCipher'>,
+  { secretCipher }: { secretCipher: SecretCipher },
   ciphertexts: readonly Sealed[],
   { subscriptionId, eventId, body }: Message,
   at: Instant,

@@ -3,10 +3,10 @@ import type { Outcome } from '../queue/domain/delivery.ts';
 import { HOW_TO_ALLOW } from '@tocsin/safe-http';
 import { checkNotRevoked, type Subscription } from './domain/subscription.ts';
 import { subscriptionStore } from './store/subscription-store.ts';
-import { setActive, findLastIncidentNumber } from './change-status.ts';
-import { recordSubscriptionChange } from './record-subscription-change.ts';
+import { setActive } from './change-status.ts';
+import { changeSubscription } from './change-subscription.ts';
+import type { SendingDependencies, SubscriptionCommand, SubscriptionDependencies } from './subscription-command.ts';
 import { sendVerification } from './send-verification.ts';
-import type { SubscriptionCommand, Dependencies } from '../dependencies.ts';
 
 /**
  * Sends a signed request to the receiver, and activates the subscription if the response is a success (contract:
@@ -15,35 +15,24 @@ import type { SubscriptionCommand, Dependencies } from '../dependencies.ts';
  *   `service_unavailable`
  */
 export async function verifySubscription(
-  dependencies: Dependencies,
+  dependencies: SubscriptionDependencies & SendingDependencies,
   command: SubscriptionCommand,
 ): Promise<Subscription> {
-  const { database, time } = dependencies;
-  const { id, ...change } = command;
-  const workspaceId = change.workspace.id;
-  const subscription = await subscriptionStore(database, workspaceId).get(id);
+  const workspaceId = command.workspace.id;
+  const subscription = await subscriptionStore(dependencies.database, workspaceId).get(command.id);
   checkNotRevoked(subscription);
-  const outcome = await sendVerification(dependencies, { subscription, requestId: change.requestId });
+  const outcome = await sendVerification(dependencies, { subscription, requestId: command.requestId });
   if (outcome.kind === 'failure') throw verificationFailed(outcome);
-  const lastIncidentNumber = await findLastIncidentNumber(dependencies, workspaceId);
-
-  const updated = await database.transaction(async (trx) => {
-    const store = subscriptionStore(trx, workspaceId);
-    const current = await store.getForUpdate(id);
-    checkNotRevoked(current);
-    const now = await time(trx);
-    const verified = { ...current, verified: true, consecutiveFailures: 0 };
-    const after =
-      current.status === 'paused'
-        ? await setActive({ trx, subscription: verified, lastIncidentNumber, now })
-        : verified;
-    if (after === verified) await store.update(verified);
-    await recordSubscriptionChange(trx, change, { verb: 'verified', before: current, after });
-    return after;
+  return changeSubscription(dependencies, command, {
+    verb: 'verified',
+    needsNumber: true,
+    apply: async ({ trx, subscription: current, lastIncidentNumber, now }) => {
+      const verified = { ...current, verified: true, consecutiveFailures: 0 };
+      if (current.status === 'paused') return setActive({ trx, subscription: verified, lastIncidentNumber, now });
+      await subscriptionStore(trx, workspaceId).update(verified);
+      return verified;
+    },
   });
-  dependencies.wakeDispatcher();
-  dependencies.wakeRelay();
-  return updated;
 }
 
 function verificationFailed({ reason, status }: Outcome & { kind: 'failure' }): DomainError {

@@ -1,5 +1,5 @@
 import type { Knex } from '@tocsin/postgres';
-import { createIdempotencyTable } from '../../src/idempotency-keys.ts';
+import { createIdempotencyTable } from '../../src/idempotency/idempotency-keys.ts';
 
 export async function up(knex: Knex): Promise<void> {
   await createIdempotencyTable(knex);

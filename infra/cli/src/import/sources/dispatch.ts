@@ -1,13 +1,14 @@
 import { ConnectionError } from '@tocsin/sdk';
 import pg from 'pg';
 import { UsageError } from '../../operation-parameters.ts';
+import { dispatchFacts } from '../facts/dispatch.ts';
 import {
   type ConnectOptions,
   type Connection,
   type Draft,
   type Entry,
+  fieldsOf,
   type Person,
-  present,
   type Read,
   type Source,
   textEntry,
@@ -128,6 +129,7 @@ export const dispatch: Source<Statement> = {
   name: 'dispatch',
   title: 'Dispatch',
   variable: 'DISPATCH_DATABASE_URL',
+  facts: dispatchFacts,
   statuses: { Active: 'active', Stable: 'monitoring', Closed: 'closed' },
   severities: { Critical: 'sev1', High: 'sev2', Medium: 'sev3', Low: 'sev4' },
   connect,
@@ -143,12 +145,15 @@ export const dispatch: Source<Statement> = {
 
 /** Opens a transaction that can only read, and sees one moment. @throws UsageError */
 async function connect({ env, organization }: ConnectOptions): Promise<Connection<Statement>> {
-  const connectionString = env[dispatch.variable] ?? '';
-  if (!/^postgres(?:ql)?:\/\//.test(connectionString))
+  const address = env[dispatch.variable] ?? '';
+  if (!/^postgres(?:ql)?:\/\//.test(address) || !URL.canParse(address))
     throw new UsageError(`${dispatch.variable} must have the address of a PostgreSQL database`);
   if (!/^\w{1,63}$/.test(organization)) throw new UsageError(`--organization: ${organization} is no slug`);
+  const url = new URL(address);
+  // So that `sslmode` means what it means to `psql`.
+  url.searchParams.set('uselibpqcompat', 'true');
   const client = new pg.Client({
-    connectionString,
+    connectionString: url.href,
     statement_timeout: STATEMENT_TIMEOUT,
     connectionTimeoutMillis: 10_000,
   });
@@ -172,6 +177,7 @@ async function connect({ env, organization }: ConnectOptions): Promise<Connectio
       last = answer.catch(() => undefined);
       return answer;
     },
+    address: `${client.host}:${client.port}/${client.database ?? ''}`,
     close: async () => client.end(),
   };
 }
@@ -223,20 +229,23 @@ function toDraft(incident: Incident, { rest, events }: { rest: Rest; events: rea
       .filter(({ roles }) => roles?.some((role) => !['Observer', 'Reporter'].includes(role)) === true)
       .flatMap(({ individual }) => personOf(individual) ?? []),
     moments: { first_reported_at: createdAt, recovered_at: utc(stable) },
-    fields: present({
-      name: incident.name,
-      priority: incident.incident_priority,
-      incident_type: incident.incident_type,
-      project: incident.project,
-      // Everybody in a workspace sees all of its incidents.
-      visibility: visibility === 'Open' ? '' : visibility,
-      duplicate_of: incident.duplicate_id,
-      conversation: rest.conversation,
-      documents: documents.flatMap(({ weblink }) => weblink ?? []),
-      tasks: rest.tasks,
-      costs: rest.costs,
-      ...tagsByType(rest.tags ?? []),
-    }),
+    fields: fieldsOf(
+      {
+        name: incident.name,
+        priority: incident.incident_priority,
+        incident_type: incident.incident_type,
+        project: incident.project,
+        // Everybody in a workspace sees all of its incidents.
+        visibility: visibility === 'Open' ? undefined : visibility,
+        duplicate_of: incident.duplicate_id,
+        conversation: rest.conversation,
+        documents: documents.flatMap(({ weblink }) => weblink ?? []),
+        tasks: rest.tasks,
+        costs: rest.costs,
+      },
+      'tags',
+      tagsByType(rest.tags ?? []),
+    ),
     entries: [
       ...textEntry('description', description, createdAt),
       ...textEntry('resolution', resolution, endedAt),
@@ -247,11 +256,11 @@ function toDraft(incident: Incident, { rest, events }: { rest: Rest; events: rea
   };
 }
 
-function tagsByType(tags: NonNullable<Rest['tags']>): Record<string, string[]> {
-  const byType: Record<string, string[]> = {};
-  for (const { name, type } of tags) (byType[textOf(type) || 'tags'] ??= []).push(textOf(name));
-  return byType;
-}
+const tagsByType = (tags: NonNullable<Rest['tags']>): [string, string[]][] =>
+  [...Map.groupBy(tags, ({ type }) => textOf(type) || 'tags')].map(([type, of]) => [
+    type,
+    of.map(({ name }) => textOf(name)),
+  ]);
 
 const isEmpty = (details: unknown) => details === null || details === undefined || JSON.stringify(details) === '{}';
 const withDetails = (text: string, details: unknown) =>

@@ -1,10 +1,11 @@
+import { opsgenieFacts } from '../facts/opsgenie.ts';
 import { connectHttp, type HttpQuestion } from '../http.ts';
 import {
   type Draft,
   type Entry,
+  fieldsOf,
   linesOf,
   type Person,
-  present,
   type Range,
   type Read,
   type Source,
@@ -84,6 +85,7 @@ export const opsgenie: Source<HttpQuestion> = {
   name: 'opsgenie',
   title: 'Opsgenie',
   variable: 'OPSGENIE_API_KEY',
+  facts: opsgenieFacts,
   statuses: { open: 'open', resolved: 'resolved', closed: 'closed' },
   severities: { P1: 'sev1', P2: 'sev2', P3: 'sev3', P4: 'sev4' },
   connect: async (options) =>
@@ -197,14 +199,17 @@ function toDraft(incident: Incident, { lists, notes, logs, timeline }: Rest): Dr
       first_reported_at: incident.impactDetectDate,
       recovered_at: impactEndDate,
     },
-    fields: present({
-      tiny_id: incident.tinyId,
-      tags: incident.tags,
-      actions: incident.actions,
-      further_services: services,
-      responder_teams: of('team').map(({ id }) => lists.teams.get(id) ?? id),
-      ...incident.extraProperties,
-    }),
+    fields: fieldsOf(
+      {
+        tiny_id: incident.tinyId,
+        tags: incident.tags,
+        actions: incident.actions,
+        further_services: services,
+        responder_teams: of('team').map(({ id }) => lists.teams.get(id) ?? id),
+      },
+      'extraProperties',
+      Object.entries(incident.extraProperties ?? {}),
+    ),
     entries: [
       ...textEntry('description', incident.description, incident.createdAt),
       ...logs.map((log) => logOf('log', log, personOf)),

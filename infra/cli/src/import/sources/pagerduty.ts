@@ -1,10 +1,11 @@
+import { pagerdutyFacts } from '../facts/pagerduty.ts';
 import { connectHttp, type HttpQuestion } from '../http.ts';
 import {
   type Draft,
   type Entry,
+  fieldsOf,
   linesOf,
   type Person,
-  present,
   type Range,
   type Read,
   type Source,
@@ -74,6 +75,7 @@ export const pagerduty: Source<HttpQuestion> = {
   name: 'pagerduty',
   title: 'PagerDuty',
   variable: 'PAGERDUTY_TOKEN',
+  facts: pagerdutyFacts,
   statuses: { triggered: 'open', acknowledged: 'active', resolved: 'resolved' },
   severities: { P1: 'sev1', P2: 'sev2', P3: 'sev3', P4: 'sev4' },
   connect: async (options) =>
@@ -188,18 +190,21 @@ function toDraft(incident: Incident, { users, notes, log, values }: Rest): Draft
     team,
     service: textOf(incident.service?.summary),
     moments: { first_responded_at: first('acknowledge')?.created_at, recovered_at: incident.resolved_at ?? undefined },
-    fields: present({
-      number: incident.incident_number,
-      urgency: incident.urgency,
-      incident_key: incident.incident_key,
-      escalation_policy: incident.escalation_policy?.summary,
-      incident_type: incident.incident_type?.name,
-      resolve_reason: incident.resolve_reason?.type,
-      conference_number: bridge?.conference_number,
-      further_teams: teams,
-      alerts: incident.alert_counts?.all,
-      ...Object.fromEntries(values.map(({ name, value }) => [name, value])),
-    }),
+    fields: fieldsOf(
+      {
+        number: incident.incident_number,
+        urgency: incident.urgency,
+        incident_key: incident.incident_key,
+        escalation_policy: incident.escalation_policy?.summary,
+        incident_type: incident.incident_type?.name,
+        resolve_reason: incident.resolve_reason?.type,
+        conference_number: bridge?.conference_number,
+        further_teams: teams,
+        alerts: incident.alert_counts?.all,
+      },
+      'custom_fields',
+      values.map(({ name, value }) => [name, value] as const),
+    ),
     entries: [...log.map((entry) => entryOf(entry, personOf)), ...notes.map((note) => noteOf(note, personOf))],
   };
 }

@@ -7,7 +7,7 @@ import {
   type SlackChannel,
   toChatChannel,
 } from './slack/responses.ts';
-import { slackConnection, type SlackOptions } from './slack/connection.ts';
+import { slackConnection, type SlackOptions } from './slack/transport.ts';
 import { inviteUsergroups } from './slack/invitations.ts';
 
 /** Channels per page; Slack's maximum. */

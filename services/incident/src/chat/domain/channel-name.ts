@@ -1,8 +1,12 @@
 import type { Instant } from '@tocsin/runtime';
+import { localTime } from '../../shared/domain/time-zone.ts';
 
-/** Slack's maximum length of a channel name. */
+/** Slack's maximum length of a channel name, in Unicode characters. */
 const MAX_LENGTH = 80;
-const NAME_PATTERN = /^(?=.*[a-z0-9])[a-z0-9_-]{1,80}$/;
+/** In a class of a regular expression: letters of any script that are not upper case, with their marks, and what else Slack allows. */
+const CHARACTERS = String.raw`\p{Ll}\p{Lm}\p{Lo}\p{Mn}\p{Mc}\p{Nd}_\-`;
+const NAME = new RegExp(`^[${CHARACTERS}]{1,${MAX_LENGTH}}$`, 'u');
+const OTHER_CHARACTERS = new RegExp(String.raw`[^[${CHARACTERS}]--\p{Default_Ignorable_Code_Point}]+`, 'gv');
 
 export const PLACEHOLDERS = ['id', 'short_title', 'date', 'severity', 'service'] as const;
 type Placeholder = (typeof PLACEHOLDERS)[number];
@@ -23,8 +27,9 @@ export interface ChannelNameValues {
   service: string;
 }
 
-/** Whether the chat accepts a channel name: 1 to 80 of a-z, 0-9, hyphen and underscore, with a letter or digit. */
-export const isChannelName = (name: string): boolean => NAME_PATTERN.test(name);
+/** Whether the chat accepts a channel name: 1 to 80 of these characters, with a letter or digit. */
+export const isChannelName = (name: string): boolean =>
+  NAME.test(name) && /[\p{L}\p{N}]/u.test(name) && !/\p{Default_Ignorable_Code_Point}/u.test(name);
 
 /** Letters that Unicode decomposition does not convert to ASCII. */
 const ASCII_LETTERS: Record<string, string> = {
@@ -39,33 +44,51 @@ const ASCII_LETTERS: Record<string, string> = {
   ı: 'i',
 };
 
-/** Converts a text into a part of a channel's name: removes accents and replaces other invalid characters by one hyphen. */
+/**
+ * Converts a text into a part of a channel's name, in NFC: removes accents of Latin letters, and replaces characters that the
+ * chat does not accept by one hyphen.
+ */
 export function slugify(text: string): string {
-  const plain = text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
-  return plain
-    .replaceAll(/[ßæœøđðþłı]/g, (letter) => ASCII_LETTERS[letter] ?? letter)
-    .replaceAll(/[^a-z0-9_-]+/g, '-')
-    .replaceAll(/[-_]+/g, (run) => (run.includes('-') ? '-' : '_'))
-    .replaceAll(/^[-_]|[-_]$/g, '');
+  const decomposed = text.normalize('NFKD').toLowerCase().normalize('NFKD');
+  return (
+    decomposed
+      .replaceAll(/(?<=[\p{Script=Latin}0-9])\p{M}+/gu, '')
+      .replaceAll(/[ßæœøđðþłı]/g, (letter) => ASCII_LETTERS[letter] ?? letter)
+      .normalize('NFC')
+      .replaceAll(OTHER_CHARACTERS, '-')
+      // Marks of what is gone.
+      .replaceAll(/(?<=^|[-_])\p{M}+/gu, '-')
+      .replaceAll(/[-_]+/g, (run) => (run.includes('-') ? '-' : '_'))
+      .replaceAll(/^[-_]|[-_]$/g, '')
+  );
+}
+
+/** How a workspace names channels. */
+export interface ChannelNaming {
+  template: string;
+  /** The zone of dates. */
+  timeZone: string;
 }
 
 /** Returns the name of an incident's channel by the workspace's template (contract: Chat). Empty values leave no hyphen. */
 export function channelName(
-  template: string,
+  { template, timeZone }: ChannelNaming,
   { number, shortTitle, createdAt, severity, service }: ChannelNameValues,
 ): string {
   const values: Record<Placeholder, string> = {
     id: String(number),
     short_title: slugify(shortTitle),
-    date: createdAt.slice(0, 10),
+    date: localTime(Date.parse(createdAt), timeZone).toISOString().slice(0, 10),
     severity: slugify(severity),
     service: slugify(service),
   };
-  const fullName = renderTemplate(template, values);
-  // Only the service can be long; shortening it keeps the rest of the name.
-  const serviceLength = Math.max(0, values.service.length - Math.max(0, fullName.length - MAX_LENGTH));
-  const name = renderTemplate(template, { ...values, service: values.service.slice(0, serviceLength) });
-  return slugify(name.slice(0, MAX_LENGTH));
+  // Only these can be long; shortening them keeps the rest of the name.
+  for (const name of ['service', 'short_title'] as const) {
+    const excess = [...renderTemplate(template, values)].length - MAX_LENGTH;
+    const characters = [...values[name]];
+    if (excess > 0) values[name] = characters.slice(0, Math.max(0, characters.length - excess)).join('');
+  }
+  return slugify([...renderTemplate(template, values)].slice(0, MAX_LENGTH).join(''));
 }
 
 /** Returns the rule that a template violates; `undefined` for a valid template. */
@@ -78,7 +101,7 @@ export function findTemplateViolation(template: string): string | undefined {
   if (names.length === 0) return 'must contain a placeholder, such as {id}: otherwise all channels have the same name';
   if (renderTemplate(template, SHORTEST_VALUES) === '')
     return 'must contain {id}, {date} or fixed text: otherwise a name could be empty';
-  if (renderTemplate(template, LONGEST_VALUES).length > MAX_LENGTH)
+  if ([...renderTemplate(template, LONGEST_VALUES)].length > MAX_LENGTH)
     return `must not produce names longer than ${MAX_LENGTH} characters`;
   return undefined;
 }

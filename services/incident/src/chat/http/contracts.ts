@@ -1,11 +1,12 @@
 import { type Contracts, endpoint, type Handlers } from '@tocsin/http';
-import { INCIDENT, params, read, write } from '../../incidents/http/contract-parts.ts';
+import { INCIDENT, params, read, write } from '../../incidents/http/contracts.ts';
 import {
   channelNamePreviewReply,
   channelNameReply,
   channelNameRequest,
   channelRenameReply,
   provisioningReply,
+  provisioningRequest,
   provisioningRetry,
 } from './wire.ts';
 
@@ -29,6 +30,15 @@ export const chatContracts = {
     ...read,
     params,
     reply: { status: 200, body: provisioningReply },
+  },
+  requestIncidentProvisioning: {
+    ...endpoint('POST', `${INCIDENT}/provisioning`, 'Request a channel for an incident'),
+    tag: 'Chat',
+    ...write,
+    params,
+    body: provisioningRequest,
+    bodyOptional: true,
+    reply: { status: 202, body: provisioningReply },
   },
   retryIncidentProvisioning: {
     ...endpoint('POST', `${INCIDENT}/provisioning/retry`, 'Retry failed provisioning steps'),

@@ -30,6 +30,24 @@ export const chatOperations: Documentation<typeof chatContracts> = {
       },
     },
   },
+  requestIncidentProvisioning: {
+    description:
+      'Requests a channel for an incident that has none and for which none was requested. The work in Slack is done after the response, as that of a create.',
+    params: { id: 1 },
+    body: { invite_usergroups: ['sre-oncall'] },
+    reply: {
+      provisioning: {
+        incident_id: 1,
+        status: 'pending',
+        steps: [
+          { key: 'slack_channel', status: 'pending', attempts: 0, updated_at: times.created_at },
+          { key: 'invite_usergroups', status: 'pending', attempts: 0, updated_at: times.created_at },
+        ],
+        created_at: times.created_at,
+        updated_at: times.created_at,
+      },
+    },
+  },
   retryIncidentProvisioning: {
     description:
       'Runs failed steps again, or those of them that `steps` lists. However often a step runs, an incident gets one channel.',

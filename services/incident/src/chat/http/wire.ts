@@ -1,4 +1,4 @@
-import { instant } from '@tocsin/contracts';
+import { instant, trimmedText } from '@tocsin/contracts';
 import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { isChannelName } from '../domain/channel-name.ts';
@@ -38,8 +38,27 @@ const provisioning = z
 export type ProvisioningWire = z.infer<typeof provisioning>;
 
 export const provisioningReply = z.strictObject({
-  provisioning: schemaReference(provisioning, "The work in Slack that the incident's creation requested"),
+  provisioning: schemaReference(provisioning, 'The work in Slack that was requested'),
 });
+
+const usergroup = trimmedText(80)
+  .refine((handle) => !['', '@'].includes(handle.trim()), 'Must not be blank')
+  .meta({ minLength: 1 });
+
+/** What a request for a channel may say of it. */
+export const requestedChannel = {
+  short_title: trimmedText(12).optional().meta({
+    description:
+      "A part of the channel's name, converted to a slug; at most 12 characters; required if the workspace is set up so",
+  }),
+  invite_usergroups: z.array(usergroup).max(50).optional().meta({
+    description:
+      'Handles of Slack user groups to invite into the channel, with or without `@`; default: empty, which invites nobody',
+    default: [],
+  }),
+};
+
+export const provisioningRequest = z.strictObject(requestedChannel).meta({ id: 'ProvisioningRequest' });
 
 export const provisioningRetry = z.strictObject({
   steps: z
@@ -50,17 +69,25 @@ export const provisioningRetry = z.strictObject({
     .meta({ description: 'The steps to retry; those of them that have not failed stay as they are; default: all' }),
 });
 
-const CHANNEL_NAME = 'Must be 1 to 80 characters: a to z, digits, hyphens and underscores';
+const CHANNEL_NAME = 'Must be 1 to 80 characters: letters that are not upper case, digits, hyphens and underscores';
+/** 80 characters with several marks each, before they are composed. */
+const MAX_CODE_UNITS = 640;
 const MODES = ['custom', 'workspace_template'] as const satisfies RequestedName['mode'][];
 
 /** A custom name, or the name that the workspace's template produces. */
 export const channelNameRequest = z
   .strictObject({
     mode: z.enum(MODES).meta({ description: "Where the name comes from: the request, or the workspace's template" }),
-    name: z.string().max(80, { error: CHANNEL_NAME, abort: true }).refine(isChannelName, CHANNEL_NAME).optional().meta({
-      description: 'The name; 1 to 80 characters; required with mode=custom and only allowed then',
-      pattern: '^[a-z0-9_-]{1,80}$',
-    }),
+    name: z
+      .string()
+      .max(MAX_CODE_UNITS, { error: CHANNEL_NAME, abort: true })
+      .refine((name) => isChannelName(name.normalize('NFC')), CHANNEL_NAME)
+      .meta({ minLength: 1, maxLength: 80, pattern: '^[^\\s!-,./:-^`{-~]+$' })
+      .optional()
+      .meta({
+        description:
+          'The name: 1 to 80 lower case letters of any script, digits, hyphens and underscores; required with mode=custom and only allowed then',
+      }),
   })
   .refine(({ mode, name }) => mode !== 'custom' || name !== undefined, {
     path: ['name'],
@@ -74,7 +101,7 @@ export const channelNameRequest = z
 
 /** Converts the request for the command. */
 export const toRequestedName = ({ mode, name }: z.infer<typeof channelNameRequest>): RequestedName =>
-  mode === 'custom' && name !== undefined ? { mode, name } : { mode: 'workspace_template' };
+  mode === 'custom' && name !== undefined ? { mode, name: name.normalize('NFC') } : { mode: 'workspace_template' };
 
 const channel_name = z.string().meta({ description: 'The name that the channel has now' });
 const mode = z.enum(MODES).meta({ description: 'The mode of the request' });

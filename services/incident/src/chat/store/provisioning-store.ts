@@ -1,12 +1,16 @@
 import type { EventWorkspace } from '@tocsin/contracts';
-import type { Knex } from '@tocsin/postgres';
-import type { Instant } from '@tocsin/runtime';
+import { type Knex, runOnce } from '@tocsin/postgres';
+import { type Instant, storableTrace, addMilliseconds } from '@tocsin/runtime';
+import { randomUUID } from 'node:crypto';
+import type { ErrorCode } from '@tocsin/http';
 import {
   type Provisioning,
   type ProvisioningStep,
   STEP_KEYS,
   type StepKey,
   notRequestedStep,
+  type AttemptCounts,
+  type StepStatus,
 } from '../domain/provisioning.ts';
 
 /** The provisioning request of an incident: the input of its steps. */
@@ -52,6 +56,15 @@ export function provisioningStore(db: Knex) {
       return { workspace: { id, slug, is_demo }, ...rest };
     },
 
+    /** Stores the provisioning of an incident that has none. */
+    async add(
+      { incidentId, workspaceId }: { incidentId: number; workspaceId: number },
+      provisioning: NewProvisioning,
+    ): Promise<void> {
+      const text = `with created as (select $1::bigint as id)${insertProvisioning('$2', '$3::bigint')} select id from created`;
+      await runOnce(db, text, [incidentId, provisioningParameter(provisioning), workspaceId]);
+    },
+
     /** Makes failed steps due again. Returns their number. */
     async retry(incidentId: number, keys: readonly StepKey[], now: Instant): Promise<number> {
       return db('provisioning_steps')
@@ -91,6 +104,154 @@ export function provisioningStore(db: Knex) {
     /** Lets the next attempt request another name. */
     async releaseName(incidentId: number): Promise<void> {
       await db('provisionings').where({ incident_id: incidentId }).update({ channel_name: null, named_at: null });
+    },
+  };
+}
+
+/** The provisioning of a new incident. */
+export interface NewProvisioning extends ProvisioningRequest {
+  /** `dueAt` is null for a step that waits for another. */
+  steps: readonly { key: StepKey; dueAt: Instant | null }[];
+  now: Instant;
+}
+
+/**
+ * Returns common table expressions that store the provisioning of the incident in `created`.
+ * @param parameter SQL of the provisioning's JSON
+ * @param workspaceId SQL of the workspace's ID
+ */
+export const insertProvisioning = (parameter: string, workspaceId: string) => `, requested as (
+    insert into provisionings
+      (incident_id, workspace_id, workspace_slug, is_demo, request_id, trace_context, marker, usergroups, created_at)
+    select created.id, ${workspaceId}, request.*
+    from created, jsonb_to_record(${parameter}::jsonb) as request
+      (workspace_slug text, is_demo boolean, request_id text, trace_context text, marker text, usergroups text[],
+        created_at timestamptz)
+  ), stepped as (
+    insert into provisioning_steps (incident_id, workspace_id, status, key, due_at, updated_at)
+    select created.id, ${workspaceId}, 'pending', step.*
+    from created, jsonb_to_recordset(${parameter}::jsonb -> 'steps') as step
+      (key text, due_at timestamptz, updated_at timestamptz)
+  )`;
+
+/** Returns the JSON for `insertProvisioning`. */
+export const provisioningParameter = ({
+  workspace,
+  requestId,
+  marker,
+  usergroups,
+  steps,
+  now,
+}: NewProvisioning): string =>
+  JSON.stringify({
+    workspace_slug: workspace.slug,
+    is_demo: workspace.is_demo,
+    request_id: requestId,
+    trace_context: storableTrace(),
+    marker,
+    usergroups,
+    created_at: now,
+    steps: steps.map(({ key, dueAt }) => ({ key, due_at: dueAt, updated_at: now })),
+  });
+
+/** A step that only this process may run until the lease expires. */
+export interface ClaimedStep extends AttemptCounts {
+  incidentId: number;
+  workspaceId: number;
+  key: StepKey;
+  lease: string;
+  /** The ID of the request that caused the step. */
+  requestId: string;
+  /** The trace of that request, as `storableTrace` returns it. */
+  trace: string | null;
+}
+
+/** The new state of a step. */
+interface StepUpdate extends Partial<AttemptCounts> {
+  status: StepStatus;
+  errorCode: ErrorCode | null;
+  /** When the next attempt is due; missing if there is none. */
+  dueAt?: Instant;
+  now: Instant;
+}
+
+/** Milliseconds; a running attempt renews it. */
+export const STEP_LEASE = 15_000;
+
+/** The queue of the provisioning steps of all incidents, over a pool or a transaction. */
+export function stepQueue(db: Knex) {
+  const step = ({ incidentId, key }: { incidentId: number; key: StepKey }) =>
+    db('provisioning_steps').where({ incident_id: incidentId, key });
+  return {
+    /**
+     * Claims steps that are due or whose lease has expired: at most one for each workspace, and none for a workspace with a
+     * running step, so that one workspace's slow chat does not delay the others.
+     */
+    async claim({ now, limit }: { now: Instant; limit: number }): Promise<ClaimedStep[]> {
+      return runOnce<ClaimedStep>(
+        db,
+        `with due as (
+          select distinct on (workspace_id) workspace_id, incident_id, key, due_at
+          from provisioning_steps as step
+          where due_at <= $1::timestamptz and not exists (
+            select 1 from provisioning_steps as busy
+            where busy.workspace_id = step.workspace_id and busy.status = 'running' and busy.due_at > $1::timestamptz
+          )
+          order by workspace_id, due_at, incident_id
+        ), first as (
+          select incident_id, key from due order by due_at limit $2
+        )
+        update provisioning_steps as step
+        set status = 'running', attempts = step.attempts + 1, due_at = $3, lease = $4, updated_at = $1::timestamptz
+        from first join provisionings as request on request.incident_id = first.incident_id
+        where step.incident_id = first.incident_id and step.key = first.key and step.due_at <= $1::timestamptz
+        returning step.incident_id as "incidentId", step.workspace_id as "workspaceId", step.key, step.failures, step.waits,
+          step.lease, request.request_id as "requestId", request.trace_context as trace`,
+        [now, limit, addMilliseconds(now, STEP_LEASE), randomUUID()],
+      );
+    },
+
+    /** Returns when the next step is due. */
+    async nextDue(): Promise<Instant | undefined> {
+      const row = await db('provisioning_steps')
+        .whereNotNull('due_at')
+        .orderBy('due_at')
+        .first<{ due_at: Instant } | undefined>('due_at');
+      return row?.due_at;
+    },
+
+    /** Renews the lease of a running attempt. */
+    async extendLease(claim: ClaimedStep, now: Instant): Promise<void> {
+      await step(claim)
+        .where({ lease: claim.lease })
+        .update({ due_at: addMilliseconds(now, STEP_LEASE) });
+    },
+
+    /** Stores the result of an attempt. Returns false and writes nothing if the lease was lost. */
+    async finish(claim: ClaimedStep, { status, errorCode, dueAt, now, failures, waits }: StepUpdate): Promise<boolean> {
+      const updated = await step(claim)
+        .where({ lease: claim.lease })
+        .update({
+          status,
+          error_code: errorCode,
+          due_at: dueAt ?? null,
+          lease: null,
+          updated_at: now,
+          failures: failures ?? claim.failures,
+          waits: waits ?? claim.waits,
+        });
+      return updated === 1;
+    },
+
+    /** Updates a step that waits for another: makes it due or failed. */
+    async updateWaiting(
+      waiting: { incidentId: number; key: StepKey },
+      { status, errorCode, dueAt, now }: StepUpdate,
+    ): Promise<void> {
+      await step(waiting)
+        .where({ status: 'pending' })
+        .whereNull('due_at')
+        .update({ status, error_code: errorCode, due_at: dueAt ?? null, updated_at: now });
     },
   };
 }

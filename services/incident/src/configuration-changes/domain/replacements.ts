@@ -44,3 +44,27 @@ export const statusesWithOtherEnd = (before: readonly WorkflowStatus[], after: r
 /** 409: `details` counts what has each removed entry. */
 export const inUse = (field: string, message: string, details: Record<string, Record<string, number>>) =>
   new DomainError('invalid_resource_state', message, { field, details });
+
+/**
+ * Assigns IDs to groups without one: the ID of the existing group with the same name, so that applying a file twice changes
+ * nothing, else a new ID.
+ */
+export function assignGroupIds(
+  requested: readonly { id?: number | undefined; name: string }[],
+  existing: readonly { id: number; name: string }[],
+): { id: number; name: string }[] {
+  const usedIds = new Set(requested.flatMap(({ id }) => id ?? []));
+  const taken = new Set([...usedIds, ...existing.map(({ id }) => id)]);
+  const newId = () => {
+    let id = Math.max(0, ...taken) + 1;
+    // A client may have given the last one.
+    if (!Number.isSafeInteger(id)) for (id = 1; taken.has(id);) id += 1;
+    taken.add(id);
+    return id;
+  };
+  return requested.map(({ id, name }) => {
+    const assigned = id ?? existing.find((group) => group.name === name && !usedIds.has(group.id))?.id ?? newId();
+    usedIds.add(assigned);
+    return { id: assigned, name };
+  });
+}

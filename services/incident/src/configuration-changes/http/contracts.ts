@@ -22,7 +22,7 @@ export const configurationChangeContracts = {
     errors: ['invalid_resource_state'],
     deadline: 30_000,
     cost: { base: 10 },
-    reply,
+    reply: { ...reply, assigned: ['configuration.timeline_groups[].id'] },
   },
 } as const satisfies Contracts;
 

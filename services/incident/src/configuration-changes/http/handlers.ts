@@ -1,12 +1,11 @@
 import { COST_HEADER, invalidRequest } from '@tocsin/http';
 import { listsView } from '../../configuration/domain/configuration-document.ts';
 import { readConfigurationPart } from '../../configuration/domain/configuration-part.ts';
-import type { Dependencies } from '../../dependencies.ts';
 import type { StoredConfiguration } from '../read-configuration.ts';
-import { getConfiguration, replaceConfiguration } from '../replace-configuration.ts';
+import { type ConfigurationDependencies, getConfiguration, replaceConfiguration } from '../replace-configuration.ts';
 import type { ConfigurationChangeApi } from './contracts.ts';
 
-export const configurationChangeHandlers = (dependencies: Dependencies): ConfigurationChangeApi => ({
+export const configurationChangeHandlers = (dependencies: ConfigurationDependencies): ConfigurationChangeApi => ({
   getConfiguration: async ({ principal }) => reply(await getConfiguration(dependencies, principal.workspace.id)),
 
   replaceConfiguration: async ({ principal, requestId, expectedRevision, body }) => {
@@ -17,7 +16,8 @@ export const configurationChangeHandlers = (dependencies: Dependencies): Configu
     const part = readConfigurationPart(lists);
     const command = { principal, requestId, expectedRevision, part, replace };
     const changed = await replaceConfiguration(dependencies, command);
-    return { ...reply(changed), headers: { [COST_HEADER]: String(changed.incidents) } };
+    const assigned = changed.newGroups.map((place) => `configuration.timeline_groups.${place}.id`);
+    return { ...reply(changed), assigned, headers: { [COST_HEADER]: String(changed.incidents) } };
   },
 });
 

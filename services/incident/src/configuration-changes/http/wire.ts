@@ -1,7 +1,13 @@
-import { boundedText, instant, MAX_KEY } from '@tocsin/contracts';
+import { instant, keyText } from '@tocsin/contracts';
 import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
-import { configurationLists, exchangeRate, MAX_ENTRIES } from '../../configuration/domain/configuration-lists.ts';
+import {
+  configurationLists,
+  exchangeRate,
+  MAX_ENTRIES,
+  POSTMORTEM_TEMPLATE,
+  TIME_ZONE,
+} from '../../configuration/domain/configuration-lists.ts';
 import { severitiesReply, workflowStatusesReply } from '../../configuration/http/wire.ts';
 
 const revision = z.int().min(1);
@@ -40,6 +46,8 @@ const configuration = z
           .meta({ id: 'ConfiguredTimelineGroup' }),
       )
       .meta({ description: 'The groups of timeline events, in their order' }),
+    time_zone: z.string().meta({ description: TIME_ZONE }),
+    postmortem_template: z.string().meta({ description: POSTMORTEM_TEMPLATE }),
   })
   .meta({ id: 'Configuration' });
 
@@ -49,10 +57,11 @@ export const configurationReply = z.strictObject({
 
 const replacements = (what: string) =>
   z
-    .record(z.string(), boundedText(MAX_KEY))
+    .record(z.string(), keyText())
     .refine((keys) => Object.keys(keys).length <= MAX_ENTRIES.workflow_statuses, 'Must have at most 100 properties')
     .optional()
     .meta({
+      maxProperties: MAX_ENTRIES.workflow_statuses,
       description: `What incidents get instead of a removed ${what}: keys of the new list, by the keys that the request removes`,
     });
 

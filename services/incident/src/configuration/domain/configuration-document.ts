@@ -3,19 +3,24 @@ import type { Instant } from '@tocsin/runtime';
 import type { Configuration, Severity, WorkflowStatus } from './configuration.ts';
 import type { ConfigurationPart } from './configuration-part.ts';
 
-/** The lists of a workspace's configuration as they are stored: this service's, its timeline groups, the catalog's tiers. */
-export interface ConfigurationLists extends Pick<Configuration, 'statuses' | 'severities'> {
+/**
+ * The lists of a workspace's configuration and its time zone as they are stored: this service's, its timeline groups, the
+ * catalog's tiers.
+ */
+export interface ConfigurationLists extends Pick<Configuration, 'statuses' | 'severities' | 'timeZone'> {
   exchangeRates: Readonly<Record<string, { rate: number; asOf: Instant }>>;
   groups: readonly { id: number; name: string }[];
   tiers: readonly ConfiguredTier[];
+  /** Empty: the built-in one. */
+  postmortemTemplate: string;
 }
 
-/** A list that may be replaced; groups have no IDs yet. */
+/** What may be replaced; groups have no IDs yet. */
 export type NewLists = Partial<Omit<ConfigurationLists, 'groups'>>;
 
 /** Converts the lists of a request or a file into the stored form. */
 export function toLists(part: ConfigurationPart): NewLists {
-  const { workflow_statuses, severities, service_tiers, exchange_rates } = part;
+  const { workflow_statuses, severities, service_tiers, exchange_rates, time_zone, postmortem_template } = part;
   return {
     ...(workflow_statuses !== undefined && {
       statuses: workflow_statuses.map((status, order) => ({
@@ -45,6 +50,8 @@ export function toLists(part: ConfigurationPart): NewLists {
         exchange_rates.map(({ currency, rate, as_of }) => [currency, { rate, asOf: parseTimestamp(as_of) as string }]),
       ),
     }),
+    ...(time_zone !== undefined && { timeZone: time_zone }),
+    ...(postmortem_template !== undefined && { postmortemTemplate: postmortem_template }),
   };
 }
 
@@ -69,7 +76,7 @@ export const severityView = (severity: Severity) => ({
 });
 
 /** The lists with the names and in the form of the API and of the administration command's file. */
-export const listsView = ({ statuses, severities, tiers, exchangeRates, groups }: ConfigurationLists) => ({
+export const listsView = ({ statuses, severities, tiers, exchangeRates, groups, ...rest }: ConfigurationLists) => ({
   workflow_statuses: statuses.map(workflowStatusView),
   severities: severities.map(severityView),
   service_tiers: tiers.map(({ key, label, order, is_default, description }) => ({
@@ -81,6 +88,8 @@ export const listsView = ({ statuses, severities, tiers, exchangeRates, groups }
   })),
   exchange_rates: Object.entries(exchangeRates).map(([currency, { rate, asOf }]) => ({ currency, rate, as_of: asOf })),
   timeline_groups: groups.map(({ id, name }) => ({ id, name })),
+  time_zone: rest.timeZone,
+  postmortem_template: rest.postmortemTemplate,
 });
 
 export type ConfigurationListsView = ReturnType<typeof listsView>;

@@ -1,5 +1,7 @@
-import { nameText, timestampInput, trimmedText } from '@tocsin/contracts';
+import { boundedText, KEY, nameText, timestampInput, trimmedText } from '@tocsin/contracts';
 import { z } from 'zod';
+import { faultOf, MAX_TEMPLATE_BYTES, PLACEHOLDERS } from './postmortem-template.ts';
+import { isTimeZone, TIME_ZONE_NAME, UTC } from '../../shared/domain/time-zone.ts';
 
 /** The entries of each list. With all of them, the document is not larger than a body may be. */
 export const MAX_ENTRIES = {
@@ -12,11 +14,15 @@ export const MAX_ENTRIES = {
 
 const DEFAULT_COLOR = '#667085';
 
+export const TIME_ZONE = `Name of a time zone in the IANA database, such as \`Europe/Berlin\`: days of statistics and of names of channels, and times without a zone in timeline imports, are in it; \`${UTC}\` until it is configured`;
+
+export const POSTMORTEM_TEMPLATE = `Markdown of post-mortems, at most ${MAX_TEMPLATE_BYTES} bytes, in which these placeholders, each at most three times, stand for the parts: ${PLACEHOLDERS.map((name) => `\`{{${name}}}\``).join(', ')}; empty, as it is until it is configured: the built-in template`;
+
 const flag = z.boolean().optional();
 const entry = {
   key: z
     .string()
-    .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'Must be at most 64 lower-case letters, digits, hyphens and underscores')
+    .regex(KEY, 'Must be at most 64 lower-case letters, digits, hyphens and underscores')
     .meta({ description: 'Names the entry in requests and resources; unique in its list' }),
   label: nameText(128).meta({ description: 'The name for people; 1 to 128 characters after trimming' }),
   order: z.int().optional().meta({
@@ -82,21 +88,22 @@ const timelineGroup = z
   })
   .meta({ id: 'NewTimelineGroup' });
 
-/** The lists of a configuration as a client or a file gives them; each replaces the stored list, in this order. */
+/** A configuration as a client or a file gives it; each list replaces the stored list, in this order. */
 export const configurationLists = {
   workflow_statuses: z.array(status).max(MAX_ENTRIES.workflow_statuses).optional().meta({
+    minItems: 3,
     description: 'All statuses in workflow order, `resolved`, `closed` and `active` among them',
   }),
   severities: z
     .array(severity)
     .max(MAX_ENTRIES.severities)
     .optional()
-    .meta({ description: 'All severities, the most severe first' }),
+    .meta({ minItems: 1, description: 'All severities, the most severe first' }),
   service_tiers: z
     .array(tier)
     .max(MAX_ENTRIES.service_tiers)
     .optional()
-    .meta({ description: 'All tiers of services, the most important first' }),
+    .meta({ minItems: 1, description: 'All tiers of services, the most important first' }),
   exchange_rates: z
     .array(exchangeRate)
     .max(MAX_ENTRIES.exchange_rates)
@@ -107,12 +114,22 @@ export const configurationLists = {
     .max(MAX_ENTRIES.timeline_groups)
     .optional()
     .meta({ description: 'The groups of timeline events, in their order' }),
+  time_zone: boundedText(64)
+    .refine(isTimeZone, 'Must be the name of a time zone in the IANA database, such as Europe/Berlin, or UTC')
+    .optional()
+    .meta({ description: TIME_ZONE, minLength: 3, pattern: TIME_ZONE_NAME.source }),
+  postmortem_template: boundedText(MAX_TEMPLATE_BYTES)
+    .refine((template) => faultOf(template) === undefined, {
+      error: ({ input }) => faultOf(input as string) ?? 'Must be a template',
+    })
+    .optional()
+    .meta({ description: POSTMORTEM_TEMPLATE }),
 };
 
 /** A workspace's configuration file. */
 export const configurationFile = z.strictObject(configurationLists);
 export type GivenLists = z.output<typeof configurationFile>;
-type Given<Name extends keyof GivenLists> = NonNullable<GivenLists[Name]>[number];
+type Given<Name extends keyof typeof MAX_ENTRIES> = NonNullable<GivenLists[Name]>[number];
 
 const withDefaults = ({ key, label, is_default = false }: Given<'service_tiers'>) => ({
   key,

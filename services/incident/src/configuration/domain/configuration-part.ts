@@ -3,15 +3,17 @@ import { checkListOrder } from '@tocsin/resources';
 import { LIFECYCLE_STATUSES } from './configuration.ts';
 import { configurationFile, type GivenLists, normalise } from './configuration-lists.ts';
 
-/** The lists of a configuration that a request or a file gives, valid and with all defaults. */
+/** What a request or a file gives of a configuration, valid and with all defaults. */
 export interface ConfigurationPart {
   workflow_statuses?: ReturnType<typeof normalise.workflow_statuses>[];
   severities?: ReturnType<typeof normalise.severities>[];
   service_tiers?: ReturnType<typeof normalise.service_tiers>[];
   exchange_rates?: NonNullable<GivenLists['exchange_rates']>;
   timeline_groups?: ReturnType<typeof normalise.timeline_groups>[];
+  time_zone?: string;
+  postmortem_template?: string;
 }
-type List<Name extends keyof ConfigurationPart> = NonNullable<ConfigurationPart[Name]>;
+type List<Name extends 'workflow_statuses' | 'severities'> = NonNullable<ConfigurationPart[Name]>;
 
 /** Keywords of the status filter of incident lists. */
 const RESERVED_STATUS_KEYS: ReadonlySet<string> = new Set(['all', 'nonterminal']);
@@ -32,6 +34,8 @@ export function readConfigurationPart(part: unknown): ConfigurationPart {
     ...(given.service_tiers && { service_tiers: given.service_tiers.map(normalise.service_tiers) }),
     ...(given.exchange_rates && { exchange_rates: given.exchange_rates }),
     ...(given.timeline_groups && { timeline_groups: given.timeline_groups.map(normalise.timeline_groups) }),
+    ...(given.time_zone !== undefined && { time_zone: given.time_zone }),
+    ...(given.postmortem_template !== undefined && { postmortem_template: given.postmortem_template }),
   };
   const { workflow_statuses, severities, service_tiers, exchange_rates, timeline_groups } = read;
   if (workflow_statuses !== undefined) checkStatuses(workflow_statuses);

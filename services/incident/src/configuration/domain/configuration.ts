@@ -1,4 +1,5 @@
 import { invalidRequest } from '@tocsin/http';
+import { UTC } from '../../shared/domain/time-zone.ts';
 import type { ExchangeRates } from './exchange-rates.ts';
 
 export interface WorkflowStatus {
@@ -28,6 +29,8 @@ export interface Configuration {
   statuses: readonly WorkflowStatus[];
   severities: readonly Severity[];
   exchangeRates: ExchangeRates;
+  /** As it was configured; use it as `knownTimeZone`. */
+  timeZone: string;
 }
 
 /** The statuses that lifecycle operations set; every workspace's configuration contains them. */
@@ -71,6 +74,7 @@ export const DEFAULT_CONFIGURATION: Configuration = {
     severity('sev4', 'SEV 4', 3, 0, '#667085'),
   ],
   exchangeRates: new Map(),
+  timeZone: UTC,
 };
 
 /** Returns the entry with the key, or the default entry without one. @throws DomainError `invalid_request` naming `field` */

@@ -10,6 +10,8 @@ export interface ConfigurationChange {
   exchangeRates?: Readonly<Record<string, { rate: number; asOf: Instant }>>;
   /** Of the latest list of service tiers. */
   tiersVersion?: number;
+  timeZone?: string;
+  postmortemTemplate?: string;
 }
 
 /** Keys of statuses and severities. */
@@ -88,12 +90,21 @@ export function configurationChanges(db: Knex, workspaceId: number) {
       return rows.map(({ id }) => id);
     },
 
-    async write({ workflowStatuses, severities, exchangeRates, tiersVersion }: ConfigurationChange): Promise<void> {
+    async write({
+      workflowStatuses,
+      severities,
+      exchangeRates,
+      tiersVersion,
+      timeZone,
+      postmortemTemplate,
+    }: ConfigurationChange): Promise<void> {
       const columns = {
         workflow_statuses: workflowStatuses && JSON.stringify(workflowStatuses),
         severities: severities && JSON.stringify(severities),
         exchange_rates: exchangeRates && JSON.stringify(exchangeRates),
         tiers_version: tiersVersion,
+        time_zone: timeZone,
+        postmortem_template: postmortemTemplate,
       };
       const changed = Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
       if (Object.keys(changed).length === 0) return;

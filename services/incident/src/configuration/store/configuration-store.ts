@@ -8,23 +8,22 @@ import {
   type WorkflowStatus,
 } from '../domain/configuration.ts';
 import type { ExchangeRate } from '../domain/exchange-rates.ts';
+import { Retry } from '../../shared/domain/retry.ts';
 
 interface ConfigurationRow {
   workflow_statuses: WorkflowStatus[] | null;
   severities: Severity[] | null;
   exchange_rates: Record<string, ExchangeRate> | null;
+  time_zone: string | null;
   version: number | null;
 }
 
 /** Reads the configurations of workspaces. */
 export interface Configurations {
   get(workspace: WorkspaceContext): Promise<Configuration>;
-  /** Bypasses the cache, after `ConfigurationChanged`: the workspace's version rises only after the change. */
+  /** Bypasses the cache, after a `Retry`: the workspace's version rises only after the change. */
   reload(workspace: WorkspaceContext): Promise<Configuration>;
 }
-
-/** The configuration changed after the request was checked against it; nothing was written. */
-export class ConfigurationChanged extends Error {}
 
 const MAX_BYTES = 16 * 1_048_576;
 
@@ -67,11 +66,22 @@ export async function committedTiersVersion(database: Knex, workspaceId: number)
   return row?.version ?? 0;
 }
 
-/** @throws ConfigurationChanged if the locked configuration has another version */
+/** Returns the template of the workspace's post-mortems, which no cache keeps, because it may be large; empty: none. */
+export async function findPostmortemTemplate(db: Knex, workspaceId: number): Promise<string> {
+  const [row] = await runPrepared<{ template: string | null }>(
+    db,
+    'find-postmortem-template',
+    'select postmortem_template as template from configurations where workspace_id = $1',
+    [workspaceId],
+  );
+  return row?.template ?? '';
+}
+
+/** @throws Retry if the locked configuration has another version */
 export function checkLocked(rows: readonly unknown[] | undefined, { version }: Configuration): void {
   const [row] = (rows ?? []) as { version: number }[];
   // Without a row the workspace has no incident that could be changed.
-  if (row !== undefined && row.version !== version) throw new ConfigurationChanged();
+  if (row !== undefined && row.version !== version) throw new Retry('configuration');
 }
 
 export async function readConfiguration(db: Knex, workspaceId: number): Promise<Configuration> {
@@ -79,7 +89,7 @@ export async function readConfiguration(db: Knex, workspaceId: number): Promise<
   const [row] = await runPrepared<ConfigurationRow>(
     db,
     'read-configuration',
-    `select workflow_statuses, severities, exchange_rates, configuration_version as version
+    `select workflow_statuses, severities, exchange_rates, time_zone, configuration_version as version
     from (values ($1::bigint)) as requested (workspace_id)
     left join configurations using (workspace_id)
     left join incident_counters using (workspace_id)`,
@@ -90,5 +100,6 @@ export async function readConfiguration(db: Knex, workspaceId: number): Promise<
     statuses: row?.workflow_statuses ?? DEFAULT_CONFIGURATION.statuses,
     severities: row?.severities ?? DEFAULT_CONFIGURATION.severities,
     exchangeRates: new Map(Object.entries(row?.exchange_rates ?? {})),
+    timeZone: row?.time_zone ?? DEFAULT_CONFIGURATION.timeZone,
   };
 }

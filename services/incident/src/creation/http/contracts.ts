@@ -1,5 +1,5 @@
 import { type Contracts, endpoint, type Handlers } from '@tocsin/http';
-import { create, INCIDENTS } from '../../incidents/http/contract-parts.ts';
+import { create, INCIDENTS } from '../../incidents/http/contracts.ts';
 import { newIncident, newIncidentReply } from './wire.ts';
 
 /** contract: Incidents, Timeline imports */

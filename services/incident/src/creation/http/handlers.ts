@@ -1,14 +1,15 @@
 import { COST_HEADER, idempotently, idempotentlyWithClaim } from '@tocsin/http';
-import type { Dependencies } from '../../dependencies.ts';
+import type { ProvisioningCommandDependencies } from '../../chat/request-provisioning.ts';
 import type { Incident } from '../../incidents/domain/incident.ts';
 import { toIncidentProperties } from '../../incidents/http/properties.ts';
 import { incidentView } from '../../incidents/http/views.ts';
 import type { SourceImport } from '../../source-imports/domain/document.ts';
-import { createIncident, importIncident } from '../create-incident.ts';
+import { type ImportDependencies, importSourceTimeline } from '../../source-imports/import-source-timeline.ts';
+import { createIncident } from '../create-incident.ts';
 import type { CreationApi } from './contracts.ts';
 import type { SourceTimelineImportWire } from './wire.ts';
 
-export const creationHandlers = (dependencies: Dependencies): CreationApi => ({
+export const creationHandlers = (dependencies: ProvisioningCommandDependencies & ImportDependencies): CreationApi => ({
   createIncident: async (request) => {
     const { database, clock } = dependencies;
     const { principal, requestId, body, log } = request;
@@ -31,20 +32,30 @@ export const creationHandlers = (dependencies: Dependencies): CreationApi => ({
           source_timeline_import: sourceImportView(sourceImport),
         });
       return idempotentlyWithClaim(database, request, async (claim) => {
-        const { imported, ...reply } = await importIncident(dependencies, { ...command, claim, log, render });
-        return { status: 201, ...reply, headers: { [COST_HEADER]: String(imported) } };
+        const incident = await createIncident(dependencies, { ...command, claim });
+        const importing = { principal, requestId, incident, claim, log, render };
+        const { sourceImport, reply } = await importSourceTimeline(dependencies, importing);
+        return { status: 201, ...reply, headers: { [COST_HEADER]: String(sourceImport.eventCount ?? 0) } };
       });
     }
     const render = (incident: Incident) => JSON.stringify({ incident: incidentView(incident, incident.createdAt) });
-    return idempotently(database, request, async (key) => ({
-      status: 201,
-      ...(await createIncident(dependencies, { ...command, key, render })),
-    }));
+    return idempotently(database, request, async (key) => {
+      const incident = await createIncident(dependencies, { ...command, outcome: key && { key, render } });
+      return { status: 201, text: render(incident), revision: incident.revision };
+    });
   },
 });
 
-const sourceImportView = ({ status, eventCount, reason }: SourceImport): SourceTimelineImportWire => ({
-  status,
-  ...(eventCount !== undefined && { event_count: eventCount }),
-  ...(reason !== undefined && { reason }),
-});
+const sourceImportView = (result: SourceImport): SourceTimelineImportWire => {
+  const { status, eventCount, reason, skippedCount, skipped, timeZones } = result;
+  return {
+    status,
+    ...(eventCount !== undefined && { event_count: eventCount }),
+    ...(reason !== undefined && { reason }),
+    ...(skippedCount !== undefined && { skipped_count: skippedCount }),
+    ...(skipped !== undefined && { skipped: [...skipped] }),
+    ...(timeZones !== undefined && {
+      time_zones: timeZones.map(({ timeZone, source }) => ({ time_zone: timeZone, source })),
+    }),
+  };
+};

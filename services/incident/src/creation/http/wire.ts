@@ -1,6 +1,6 @@
-import { trimmedText } from '@tocsin/contracts';
 import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
+import { requestedChannel } from '../../chat/http/wire.ts';
 import {
   CREATABLE,
   type Creatable,
@@ -9,10 +9,8 @@ import {
   type WireName,
 } from '../../incidents/domain/property-sets.ts';
 import { incident } from '../../incidents/http/wire.ts';
-import { SOURCE_IMPORT_STATUSES } from '../../source-imports/domain/document.ts';
+import { MAX_SKIPPED, MAX_ZONES, SOURCE_IMPORT_STATUSES } from '../../source-imports/domain/document.ts';
 import { newValues } from '../../values/http/wire.ts';
-
-const usergroup = trimmedText(80).refine((handle) => !['', '@'].includes(handle.trim()), 'Must not be blank');
 
 /** A create may omit the properties that the table does not require. */
 const properties = Object.fromEntries(
@@ -27,20 +25,13 @@ const properties = Object.fromEntries(
 
 /** The chat setup of a new incident (contract: Chat). */
 const chat = {
-  short_title: trimmedText(12).optional().meta({
-    description:
-      "A part of the channel's name, converted to a slug; at most 12 characters; required if the workspace is set up so",
-  }),
+  short_title: requestedChannel.short_title,
   create_slack_channel: z.boolean().optional().meta({
     description:
       'Whether to create a Slack channel and link it, after the response; not allowed with a slack_channel_id; default: false',
     default: false,
   }),
-  invite_usergroups: z.array(usergroup).max(50).optional().meta({
-    description:
-      'Handles of Slack user groups to invite into the channel, with or without `@`; default: empty, which invites nobody',
-    default: [],
-  }),
+  invite_usergroups: requestedChannel.invite_usergroups,
 };
 
 export const newIncident = z
@@ -76,8 +67,33 @@ const sourceTimelineImport = z
       .meta({ description: 'Number of imported events, at most 500; absent if none was imported' }),
     reason: z.string().optional().meta({
       description:
-        'Why no events or not all of them were imported, in a sentence for people that may change; absent if all were',
+        'Why no events or not all of them were imported, or what may be wrong with them, in a sentence for people that may change; absent if there is nothing to say',
     }),
+    skipped_count: z.int().min(1).optional().meta({
+      description: 'Number of entries of the document that were left out because they are not valid; absent: none',
+    }),
+    skipped: z
+      .array(
+        z.strictObject({
+          number: z.int().min(1).meta({ description: 'Line of the document; in JSON, place in the list of events' }),
+          reason: z.string().meta({ description: 'Why, as a clause for people that may change' }),
+        }),
+      )
+      .max(MAX_SKIPPED)
+      .optional()
+      .meta({ description: `The first ${MAX_SKIPPED} of them; absent: none` }),
+    time_zones: z
+      .array(
+        z.strictObject({
+          time_zone: z.string().meta({ description: 'Name in the IANA database, or an offset like `+01:00`' }),
+          source: z.enum(['document', 'workspace']).meta({
+            description: 'Whether the document names it, or it is that of the configuration of the workspace',
+          }),
+        }),
+      )
+      .max(MAX_ZONES)
+      .optional()
+      .meta({ description: 'In which zones times without a zone of their own were read; absent: there are none' }),
   })
   .meta({ id: 'SourceTimelineImport' });
 export type SourceTimelineImportWire = z.infer<typeof sourceTimelineImport>;

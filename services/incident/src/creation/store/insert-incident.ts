@@ -5,14 +5,13 @@ import { type Column, column, type SqlType } from '@tocsin/resources';
 import { type Knex, runPrepared } from '@tocsin/postgres';
 import type { UnnumberedIncident } from '../../incidents/domain/incident.ts';
 import type { FieldValue } from '../../values/domain/values.ts';
-import { ConfigurationChanged } from '../../configuration/store/configuration-store.ts';
-import { INCIDENT_TABLE, toColumns } from '../../incidents/store/incident-row.ts';
+import { Retry } from '../../shared/domain/retry.ts';
+import { INCIDENT_TABLE, toColumns, LIST_COLUMNS, type ListColumn } from '../../incidents/store/incident-row.ts';
 import {
   insertProvisioning,
   type NewProvisioning,
   provisioningParameter,
-} from '../../chat/store/insert-provisioning.ts';
-import { LIST_COLUMNS, type ListColumn } from '../../incidents/store/list-columns.ts';
+} from '../../chat/store/provisioning-store.ts';
 import { addReference } from '../../incidents/store/service-references.ts';
 import { toRecords, VALUE_COLUMNS, valueRows } from '../../values/store/value-row.ts';
 
@@ -174,7 +173,7 @@ interface ResultRow {
 
 /**
  * @throws DomainError `invalid_resource_state` if the quota is used up
- * @throws ConfigurationChanged also if another create has just used up the quota; the next attempt reports that
+ * @throws Retry if the configuration has changed, or another create has just used up the quota; the next attempt reports that
  * @throws an error of `idempotently` if the key is not free
  */
 export async function insertIncident(database: Knex, insert: IncidentInsert): Promise<CreatedIncident> {
@@ -203,9 +202,9 @@ export async function insertIncident(database: Knex, insert: IncidentInsert): Pr
     [...parameters, ...parts.map(({ value }) => value)],
   );
   key?.key.check(result?.key_state);
-  if (result === undefined) throw new ConfigurationChanged();
+  if (result === undefined) throw new Retry('configuration');
   const { id, number, is_full: isFull } = result;
   if (id === null && quota !== null && isFull) throw quotaExceeded('incidents', `at most ${quota} incidents`);
-  if (id === null || number === null) throw new ConfigurationChanged();
+  if (id === null || number === null) throw new Retry('configuration');
   return { id, number };
 }

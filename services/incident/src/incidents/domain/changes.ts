@@ -1,6 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
+import { jsonEqual } from '@tocsin/http';
 import { getValue, type Incident } from './incident.ts';
 import { RECORDED } from './property-sets.ts';
+import { shortenValues } from './large-value.ts';
+import { bytesOf } from '../../storage/domain/storage-quota.ts';
 
 /** The change of one property, by its name in the API. */
 export interface Change {
@@ -22,5 +24,42 @@ export function changesBetween(before: Incident, after: Incident): Change[] {
     from: getValue(before.customFields, slug),
     to: getValue(after.customFields, slug),
   }));
-  return [...properties, ...values].filter(({ from, to }) => !isDeepStrictEqual(from, to));
+  return [...properties, ...values].filter(({ from, to }) => !jsonEqual(from, to));
 }
+
+/** Changes as changelog and events contain them, and the bytes of JSON of the values before they were shortened. */
+interface ShortenedChanges {
+  changes: Change[];
+  bytes: number;
+}
+
+/** As `shortenValues`, for what changes contain. */
+export function shortenChanges(changes: readonly Change[]): ShortenedChanges {
+  const { values, bytes } = shortenValues(changes.flatMap(({ from, to }) => [from, to]));
+  return {
+    changes: changes.map(({ field }, index) => ({ field, from: values[2 * index], to: values[2 * index + 1] })),
+    bytes,
+  };
+}
+
+/** What changes of an incident's properties and values store, in bytes, about. */
+interface ChangedBytes {
+  /** For `checkStorage`. */
+  growth: number;
+  /** Of the new texts and values, and of the changelog entry. */
+  written: number;
+}
+
+/**
+ * The changelog keeps what a change replaces. So a change shrinks what is stored only if less remains with its entry;
+ * otherwise all of its new texts and values are an addition.
+ */
+export function bytesOfChanges(changes: readonly Change[]): ChangedBytes {
+  const entry = sumOf(shortenChanges(changes).changes.flatMap(({ from, to }) => [from, to]));
+  const added = sumOf(changes.map(({ to }) => to));
+  const net = added - sumOf(changes.map(({ from }) => from)) + entry;
+  return { growth: net <= 0 ? net : added, written: added + entry };
+}
+
+const sumOf = (values: readonly unknown[]) =>
+  values.reduce<number>((sum, value) => sum + (value === null || value === undefined ? 0 : bytesOf(value)), 0);

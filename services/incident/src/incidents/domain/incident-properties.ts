@@ -1,4 +1,4 @@
-import { boundedText, externalIdText, instant, MAX_KEY, nameText, trimmedText } from '@tocsin/contracts';
+import { boundedText, externalIdText, instant, keyText, nameText, trimmedText } from '@tocsin/contracts';
 import { normaliseList } from '@tocsin/http';
 import { z } from 'zod';
 import { type InvestigationRun, investigationSummary } from './investigation-run.ts';
@@ -14,9 +14,9 @@ import {
   optionalMoment,
   optionalText,
   optionalTexts,
+  person,
   type Property,
   text,
-  userId,
   webAddress,
 } from './property-kinds.ts';
 
@@ -72,6 +72,7 @@ export const INCIDENT_PROPERTIES = {
   externalUrl: {
     ...text('external_url'),
     initial: '',
+    changelog: true,
     event: true,
     toEvent: shortenValue<string>,
     description: 'URL of the incident in the system that it was imported from; empty: none',
@@ -86,7 +87,7 @@ export const INCIDENT_PROPERTIES = {
     description: 'Slug of a service in the catalog, or another text; empty: none',
     inputDescription: 'Slug of a service in the catalog, or any text; empty: none',
     createDescription:
-      "Slug of a service in the catalog, or any text; an active service's team is the default of team_id; default: empty, none",
+      "Slug of a service in the catalog, or any text; an active service's active team is the default of team_id; default: empty, none",
     input: boundedText(128),
     // The catalog stores slugs in NFC.
     fromRequest: (value: string) => value.normalize('NFC'),
@@ -106,7 +107,7 @@ export const INCIDENT_PROPERTIES = {
     inputDescription: "Key of one of the workspace's severities; a change sets severity_mode to `manual`",
     createDescription:
       "Key of one of the workspace's severities, which sets severity_mode to `manual`; default: the workspace's default severity",
-    input: boundedText(MAX_KEY),
+    input: keyText(),
   },
   slackChannelId: {
     ...optionalText('slack_channel_id'),
@@ -129,7 +130,7 @@ export const INCIDENT_PROPERTIES = {
     ...BY_CLIENTS,
     description: "Key of one of the workspace's workflow statuses",
     createDescription: "Key of one of the workspace's workflow statuses; default: the workspace's default status",
-    input: boundedText(MAX_KEY),
+    input: keyText(),
   },
   statusChangedAt: {
     ...moment('status_changed_at'),
@@ -209,8 +210,9 @@ export const INCIDENT_PROPERTIES = {
   teamId: {
     ...nullableId('team_id'),
     ...BY_CLIENTS,
+    refersTo: 'team',
     description: 'ID of the team that owns the incident; null: none',
-    inputDescription: 'ID of an active team that owns the incident; null: none',
+    inputDescription: 'ID of an active team that owns the incident, or of the stored one; null: none',
     createDescription:
       'ID of an active team that owns the incident; null or absent: the team of the service, if it has one',
   },
@@ -226,12 +228,14 @@ export const INCIDENT_PROPERTIES = {
     name: 'created_at',
     type: 'timestamptz',
     schema: instant,
+    changelog: true,
     event: true,
     sort: 'created_at',
     description: 'When the incident was created in Tocsin',
   },
   createdBy: {
     ...text('created_by'),
+    changelog: true,
     event: true,
     description: 'ID, as text, of the user whose API key created the incident',
   },
@@ -258,15 +262,17 @@ export const INCIDENT_PROPERTIES = {
   },
   incidentManager: {
     ...optionalText('incident_manager'),
+    refersTo: 'user',
     description: 'ID, as text, of the user who leads the response; empty: nobody',
-    inputDescription: 'ID, as text, of an active user who leads the response; empty: nobody',
-    input: z.union([z.literal(''), userId]),
+    inputDescription: 'ID, as text, of an active user who leads the response, or what is stored; empty: nobody',
+    input: person,
   },
   incidentResponders: {
     ...optionalTexts('incident_responders'),
+    refersTo: 'user',
     description: 'IDs, as text, of the users who take part in the response',
-    inputDescription: 'IDs, as text, of active users who take part; repetitions are dropped',
-    input: z.array(userId).max(100),
+    inputDescription: 'IDs, as text, of active users who take part, and what is stored; repetitions are dropped',
+    input: z.array(person.min(1, "Must be a user's ID")).max(100),
     fromRequest: (value: readonly string[]) => [...new Set(value)],
   },
   hasAssignees: {
@@ -274,6 +280,10 @@ export const INCIDENT_PROPERTIES = {
     schema: z.boolean(),
     description: 'Whether there is a manager or at least one responder',
   },
+  /** Whether an alert declared it and nobody has acted on it since (contract: Alerts). */
+  isUnhandledAlert: { column: 'is_unhandled_alert', type: 'boolean', schema: z.boolean(), initial: false },
+  /** Whether it is a duplicate of another incident (contract: Relations). */
+  isDuplicate: { column: 'is_duplicate', type: 'boolean', schema: z.boolean(), initial: false },
   /** A part of the chat channel's name. A create sets it with its request for a channel. */
   shortTitle: { column: 'short_title', type: 'text', schema: z.string(), initial: '' },
 } as const satisfies Record<string, Property>;

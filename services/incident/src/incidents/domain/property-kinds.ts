@@ -3,6 +3,8 @@ import type { SqlType } from '@tocsin/resources';
 import { z } from 'zod';
 import { shortenValue } from './large-value.ts';
 
+export type Referred = 'team' | 'user';
+
 /** All that the code knows of one property of an incident. */
 export interface Property {
   /** Its name in the API, the changelog and the event. Absent: only the database has it. */
@@ -33,6 +35,11 @@ export interface Property {
   createDescription?: string;
   /** The value in requests. */
   input?: z.ZodType;
+  /**
+   * What the value names, or each of its elements, as an ID. A request may only name what is active; what the incident has
+   * already may stay (`references.ts`).
+   */
+  refersTo?: Referred;
   /** Makes the stored value of the value in a request. Default: they are the same. */
   fromRequest?: (value: never) => unknown;
   /** Makes the value in the event of the stored one. Default: they are the same. */
@@ -81,16 +88,16 @@ export const optionalTexts = <Name extends string>(name: Name) =>
 export const webAddress = <Name extends string>(name: Name) =>
   ({
     ...optionalText(name),
-    input: boundedText(2048).refine(
-      (value) => value === '' || isWebAddress(value),
-      'Must be an absolute http or https URL',
-    ),
+    input: boundedText(2048)
+      .refine((value) => value === '' || isWebAddress(value), 'Must be an absolute http or https URL')
+      .meta({ pattern: '^(?:[Hh][Tt][Tt][Pp][Ss]?://[^ /?#][^ ]*)?$' }),
     toEvent: shortenValue<string>,
   }) as const;
 
-const isWebAddress = (value: string): boolean => /^https?:\/\/[^\s/?#]\S*$/i.test(value) && URL.canParse(value);
+export const isWebAddress = (value: string): boolean => /^https?:\/\/[^\s/?#]\S*$/i.test(value) && URL.canParse(value);
 
-export const userId = z
-  .string()
-  .max(16, { error: "Must be a user's ID", abort: true })
-  .regex(/^[1-9]\d*$/, "Must be a user's ID");
+/**
+ * The ID of a user as text, or what an import has kept of somebody who is none: a name with 255 characters at most, and an
+ * address with 254 (`textOfPerson`).
+ */
+export const person = boundedText(512);

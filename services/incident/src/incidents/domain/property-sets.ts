@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { INCIDENT_PROPERTIES } from './incident-properties.ts';
-import type { Property } from './property-kinds.ts';
+import type { Property, Referred } from './property-kinds.ts';
 
 type Table = typeof INCIDENT_PROPERTIES;
 type PropertyName = keyof Table;
@@ -13,6 +13,7 @@ export type Shown = With<{ name: string }>;
 export type Creatable = With<{ create: true }>;
 export type Required = With<{ required: true }>;
 export type Patchable = With<{ patch: true }>;
+export type Referring = With<{ patch: true; refersTo: Referred }>;
 export type Published = With<{ event: true }>;
 
 /** The sorts of lists by a column of the table. */
@@ -29,7 +30,7 @@ export type EventValueOf<Each extends Published> = Table[Each] extends { toEvent
   : ValueOf<Each>;
 
 /** A property as an item of a list: its name in the code is `property`, that on the wire `name`. */
-type Item<Each extends PropertyName> = Property & { property: Each; name: string };
+export type Item<Each extends PropertyName> = Property & { property: Each; name: string };
 
 const ALL = Object.entries<Property>(INCIDENT_PROPERTIES).map(([property, entry]) => ({ ...entry, property }));
 
@@ -40,6 +41,10 @@ const select = <Each extends PropertyName>(meets: (property: Property) => boolea
 export const STORED = select<Stored>(({ type }) => type !== undefined);
 export const SHOWN = select<Shown>(({ name }) => name !== undefined);
 export const PUBLISHED = select<Published>(({ event }) => event === true);
+
+export const REFERRING = select<Referring>(({ refersTo }) => refersTo !== undefined) as readonly (Item<Referring> & {
+  refersTo: Referred;
+})[];
 
 export const SORTED = select<With<{ sort: string }>>(({ sort }) => sort !== undefined);
 
@@ -54,6 +59,20 @@ const firstFirst = <Each extends PropertyName>(items: readonly Item<Each>[]) => 
 export const CREATABLE = firstFirst(select<Creatable>(({ create }) => create === true));
 export const PATCHABLE = firstFirst(select<Patchable>(({ patch }) => patch === true));
 export const RECORDED = firstFirst(select<With<{ changelog: true }>>(({ changelog }) => changelog === true));
+
+/** What an item of an import has in another form, or has to have. */
+type OtherInItems = Referring | 'externalId' | 'title' | 'status' | 'severity';
+const OTHER_IN_ITEMS: readonly string[] = ['externalId', 'title', 'status', 'severity'] satisfies OtherInItems[];
+
+const transferred = PATCHABLE.filter(
+  ({ property, refersTo }) => refersTo === undefined && !OTHER_IN_ITEMS.includes(property),
+);
+
+type Moment = With<{ patch: true; type: 'timestamptz' }>;
+type Transferred = Exclude<Patchable, OtherInItems | Moment>;
+/** The moments of an item of an import or an export, and what else it has as a PATCH has it. */
+export const TRANSFERRED_MOMENTS = transferred.filter(({ type }) => type === 'timestamptz') as readonly Item<Moment>[];
+export const TRANSFERRED = transferred.filter(({ type }) => type !== 'timestamptz') as readonly Item<Transferred>[];
 
 /** What a new incident has unless the request, the workspace's configuration or the server gives another value. */
 export const INITIAL = Object.fromEntries(

@@ -1,14 +1,32 @@
-import { type Contracts, endpoint, type Handlers, pageQuery } from '@tocsin/http';
+import { type Contracts, endpoint, type Handlers, pageQuery, pathId } from '@tocsin/http';
 import { z } from 'zod';
-import { changelogPage } from './changelog-wire.ts';
-import { INCIDENT, params, read, write } from './contract-parts.ts';
-import { incidentPatch, incidentReply } from './wire.ts';
+import { changelogPage, incidentPatch, incidentQuery, incidentReply, readReply } from './wire.ts';
+
+// What the contracts of several rooms have in common.
+
+export const INCIDENTS = '/api/v1/incidents';
+export const INCIDENT = `${INCIDENTS}/{id}`;
+
+export const params = z.strictObject({ id: pathId.meta({ description: 'ID of the incident' }) });
+
+export const read = { scope: 'incidents:read' } as const;
+export const create = { scope: 'incidents:write', needs: ['active_responder'] } as const;
+/** Fails while the incident is archived. */
+export const write = { scope: 'incidents:write', needs: ['active_responder', 'mutable_incident'] } as const;
 
 const incident = { status: 200, body: incidentReply, versioned: true } as const;
 
 /** contract: Incidents */
 export const incidentContracts = {
-  getIncident: { ...endpoint('GET', INCIDENT, 'Get an incident'), tag: 'Incidents', ...read, params, reply: incident },
+  getIncident: {
+    ...endpoint('GET', INCIDENT, 'Get an incident'),
+    tag: 'Incidents',
+    ...read,
+    params,
+    query: incidentQuery,
+    cost: { base: 1, parameters: { at_revision: 4 } },
+    reply: { ...incident, body: readReply },
+  },
   getIncidentByReference: {
     ...endpoint('GET', '/api/v1/incident-references/{reference}', 'Get an incident by its reference'),
     tag: 'Incidents',

@@ -5,7 +5,8 @@ import { incidentExample, params } from './examples.ts';
 /** contract: Incidents */
 export const incidentOperations: Documentation<typeof incidentContracts & typeof changelogContracts> = {
   getIncident: {
-    description: 'Returns an incident, archived ones included.',
+    description:
+      'Returns an incident, archived ones included: as it is now or, with `at_revision`, as it was at an earlier revision.',
     params,
     reply: { incident: incidentExample },
   },
@@ -36,6 +37,7 @@ export const incidentOperations: Documentation<typeof incidentContracts & typeof
           api_key: { name: 'demo', prefix: 'tcs_7Jq2' },
           changed_at: '2026-11-20T09:32:10.000Z',
           changes: [{ field: 'status', from: 'open', to: 'active' }],
+          imported: false,
         },
       ],
       pagination: { limit: 50, has_more: false },

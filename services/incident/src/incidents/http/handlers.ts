@@ -1,24 +1,38 @@
-import { notFound } from '@tocsin/http';
-import { numberOf } from '../domain/incident.ts';
+import { notFound, buildPage, invalidRequest, type Cursors, cursorsOf, DEFAULT_LIMIT } from '@tocsin/http';
+import type { Knex } from '@tocsin/postgres';
+import { type Incident, numberOf } from '../domain/incident.ts';
 import { incidentStore } from '../store/incident-store.ts';
-import type { Dependencies } from '../../dependencies.ts';
+import type { CommandDependencies } from '../run-command.ts';
 import { updateIncident } from '../update-incident.ts';
 import { toIncidentProperties } from './properties.ts';
 import type { RenderedIncidents } from './rendered-incidents.ts';
 import { incidentView } from './views.ts';
-import type { IncidentApi } from './contracts.ts';
+import type { IncidentApi, ChangelogApi } from './contracts.ts';
+import { shortenChanges } from '../domain/changes.ts';
+import { undoChanges } from '../domain/undo-changes.ts';
+import { BY_IMPORT, type ChangelogEntry, changelogStore } from '../store/changelog-store.ts';
+import type { ChangelogEntryWire } from './wire.ts';
 
-export function incidentHandlers({
-  dependencies,
-  rendered,
-}: {
-  dependencies: Dependencies;
-  rendered: RenderedIncidents;
-}): IncidentApi {
-  const { database, clock } = dependencies;
+export function incidentHandlers(dependencies: CommandDependencies & { rendered: RenderedIncidents }): IncidentApi {
+  const { database, clock, rendered } = dependencies;
+  const incidentAt = async (incident: Incident, revision: number) => {
+    if (revision > incident.revision) {
+      throw invalidRequest('at_revision', `Must be at most ${incident.revision}, the current revision`);
+    }
+    const changes = await changelogStore(database).findReplaced(incident.id, revision);
+    return undoChanges(incident, { revision, changes });
+  };
   return {
-    getIncident: async ({ principal, params: { id } }) => {
+    getIncident: async ({ principal, params: { id }, query: { at_revision: revision } }) => {
       const store = incidentStore(database, principal.workspace.id);
+      if (revision !== undefined) {
+        // Read first: a change that is made in between is undone, too.
+        const past = await incidentAt(await store.get(id), revision);
+        return {
+          body: { incident: incidentView(past.incident, clock.now()), not_recorded: past.notRecorded },
+          revision,
+        };
+      }
       const version = rendered.keeps(id) ? await store.getVersion(id) : undefined;
       const incident = version !== undefined && rendered.has(version) ? version : await store.get(id);
       return { body: { incident: rendered.json(incident, clock.now()) }, revision: incident.revision };
@@ -38,3 +52,50 @@ export function incidentHandlers({
     },
   };
 }
+
+export const changelogHandlers = ({ database, cursors }: { database: Knex; cursors: Cursors }): ChangelogApi => {
+  const entryCursors = cursorsOf(cursors, { name: 'id', keys: ['integer'] });
+  return {
+    listIncidentChangelog: async ({ principal, params: { id }, query: { limit = DEFAULT_LIMIT, cursor } }) => {
+      const workspaceId = principal.workspace.id;
+      const scope = { workspaceId, path: `/api/v1/incidents/${id}/changelog` };
+      const [before] = cursor === undefined ? [] : entryCursors.decode(cursor, scope);
+      await incidentStore(database, workspaceId).get(id);
+      const store = changelogStore(database);
+      const { rows, pagination } = await buildPage({
+        listed: await store.listNewest({ incidentId: id, limit: limit + 1, before }),
+        limit,
+        whole: (listed) => withShortChanges(store.readWhole(listed)),
+        view: entryView,
+        nextCursor: (last) => entryCursors.encode([last.id], scope),
+      });
+      return { body: { changelog: rows, pagination } };
+    },
+  };
+};
+
+/** A page ends after it has read this many bytes of changes: of large ones, it shows only the digests. */
+const MAX_READ_BYTES = 16_777_216;
+
+async function* withShortChanges(
+  entries: Iterable<ChangelogEntry | undefined> | AsyncIterable<ChangelogEntry | undefined>,
+) {
+  let read = 0;
+  for await (const entry of entries) {
+    const { changes, bytes } = shortenChanges(entry?.changes ?? []);
+    yield entry && { ...entry, changes };
+    read += bytes;
+    if (read > MAX_READ_BYTES) return;
+  }
+}
+
+const entryView = (entry: ChangelogEntry): ChangelogEntryWire => ({
+  id: entry.id,
+  incident_id: entry.incidentId,
+  revision: entry.revision,
+  actor: entry.actor,
+  api_key: entry.keyName === null || entry.keyPrefix === null ? null : { name: entry.keyName, prefix: entry.keyPrefix },
+  changed_at: entry.changedAt,
+  changes: [...entry.changes],
+  imported: entry.importKey !== null && entry.importKey !== BY_IMPORT,
+});

@@ -62,14 +62,19 @@ function render(incident: VersionedIncident, now: Instant): Rendered {
   const name = '"duration_seconds":';
   // What comes before it in the view are texts, in which quotation marks are escaped.
   const start = text.indexOf(name) + name.length;
-  const before = Buffer.from(text.slice(0, start));
-  const after = Buffer.from(text.slice(start + String(view.duration_seconds).length));
+  const before = text.slice(0, start);
+  const after = text.slice(start + String(view.duration_seconds).length);
+  const durationAt = Buffer.byteLength(before);
+  // Not from Buffer's pool: a small one would keep the whole block of 64 KiB alive that it shares with others.
+  const json = Buffer.allocUnsafeSlow(durationAt + Buffer.byteLength(after));
+  json.write(before);
+  json.write(after, durationAt);
   return {
     id,
     revision,
     xmin,
-    json: Buffer.concat([before, after]),
-    durationAt: before.length,
+    json,
+    durationAt,
     times: { impactStartedAt, firstReportedAt, createdAt, recoveredAt, endedAt },
   };
 }

@@ -1,7 +1,9 @@
-import { schemaReference } from '@tocsin/http';
+import { schemaReference, pagination } from '@tocsin/http';
 import { z } from 'zod';
+import { instant, largeValue } from '@tocsin/contracts';
 import {
   type InputOf,
+  type Item,
   PATCHABLE,
   type Patchable,
   type SchemaOf,
@@ -9,6 +11,7 @@ import {
   type Shown,
   type WireName,
 } from '../domain/property-sets.ts';
+import { id } from '../domain/property-kinds.ts';
 
 /** The incident resource (contract: Incidents); every property is always present. */
 export const incident = z
@@ -23,15 +26,83 @@ export type IncidentWire = z.infer<typeof incident>;
 
 export const incidentReply = z.strictObject({ incident: schemaReference(incident, 'The incident as it is now') });
 
+/** A read may ask for an earlier revision. */
+export const incidentQuery = z.strictObject({
+  at_revision: id.optional().meta({
+    description: 'An earlier revision: the incident as it was then, by its changelog; default: as it is now',
+  }),
+});
+
+export const readReply = z.strictObject({
+  incident: schemaReference(incident, 'The incident as it is now, or was at `at_revision`'),
+  not_recorded: z.array(z.string()).optional().meta({
+    description:
+      'With `at_revision`: properties, and `custom_fields.` with slugs, that are as they are now, or follow from such, because the changelog does not have what they were; absent otherwise',
+  }),
+});
+
 /** The incident in the response to a write. */
 export const changedIncident = schemaReference(incident, 'The complete incident after the operation');
 
-const { severity_mode, ...properties } = Object.fromEntries(
-  PATCHABLE.map(({ name, input, description, inputDescription }) => [
-    name,
-    input?.optional().meta({ description: inputDescription ?? description }),
-  ]),
-) as { [Each in Patchable as WireName<Each>]: z.ZodOptional<InputOf<Each>> };
+/** These properties in a request that may omit each. */
+export const optionalInputs = <Each extends Patchable>(items: readonly Item<Each>[]) =>
+  Object.fromEntries(
+    items.map(({ name, input, description, inputDescription }) => [
+      name,
+      input?.optional().meta({ description: inputDescription ?? description }),
+    ]),
+  ) as { [Name in Each as WireName<Name>]: z.ZodOptional<InputOf<Name>> };
+
+const { severity_mode, ...properties } = optionalInputs(PATCHABLE);
 
 export const incidentPatch = z.strictObject({ ...properties, severity_mode }).meta({ id: 'IncidentPatch' });
 export type IncidentPatch = z.infer<typeof incidentPatch>;
+
+const changedValue = z.union([
+  largeValue.meta({ ...largeValue.meta(), id: 'LargeValue' }),
+  z.unknown().meta({ description: 'The value itself, if it is not large' }),
+]);
+
+const changelogEntry = z
+  .strictObject({
+    id: id.meta({ description: 'Identifies the entry; later entries have larger IDs' }),
+    incident_id: id.meta({ description: 'ID of the incident' }),
+    revision: id.meta({ description: "The incident's revision after the changes" }),
+    actor: z.string().meta({ description: 'Who made the changes: the ID of a user as text, or `slack`' }),
+    api_key: z
+      .strictObject({
+        name: z.string().meta({ description: 'Its name at that time' }),
+        prefix: z.string().meta({ description: 'The first characters of its token' }),
+      })
+      .nullable()
+      .meta({
+        description: 'The API key with which the user made the changes; null for `slack` and for older entries',
+      }),
+    changed_at: instant.meta({ description: 'When the changes were made' }),
+    changes: z
+      .array(
+        z.strictObject({
+          field: z.string().meta({
+            description:
+              'The changed property; `custom_fields.` and its slug for a custom field, `relations.` and its type for a relation',
+          }),
+          from: changedValue.meta({ description: 'The value before; null if a custom field had none' }),
+          to: changedValue.meta({ description: 'The value after; null if a custom field has none any more' }),
+        }),
+      )
+      .meta({
+        description:
+          'One item for each changed property, in the order of the properties of an incident; empty: an import created the incident, or changed only its timeline or its earlier changes',
+      }),
+    imported: z.boolean().meta({
+      description: 'Whether an import brought it: the change was made in another system, by whom that says',
+    }),
+  })
+  .meta({ id: 'ChangelogEntry' });
+
+export type ChangelogEntryWire = z.infer<typeof changelogEntry>;
+
+export const changelogPage = z.strictObject({
+  changelog: z.array(changelogEntry).meta({ description: 'The entries of the page, the newest first' }),
+  pagination,
+});

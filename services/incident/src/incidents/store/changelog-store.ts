@@ -1,6 +1,7 @@
 import { column, type ColumnsOf, insertOf, type Listed, listedColumns, readWhole, rowMapping } from '@tocsin/resources';
-import type { Knex, PreparedStatement } from '@tocsin/postgres';
+import { type Knex, type PreparedStatement, runPrepared } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
+import { invalidRequest } from '@tocsin/http';
 import type { Change } from '../domain/changes.ts';
 
 export interface ChangelogEntry {
@@ -14,7 +15,12 @@ export interface ChangelogEntry {
   keyPrefix: string | null;
   changedAt: Instant;
   changes: readonly Change[];
+  /** By what a further import recognises an entry that an import brought. */
+  importKey: string | null;
 }
+
+/** The key of what an import itself changed; other changes that were made here have null. */
+export const BY_IMPORT = '';
 
 const COLUMNS = {
   id: column('id', 'bigint'),
@@ -25,29 +31,33 @@ const COLUMNS = {
   keyPrefix: column('api_key_prefix', 'text'),
   changedAt: column('changed_at', 'timestamptz'),
   changes: column('changes', 'jsonb'),
+  importKey: column('import_key', 'text'),
 } as const satisfies ColumnsOf<ChangelogEntry>;
 
-const mapping = rowMapping<ChangelogEntry, typeof COLUMNS>(COLUMNS);
+export const changelogMapping = rowMapping<ChangelogEntry, typeof COLUMNS>(COLUMNS);
 
 /** Entries of earlier releases contain large values. */
-const LISTED_COLUMNS = listedColumns({
+export const LISTED_CHANGELOG_COLUMNS = listedColumns({
   table: 'changelog',
-  names: mapping.names,
-  as: mapping.propertyOf,
+  names: changelogMapping.names,
+  as: changelogMapping.propertyOf,
   large: { changes: 'jsonb' },
 });
 
 export const insertChangelogEntry = (entry: Omit<ChangelogEntry, 'id'>): PreparedStatement => ({
   name: 'insert-changelog-entry',
-  ...insertOf('changelog', mapping.toRow(entry)),
+  ...insertOf('changelog', changelogMapping.toRow(entry)),
 });
 
 export const insertChangelogEntries = (entries: readonly Omit<ChangelogEntry, 'id'>[]): PreparedStatement => ({
   name: 'insert-changelog-entries',
-  text: `insert into changelog (incident_id, revision, actor, changed_at, changes, api_key_name, api_key_prefix)
-    select incident_id, revision, actor, changed_at, changes, api_key_name, api_key_prefix
-    from unnest($1::bigint[], $2::bigint[], $3::text[], $4::timestamptz[], $5::jsonb[], $6::text[], $7::text[])
-      with ordinality as entry (incident_id, revision, actor, changed_at, changes, api_key_name, api_key_prefix, place)
+  text: `insert into changelog
+      (incident_id, revision, actor, changed_at, changes, api_key_name, api_key_prefix, import_key)
+    select incident_id, revision, actor, changed_at, changes, api_key_name, api_key_prefix, import_key
+    from unnest(
+        $1::bigint[], $2::bigint[], $3::text[], $4::timestamptz[], $5::jsonb[], $6::text[], $7::text[], $8::text[])
+      with ordinality
+      as entry (incident_id, revision, actor, changed_at, changes, api_key_name, api_key_prefix, import_key, place)
     order by place`,
   values: [
     entries.map(({ incidentId }) => incidentId),
@@ -57,11 +67,49 @@ export const insertChangelogEntries = (entries: readonly Omit<ChangelogEntry, 'i
     entries.map(({ changes }) => JSON.stringify(changes)),
     entries.map(({ keyName }) => keyName),
     entries.map(({ keyPrefix }) => keyPrefix),
+    entries.map(({ importKey }) => importKey),
   ],
 });
 
+/** Bytes of changes that are undone at once (contract: Limits); an entry counts as some at least, a compressed one as the largest. */
+const MAX_UNDONE = 67_108_864;
+const LEAST_ENTRY = 512;
+const COMPRESSED_ENTRY = 65_536;
+
+/** What other systems said of their past was never a state here. */
+const CHANGED_SINCE = `incident_id = $1 and revision > $2 and coalesce(import_key, '${BY_IMPORT}') = '${BY_IMPORT}'`;
+
+const WEIGH_CHANGES = `
+  select coalesce(sum(case when pg_column_compression(changes) is null
+    then greatest(pg_column_size(changes), ${LEAST_ENTRY}) else ${COMPRESSED_ENTRY} end), 0)::bigint as bytes
+  from changelog where ${CHANGED_SINCE}`;
+
+const FIND_REPLACED = `
+  select change ->> 'field' as field, change -> 'from' as "from"
+  from (
+    select change ->> 'field' as field, min(id) as id
+    from changelog cross join lateral jsonb_array_elements(changes) as change
+    where ${CHANGED_SINCE} group by 1
+  ) as first
+  join changelog on changelog.id = first.id
+  cross join lateral jsonb_array_elements(changelog.changes) as change
+  where change ->> 'field' = first.field`;
+
 export function changelogStore(db: Knex) {
   return {
+    /**
+     * For each property that has changed since a revision of an incident, the value before the first of these changes.
+     * @throws DomainError `invalid_request` if there are too many
+     */
+    async findReplaced(incidentId: number, revision: number): Promise<Pick<Change, 'field' | 'from'>[]> {
+      const values = [incidentId, revision];
+      const [weighed] = await runPrepared<{ bytes: number }>(db, 'weigh-changes', WEIGH_CHANGES, values);
+      if ((weighed?.bytes ?? 0) > MAX_UNDONE) {
+        throw invalidRequest('at_revision', 'Must be later: there are too many changes since then');
+      }
+      return runPrepared(db, 'find-replaced-values', FIND_REPLACED, values);
+    },
+
     /** Lists an incident's newest entries, only those before the entry `before` if it is given. */
     async listNewest(options: {
       incidentId: number;
@@ -72,7 +120,7 @@ export function changelogStore(db: Knex) {
         .where('incident_id', options.incidentId)
         .orderBy('id', 'desc')
         .limit(options.limit)
-        .select<Listed<ChangelogEntry>[]>(db.raw(LISTED_COLUMNS));
+        .select<Listed<ChangelogEntry>[]>(db.raw(LISTED_CHANGELOG_COLUMNS));
       if (options.before !== undefined) void query.where('id', '<', options.before);
       return query;
     },
@@ -80,7 +128,7 @@ export function changelogStore(db: Knex) {
     /** The listed entries with their changes, a few at a time. */
     readWhole: (listed: readonly Listed<ChangelogEntry>[]) =>
       readWhole(listed, async (ids) =>
-        db('changelog').whereIn('id', ids).select<ChangelogEntry[]>(db.raw(mapping.selection)),
+        db('changelog').whereIn('id', ids).select<ChangelogEntry[]>(db.raw(changelogMapping.selection)),
       ),
   };
 }

@@ -1,7 +1,7 @@
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, runOnce } from '@tocsin/postgres';
 
 /** A counter that has fallen behind the incidents: the next create would give a number out again. */
-export interface LateCounter {
+interface LateCounter {
   workspaceId: number;
   last: number;
   highest: number;
@@ -9,7 +9,7 @@ export interface LateCounter {
 
 const FIND_LATE = `
   select ids.workspace_id as "workspaceId", coalesce(counter.last, 0) as last, incident.number as highest
-  from unnest(:ids::bigint[]) as ids (workspace_id)
+  from unnest($1::bigint[]) as ids (workspace_id)
   left join incident_counters as counter on counter.workspace_id = ids.workspace_id
   cross join lateral (
     select number from incidents where incidents.workspace_id = ids.workspace_id order by number desc limit 1
@@ -17,13 +17,13 @@ const FIND_LATE = `
   where incident.number > coalesce(counter.last, 0)`;
 
 /** What takes longer than this is a fault. */
-const SUSPECT_AFTER = `'10 minutes'`;
+const OVERDUE_AFTER = `'10 minutes'`;
 
 /** Counters of incident numbers and of stored bytes, for an operator. */
 export function counterStore(db: Knex) {
   return {
     async findLate(workspaceIds: readonly number[]): Promise<LateCounter[]> {
-      return (await db.raw<{ rows: LateCounter[] }>(FIND_LATE, { ids: workspaceIds })).rows;
+      return runOnce<LateCounter>(db, FIND_LATE, [workspaceIds]);
     },
 
     /** The last number that each of these workspaces has given out; those without an incident are missing. */
@@ -47,16 +47,17 @@ export function counterStore(db: Knex) {
      * write what they have counted every few seconds.
      */
     async findUncounted(workspaceIds: readonly number[]): Promise<number[]> {
-      const { rows } = await db.raw<{ rows: { workspace_id: number }[] }>(
+      const rows = await runOnce<{ workspace_id: number }>(
+        db,
         `select counter.workspace_id from incident_counters as counter
          left join workspace_storage as stored on stored.workspace_id = counter.workspace_id
-         where counter.workspace_id = any(:ids::bigint[]) and counter.last > 0 and (
-           stored.measured_bytes < 0 or stored.written_bytes < 0 or stored.due_at < now() - ${SUSPECT_AFTER}::interval
+         where counter.workspace_id = any($1::bigint[]) and counter.last > 0 and (
+           stored.measured_bytes < 0 or stored.written_bytes < 0 or stored.due_at < now() - ${OVERDUE_AFTER}::interval
            or stored.workspace_id is null and exists (
              select from incidents where incidents.workspace_id = counter.workspace_id
-             and incidents.created_at < now() - ${SUSPECT_AFTER}::interval))
+             and incidents.created_at < now() - ${OVERDUE_AFTER}::interval))
          order by 1`,
-        { ids: workspaceIds },
+        [workspaceIds],
       );
       return rows.map((row) => row.workspace_id);
     },
@@ -74,4 +75,16 @@ export function counterStore(db: Knex) {
         });
     },
   };
+}
+
+/**
+ * Returns the number of a workspace's latest committed incident; 0 before the first. A create locks the counter's row until
+ * it commits, so numbers become visible in order: every incident that a client knows has this number or a lower one, and
+ * every later create gets a higher one.
+ */
+export async function lastNumber(db: Knex, workspaceId: number): Promise<number> {
+  const row = await db('incident_counters')
+    .where({ workspace_id: workspaceId })
+    .first<{ last: number } | undefined>('last');
+  return row?.last ?? 0;
 }

@@ -1,10 +1,9 @@
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, runPrepared } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
-import { mrrCurrencies } from './mrr-currencies.ts';
-import { type Mrr, mrrParts } from './mrr-parts.ts';
+import { byCodePoints } from '../../shared/domain/compare-text.ts';
 
 /** The impact of an incident on customers and revenue at a time. */
-export interface CustomerImpact {
+interface CustomerImpact {
   affectedCustomers: number;
   /** Monthly recurring revenue at stake. */
   mrr: Mrr;
@@ -12,10 +11,10 @@ export interface CustomerImpact {
 }
 
 const PUT_PARTS = `
-  with deleted as (delete from incident_mrr where incident_id = ? and currency <> all(?))
+  with deleted as (delete from incident_mrr where incident_id = $1 and currency <> all($2))
   insert into incident_mrr (workspace_id, incident_id, currencies, currency, amount_minor, total_minor)
-  select ?, ?, currencies, currency, amount_minor, total_minor
-  from jsonb_to_recordset(?::jsonb) as part (currencies text, currency text, amount_minor numeric, total_minor numeric)
+  select $3, $1, currencies, currency, amount_minor, total_minor
+  from jsonb_to_recordset($4::jsonb) as part (currencies text, currency text, amount_minor numeric, total_minor numeric)
   on conflict (incident_id, currency) do update set
     currencies = excluded.currencies, amount_minor = excluded.amount_minor, total_minor = excluded.total_minor`;
 
@@ -32,8 +31,87 @@ export function impactStore(trx: Knex.Transaction, workspaceId: number) {
       // The update above locks the incident's row.
       const parts = mrrParts(mrr);
       const currencies = parts.map(({ currency }) => currency);
-      await trx.raw(PUT_PARTS, [incidentId, currencies, workspaceId, incidentId, JSON.stringify(parts)]);
+      await runPrepared(trx, 'put-mrr-parts', PUT_PARTS, [incidentId, currencies, workspaceId, JSON.stringify(parts)]);
       return true;
     },
   };
 }
+
+/** The currencies that a workspace has ever received revenue in. */
+export function mrrCurrencies(db: Knex, workspaceId: number) {
+  return {
+    async add(currencies: readonly string[]): Promise<void> {
+      if (currencies.length === 0) return;
+      await db('mrr_currencies')
+        .insert([...new Set(currencies)].sort().map((currency) => ({ workspace_id: workspaceId, currency })))
+        .onConflict(['workspace_id', 'currency'])
+        .ignore();
+    },
+
+    async list(): Promise<string[]> {
+      const rows = await db('mrr_currencies')
+        .where({ workspace_id: workspaceId })
+        .select<{ currency: string }[]>('currency');
+      return rows.map(({ currency }) => currency);
+    },
+  };
+}
+
+/** An incident's monthly recurring revenue at stake, as received. A currency may occur several times. */
+export type Mrr = readonly { currency: string; amount_minor: number }[];
+
+/** A row of `incident_mrr` without its incident. Amounts are whole numbers of any size, as text. */
+interface MrrPart {
+  currencies: string;
+  currency: string;
+  amount_minor: string;
+  total_minor: string;
+}
+
+/** Replaces a set of more currencies than fit into an index entry. */
+export const TOO_MANY = '*';
+const MAX_CURRENCIES = 100;
+
+/** Splits revenue by currency: one part for each currency with a positive amount, or one part of 0 if there is none. */
+export function mrrParts(mrr: Mrr): MrrPart[] {
+  const amounts = new Map<string, bigint>();
+  for (const { currency, amount_minor } of mrr) {
+    amounts.set(currency, (amounts.get(currency) ?? 0n) + BigInt(amount_minor));
+  }
+  if (amounts.size > MAX_CURRENCIES) return [emptyPart(TOO_MANY)];
+  const sorted = [...amounts].sort(([a], [b]) => byCodePoints(a, b));
+  const adding = sorted.filter(([, amount]) => amount > 0n);
+  const currencies = writeCurrencies({
+    adding: adding.map(([currency]) => currency),
+    idle: sorted.filter(([, amount]) => amount === 0n).map(([currency]) => currency),
+  });
+  const total = adding.reduce((sum, [, amount]) => sum + amount, 0n);
+  const parts = adding.map(([currency, amount]) => ({
+    currencies,
+    currency,
+    amount_minor: String(amount),
+    total_minor: String(total),
+  }));
+  return parts.length === 0 ? [emptyPart(currencies)] : parts;
+}
+
+const emptyPart = (currencies: string): MrrPart => ({ currencies, currency: '', amount_minor: '0', total_minor: '0' });
+
+/** The currencies of an incident's revenue, sorted. */
+interface Currencies {
+  /** Those with a positive amount. */
+  adding: string[];
+  /** Those with an amount of 0. */
+  idle: string[];
+}
+
+/** In the form of the column `currencies`: `EUR USD/GBP`. */
+const writeCurrencies = ({ adding, idle }: Currencies) =>
+  `${adding.join(' ')}${idle.length === 0 ? '' : `/${idle.join(' ')}`}`;
+
+export function readCurrencies(currencies: string): Currencies {
+  const [adding = '', idle = ''] = currencies.split('/');
+  return { adding: splitCurrencies(adding), idle: splitCurrencies(idle) };
+}
+
+const splitCurrencies = (currencies: string) => currencies.split(' ').filter((currency) => currency !== '');

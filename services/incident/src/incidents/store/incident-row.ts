@@ -1,7 +1,9 @@
 import { type Column, type ColumnsOf, listedColumns, rowMapping } from '@tocsin/resources';
+import { fold, foldedKey } from '@tocsin/contracts';
+import type { Knex } from '@tocsin/postgres';
 import type { Incident } from '../domain/incident.ts';
 import { STORED } from '../domain/property-sets.ts';
-import { toListColumns } from './list-columns.ts';
+import { refolding } from '../../shared/store/refold.ts';
 
 /** The columns of `incidents` that hold an incident. */
 export const INCIDENT_TABLE = Object.fromEntries(
@@ -37,3 +39,56 @@ export const toColumns = (
   ...mapping.toRow(properties),
   ...toListColumns(properties),
 });
+
+/** The columns of `incidents` with folded text, by which lists filter and sort. */
+export const LIST_COLUMNS = [
+  'title_folded',
+  'impact_summary_folded',
+  'service_folded',
+  'region_folded',
+  'region_keys',
+] as const;
+
+export type ListColumn = (typeof LIST_COLUMNS)[number];
+
+/** A region as stored in `region_keys`. */
+export const regionKey = (workspaceId: number, folded: string) => `${workspaceId} ${folded}`;
+
+/** The columns that change with these properties. An absent property changes none. */
+export function toListColumns({
+  workspaceId,
+  title,
+  impactSummary,
+  service,
+  regions,
+}: Partial<Incident> & Pick<Incident, 'workspaceId'>): Partial<Record<ListColumn, string | string[] | null>> {
+  return {
+    ...(title !== undefined && { title_folded: fold(title) }),
+    ...(impactSummary !== undefined && { impact_summary_folded: fold(impactSummary) }),
+    ...(service !== undefined && { service_folded: foldedKey(service) || null }),
+    ...(regions !== undefined && {
+      region_folded: foldedKey(regions[0] ?? '') || null,
+      region_keys: regions.map((region) => regionKey(workspaceId, foldedKey(region))),
+    }),
+  };
+}
+
+interface Row {
+  id: number;
+  workspace_id: number;
+  title: string;
+  impact_summary: string;
+  service: string;
+  regions: string[];
+}
+
+export const refoldIncidents = (database: Knex) =>
+  refolding<Row>(database, {
+    table: 'incidents',
+    key: ['id'],
+    columns: ['workspace_id', 'title', 'impact_summary', 'service', 'regions'],
+    isToFold: `title_folded is null or impact_summary_folded is null
+      or not is_folded(region_keys || array[title_folded, impact_summary_folded, service_folded])`,
+    fold: ({ workspace_id: workspaceId, impact_summary: impactSummary, title, service, regions }) =>
+      toListColumns({ workspaceId, title, impactSummary, service, regions }),
+  });

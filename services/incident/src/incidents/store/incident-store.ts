@@ -1,7 +1,9 @@
 import { notFound } from '@tocsin/http';
-import { type Knex, namesFirst, type PreparedStatement, runPrepared } from '@tocsin/postgres';
+import { type Knex, namesFirst, type PreparedStatement, runPrepared, runPipeline } from '@tocsin/postgres';
 import type { Incident } from '../domain/incident.ts';
 import { INCIDENT_SELECTION, type IncidentVersion, toColumns } from './incident-row.ts';
+import type { Configuration } from '../../configuration/domain/configuration.ts';
+import { checkLocked, lockConfiguration } from '../../configuration/store/configuration-store.ts';
 
 const SELECT = `select xmin, ${INCIDENT_SELECTION} from incidents`;
 
@@ -84,5 +86,53 @@ export function incidentStore(db: Knex, workspaceId: number) {
       const { name, text, values } = lockIncident(workspaceId, id);
       return requireIncident(await runPrepared(db, name, text, [...values]));
     },
+
+    /** A part of the name of a channel that is made later; no property that clients see. */
+    setShortTitle: async (id: number, shortTitle: string): Promise<void> => {
+      await db('incidents').where({ id }).update({ short_title: shortTitle });
+    },
   };
 }
+
+/**
+ * Locks an incident in one round trip, after the configuration that its status and severity are checked against.
+ * @throws Retry if the stored configuration has another version
+ * @throws DomainError `not_found`
+ */
+export async function lockWithConfiguration(
+  trx: Knex.Transaction,
+  { workspaceId, id, configuration }: { workspaceId: number; id: number; configuration: Configuration },
+): Promise<Incident> {
+  const [locked, incidents] = await runPipeline(trx, [lockConfiguration(workspaceId), lockIncident(workspaceId, id)]);
+  checkLocked(locked, configuration);
+  return requireIncident(incidents);
+}
+
+/** Locks several incidents until the transaction ends, in the order of their IDs, and returns them. */
+export const lockIncidents = (workspaceId: number, ids: readonly number[]): PreparedStatement<Incident> => ({
+  name: 'lock-incidents',
+  text: `select ${INCIDENT_SELECTION} from incidents
+    where workspace_id = $1 and id = any($2::bigint[]) order by incidents.id for update`,
+  values: [workspaceId, ids],
+});
+
+/** Writes revision, status and severity of locked incidents. */
+export const updateStates = (workspaceId: number, incidents: readonly Incident[]): PreparedStatement => ({
+  name: 'update-incident-states',
+  text: `update incidents set
+      revision = state.revision, status = state.status, status_changed_at = state.status_changed_at,
+      ended_at = state.ended_at, severity = state.severity, severity_mode = state.severity_mode
+    from unnest($2::bigint[], $3::bigint[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[])
+      as state (id, revision, status, status_changed_at, ended_at, severity, severity_mode)
+    where incidents.workspace_id = $1 and incidents.id = state.id`,
+  values: [
+    workspaceId,
+    incidents.map(({ id }) => id),
+    incidents.map(({ revision }) => revision),
+    incidents.map(({ status }) => status),
+    incidents.map(({ statusChangedAt }) => statusChangedAt),
+    incidents.map(({ endedAt }) => endedAt),
+    incidents.map(({ severity }) => severity),
+    incidents.map(({ severityMode }) => severityMode),
+  ],
+});

@@ -1,17 +1,19 @@
 import { type Contracts, endpoint, type Handlers } from '@tocsin/http';
-import { create, INCIDENT, params, write } from '../../incidents/http/contract-parts.ts';
+import { create, INCIDENT, params, write } from '../../incidents/http/contracts.ts';
 import { incidentReply } from '../../incidents/http/wire.ts';
 import { archiveRequest, closeRequest, reopenRequest, resolveRequest, transitionReply } from './wire.ts';
 
 const incident = { status: 200, body: incidentReply, versioned: true } as const;
 /** The body may name the expected revision. */
-const transition = {
-  tag: 'Incidents',
-  ...write,
-  params,
-  bodyOptional: true,
-  errors: ['precondition_failed', 'invalid_resource_state'],
-} as const;
+const operation = (verb: string, summary: string) =>
+  ({
+    ...endpoint('POST', `${INCIDENT}/${verb}`, summary),
+    tag: 'Incidents',
+    ...write,
+    params,
+    bodyOptional: true,
+    errors: ['precondition_failed', 'invalid_resource_state'],
+  }) as const;
 const transitioned = {
   status: 200,
   body: transitionReply,
@@ -21,33 +23,20 @@ const transitioned = {
 
 /** contract: Lifecycle */
 export const lifecycleContracts = {
-  resolveIncident: {
-    ...endpoint('POST', `${INCIDENT}/resolve`, 'Resolve an incident'),
-    ...transition,
-    body: resolveRequest,
-    reply: transitioned,
-  },
+  resolveIncident: { ...operation('resolve', 'Resolve an incident'), body: resolveRequest, reply: transitioned },
   closeIncident: {
-    ...endpoint('POST', `${INCIDENT}/close`, 'Close an incident without a resolution'),
-    ...transition,
+    ...operation('close', 'Close an incident without a resolution'),
     body: closeRequest,
     reply: transitioned,
   },
   reopenIncident: {
-    ...endpoint('POST', `${INCIDENT}/reopen`, 'Reopen a resolved or closed incident'),
-    ...transition,
+    ...operation('reopen', 'Reopen a resolved or closed incident'),
     body: reopenRequest,
     reply: transitioned,
   },
-  archiveIncident: {
-    ...endpoint('POST', `${INCIDENT}/archive`, 'Archive an incident'),
-    ...transition,
-    body: archiveRequest,
-    reply: incident,
-  },
+  archiveIncident: { ...operation('archive', 'Archive an incident'), body: archiveRequest, reply: incident },
   restoreIncident: {
-    ...endpoint('POST', `${INCIDENT}/restore`, 'Restore an archived incident'),
-    ...transition,
+    ...operation('restore', 'Restore an archived incident'),
     needs: create.needs,
     body: archiveRequest,
     reply: incident,

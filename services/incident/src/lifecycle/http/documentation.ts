@@ -1,6 +1,6 @@
 import type { Documentation } from '@tocsin/http';
 import { incidentExample, params } from '../../incidents/http/examples.ts';
-import { timelineEventExample } from '../../timeline/http/examples.ts';
+import { timelineEventExample } from '../../timeline/http/documentation.ts';
 import type { lifecycleContracts } from './contracts.ts';
 
 /** `INC-2` and `INC-3` of the sample workspace, the second one resolved. */

@@ -1,17 +1,16 @@
-import type { Dependencies } from '../../dependencies.ts';
+import type { CommandDependencies } from '../../incidents/run-command.ts';
 import {
-  archiveIncident,
-  closeIncident,
-  reopenIncident,
-  resolveIncident,
-  restoreIncident,
+  type MoveCommand,
+  moveIncident,
+  type TransitionCommand,
+  transitionIncident,
   type TransitionResult,
 } from '../lifecycle.ts';
 import { newEventView } from '../../timeline/http/views.ts';
 import { incidentView } from '../../incidents/http/views.ts';
 import type { LifecycleApi } from './contracts.ts';
 
-export function lifecycleHandlers(dependencies: Dependencies): LifecycleApi {
+export function lifecycleHandlers(dependencies: CommandDependencies): LifecycleApi {
   const reply = ({ incident, event }: TransitionResult) => ({
     body: {
       incident: incidentView(incident, dependencies.clock.now()),
@@ -19,32 +18,23 @@ export function lifecycleHandlers(dependencies: Dependencies): LifecycleApi {
     },
     revision: incident.revision,
   });
+  const transition = async (
+    { body, params: { id }, ...caller }: Parameters<LifecycleApi['archiveIncident']>[0],
+    name: TransitionCommand['name'],
+    note = '',
+  ) =>
+    reply(
+      await transitionIncident(dependencies, { ...caller, id, name, note, expectedRevision: body.expected_revision }),
+    );
+  const move = async (
+    { body, params: { id }, ...caller }: Parameters<LifecycleApi['archiveIncident']>[0],
+    event: MoveCommand['event'],
+  ) => reply(await moveIncident(dependencies, { ...caller, id, event, expectedRevision: body.expected_revision }));
   return {
-    resolveIncident: async ({ principal, requestId, params: { id }, body }) => {
-      const { resolution_note: note = '', expected_revision: expectedRevision } = body;
-      return reply(await resolveIncident(dependencies, { principal, requestId, id, note, expectedRevision }));
-    },
-
-    closeIncident: async ({ principal, requestId, params: { id }, body }) => {
-      const { close_note: note = '', expected_revision: expectedRevision } = body;
-      return reply(await closeIncident(dependencies, { principal, requestId, id, note, expectedRevision }));
-    },
-
-    reopenIncident: async ({ principal, requestId, params: { id }, body }) => {
-      const { reopen_note: note = '', expected_revision: expectedRevision } = body;
-      return reply(await reopenIncident(dependencies, { principal, requestId, id, note, expectedRevision }));
-    },
-
-    archiveIncident: async ({ principal, requestId, params: { id }, body: { expected_revision: expectedRevision } }) =>
-      reply({
-        incident: await archiveIncident(dependencies, { principal, requestId, id, expectedRevision }),
-        event: undefined,
-      }),
-
-    restoreIncident: async ({ principal, requestId, params: { id }, body: { expected_revision: expectedRevision } }) =>
-      reply({
-        incident: await restoreIncident(dependencies, { principal, requestId, id, expectedRevision }),
-        event: undefined,
-      }),
+    resolveIncident: async (request) => transition(request, 'resolve', request.body.resolution_note),
+    closeIncident: async (request) => transition(request, 'close', request.body.close_note),
+    reopenIncident: async (request) => transition(request, 'reopen', request.body.reopen_note),
+    archiveIncident: async (request) => move(request, 'incident.archived'),
+    restoreIncident: async (request) => move(request, 'incident.restored'),
   };
 }

@@ -80,7 +80,7 @@ const MAX_WEIGHT = 4_000;
 function parseItem(text: string, index: number): unknown {
   const at = `custom_filter.${index}`;
   try {
-    return parseJson(Buffer.from(text), MAX_WEIGHT);
+    return parseJson(Buffer.from(text), { complexity: MAX_WEIGHT });
   } catch (error) {
     const { field, message } = error as DomainError;
     if (field !== undefined) throw invalidRequest(`${at}.${field}`, message);

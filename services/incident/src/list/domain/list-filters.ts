@@ -1,10 +1,9 @@
-import { ceilTimestamp, parseTimestamp, fold } from '@tocsin/contracts';
+import { ceilTimestamp, fold, foldedKey, parseTimestamp } from '@tocsin/contracts';
 import { invalidRequest } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
-import type { Diagnosis } from './diagnosis.ts';
 import type { CUSTOMER_IMPACTS } from '../../incidents/domain/incident-properties.ts';
 
-/** No incident is an `alert` yet. */
+/** Issue types, and `alert`: declared by an alert, and nobody has acted since. */
 export const LIFECYCLES = ['ticket', 'incident', 'postmortem', 'alert'] as const;
 export const COMPARISONS = ['<', '>', '='] as const;
 
@@ -35,6 +34,7 @@ export interface FilterParameters extends RangeParameters<'created'>, RangeParam
   unassigned_team?: boolean | undefined;
   mine?: boolean | undefined;
   active_only?: boolean | undefined;
+  duplicate?: boolean | undefined;
   status_scope?: string | undefined;
   diagnosis?: readonly Diagnosis[] | undefined;
   impact_status?: readonly CustomerImpact[] | undefined;
@@ -58,6 +58,8 @@ export interface ListFilters {
   /** `nonterminal` or the key of a status; null: all statuses. */
   statusScope: string | null;
   activeOnly: boolean;
+  /** Null: incidents that are duplicates of others, and those that are not. */
+  duplicate: boolean | null;
   severities: readonly string[];
   externalId: string | null;
   /** Null: no search. */
@@ -98,6 +100,7 @@ export function listFilters(parameters: FilterParameters, reportingCurrency: str
     statusScope:
       parameters.status_scope === undefined || parameters.status_scope === 'all' ? null : parameters.status_scope,
     activeOnly: parameters.active_only === true,
+    duplicate: parameters.duplicate ?? null,
     severities: canonical(parameters.severity),
     externalId: parameters.external_id?.trim() ?? null,
     text: fold(parameters.q ?? '') || null,
@@ -106,7 +109,7 @@ export function listFilters(parameters: FilterParameters, reportingCurrency: str
     teams: canonical(parameters.team_id),
     effectiveTeams: canonical(parameters.effective_team_id),
     unassignedTeam: parameters.unassigned_team === true,
-    regions: canonical(parameters.region?.map((region) => fold(region.trim()))),
+    regions: canonical(parameters.region?.map((region) => foldedKey(region.trim()))),
     diagnoses: canonical(parameters.diagnosis),
     customerImpacts: canonical(parameters.impact_status),
     affectedCustomers: comparison(parameters, 'affected_customers'),
@@ -114,19 +117,6 @@ export function listFilters(parameters: FilterParameters, reportingCurrency: str
     created: timeRange(parameters, 'created'),
     impactStarted: timeRange(parameters, 'impact_started'),
   };
-}
-
-/** Whether all of these filters existed when cursors of the old form were issued, which are not bound to filters. */
-export function isLegacyCompatible(filters: ListFilters): boolean {
-  const { statusScope, externalId, text, activeOnly, unassignedTeam, affectedCustomers, mrr, created } = filters;
-  const { lifecycles, serviceTiers, effectiveTeams, regions, diagnoses, customerImpacts } = filters;
-  return (
-    [statusScope, externalId, text, affectedCustomers, mrr, created.before].every((filter) => filter === null) &&
-    Object.values(filters.impactStarted).every((bound) => bound === null) &&
-    !activeOnly &&
-    !unassignedTeam &&
-    [lifecycles, serviceTiers, effectiveTeams, regions, diagnoses, customerImpacts].every((list) => list.length === 0)
-  );
 }
 
 function mrrComparison(parameters: FilterParameters, reportingCurrency: string): ListFilters['mrr'] {
@@ -169,3 +159,11 @@ const instant = (text: string | undefined, read = parseTimestamp): Instant | nul
 function canonical<Value extends string | number>(values: readonly Value[] = []): Value[] {
   return [...new Set(values)].sort((a, b) => (a < b ? -1 : 1));
 }
+
+/**
+ * The states of an incident's investigation, by its latest run, in the order of lists. The database stores the index in this
+ * array: the column `incidents.diagnosis` is generated from the run's status.
+ */
+export const DIAGNOSES = ['not_run', 'in_progress', 'completed', 'needs_attention', 'unavailable'] as const;
+
+type Diagnosis = (typeof DIAGNOSES)[number];

@@ -1,7 +1,6 @@
 import { type Contracts, endpoint, type Handlers } from '@tocsin/http';
-import { INCIDENTS, read } from '../../incidents/http/contract-parts.ts';
-import { statisticsQuery, statisticsReply } from './statistics-wire.ts';
-import { listQuery, listReply } from './wire.ts';
+import { INCIDENTS, read } from '../../incidents/http/contracts.ts';
+import { statisticsQuery, statisticsReply, listQuery, listReply } from './wire.ts';
 
 const lists = {
   tag: 'Incidents',

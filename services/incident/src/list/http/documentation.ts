@@ -42,6 +42,7 @@ export const listOperations: Documentation<typeof listContracts> = {
     reply: {
       statistics: {
         bucket: 'day',
+        time_zone: 'UTC',
         buckets: [{ starts_at: '2026-11-20T00:00:00.000Z', incidents: 3, by_severity: { sev2: 1, sev3: 2 } }],
         by_service: [{ service: 'checkout', time_to_response: null, time_to_recovery: durations }],
         by_team: [{ team_id: 1, time_to_response: null, time_to_recovery: durations }],

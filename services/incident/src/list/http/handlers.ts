@@ -1,24 +1,26 @@
 import { type Cursors, DEFAULT_LIMIT } from '@tocsin/http';
-import type { Dependencies } from '../../dependencies.ts';
+import type { z } from 'zod';
+import type { CommandDependencies } from '../../incidents/run-command.ts';
 import { type IncidentList, listIncidents } from '../list-incidents.ts';
-import { incidentStatistics } from '../incident-statistics.ts';
+import { incidentStatistics, type IncidentStatistics } from '../incident-statistics.ts';
 import { type ListApi, listContracts } from './contracts.ts';
-import { statisticsView } from './statistics-view.ts';
 import type { RenderedIncidents } from '../../incidents/http/rendered-incidents.ts';
+import type { Bucket } from '../domain/statistics-span.ts';
+import type { DurationRow } from '../store/statistics.ts';
+import type { statisticsReply } from './wire.ts';
 
-interface ListDependencies {
-  dependencies: Dependencies;
+interface ListDependencies extends CommandDependencies {
   cursors: Cursors;
   rendered: RenderedIncidents;
 }
 
 /** Both lists take the same parameters and return the same kind of page. */
 export function listHandlers(dependencies: ListDependencies): ListApi {
-  const { clock } = dependencies.dependencies;
+  const { clock } = dependencies;
   return {
     async getIncidentStatistics({ principal: { workspace }, query: { bucket = 'day', ...parameters } }) {
       const request = { workspace, parameters, bucket, now: clock.now() };
-      return { body: statisticsView(bucket, await incidentStatistics(dependencies.dependencies, request)) };
+      return { body: statisticsView(bucket, await incidentStatistics(dependencies, request)) };
     },
     listIncidents: listHandler(dependencies, { archived: false, path: listContracts.listIncidents.path }),
     listArchivedIncidents: listHandler(dependencies, {
@@ -29,15 +31,13 @@ export function listHandlers(dependencies: ListDependencies): ListApi {
 }
 
 const listHandler =
-  (
-    { dependencies, cursors, rendered }: ListDependencies,
-    list: { archived: boolean; path: string },
-  ): ListApi['listIncidents'] =>
+  (dependencies: ListDependencies, list: { archived: boolean; path: string }): ListApi['listIncidents'] =>
   async ({ principal: { workspace }, query }) => {
     const { limit = DEFAULT_LIMIT, cursor, include_counts: includeCounts = false, ...parameters } = query;
-    const now = dependencies.clock.now();
+    const { clock, rendered } = dependencies;
+    const now = clock.now();
     const { page, ...rest } = await listIncidents(
-      { ...dependencies, cursors, isRendered: rendered.has },
+      { ...dependencies, isRendered: rendered.has },
       { ...list, workspace, parameters, cursor, limit, includeCounts, now, view: (each) => rendered.json(each, now) },
     );
     const { rows, pagination } = page;
@@ -70,3 +70,36 @@ const listProperties = ({ restrictedCount, isHistoryLimited, mrr, counts }: Omit
     },
   }),
 });
+
+function statisticsView(
+  bucket: Bucket,
+  { timeZone, starts, counts, durations }: IncidentStatistics,
+): z.output<typeof statisticsReply> {
+  const byBucket = Map.groupBy(counts, (each) => each.bucket);
+  return {
+    statistics: {
+      bucket,
+      time_zone: timeZone,
+      buckets: starts.map((start, index) => {
+        const counted = byBucket.get(index + 1) ?? [];
+        return {
+          starts_at: start,
+          incidents: counted.reduce((sum, { incidents }) => sum + incidents, 0),
+          by_severity: Object.fromEntries(counted.map(({ severity, incidents }) => [severity, incidents])),
+        };
+      }),
+      by_service: durations.flatMap((row) =>
+        row.service === null ? [] : [{ service: row.service, ...measures(row) }],
+      ),
+      by_team: durations.flatMap((row) => (row.service === null ? [{ team_id: row.teamId, ...measures(row) }] : [])),
+    },
+  };
+}
+
+const measures = ({ responses, response, recoveries, recovery }: DurationRow) => ({
+  time_to_response: percentiles(responses, response),
+  time_to_recovery: percentiles(recoveries, recovery),
+});
+
+const percentiles = (incidents: number, values: [number, number] | null) =>
+  values && { incidents, median_seconds: Math.floor(values[0]), p90_seconds: Math.floor(values[1]) };

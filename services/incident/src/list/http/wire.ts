@@ -5,14 +5,16 @@ import {
   MAX_FILTER_TEXT,
   MAX_SEARCHED_TEXT,
   timestampInput,
+  instant,
 } from '@tocsin/contracts';
-import { pageQuery, pagination } from '@tocsin/http';
+import { pageQuery, pagination, schemaReference } from '@tocsin/http';
 import { z } from 'zod';
-import { DIAGNOSES } from '../domain/diagnosis.ts';
+import { DIAGNOSES, COMPARISONS, LIFECYCLES } from '../domain/list-filters.ts';
 import { CUSTOMER_IMPACTS } from '../../incidents/domain/incident-properties.ts';
-import { COMPARISONS, LIFECYCLES } from '../domain/list-filters.ts';
 import { SORT_KEYS } from '../domain/list-sort.ts';
 import { incident } from '../../incidents/http/wire.ts';
+import { BUCKETS, DEFAULT_BUCKETS, MAX_BUCKETS } from '../domain/statistics-span.ts';
+import { MAX_GROUPS, MAX_MEASURED } from '../store/statistics.ts';
 
 const MAX_ITEMS = 100;
 const MAX_CUSTOM_FILTERS = 32;
@@ -62,7 +64,9 @@ export const listQuery = z.strictObject({
   region: repeated(boundedText(MAX_FILTER_TEXT)).meta({
     description: 'Regions, in any case of letters; an incident must have one of them; default: any',
   }),
-  lifecycle: repeated(z.enum(LIFECYCLES)).meta({ description: 'Issue types; no incident is an `alert`; default: any' }),
+  lifecycle: repeated(z.enum(LIFECYCLES)).meta({
+    description: 'Issue types, and `alert`: an alert declared it, and nobody has acted on it yet; default: any',
+  }),
   service_tier: repeated(key).meta({
     description: 'Keys of service tiers, for incidents whose service is in the catalog; default: any',
   }),
@@ -83,6 +87,10 @@ export const listQuery = z.strictObject({
     .boolean()
     .optional()
     .meta({ description: 'Only incidents with a status that is not terminal; default: false', default: false }),
+  duplicate: z
+    .boolean()
+    .optional()
+    .meta({ description: 'true: only duplicates of other incidents; false: without them; default: all incidents' }),
   status_scope: z
     .string()
     .min(1)
@@ -180,4 +188,80 @@ export const listReply = z.strictObject({
     })
     .optional()
     .meta({ description: 'Numbers of incidents on all pages; absent unless include_counts is true' }),
+});
+
+/** The query parameters of statistics: the filters of lists, and the size of the buckets. */
+export const statisticsQuery = listQuery
+  .omit({ limit: true, cursor: true, sort: true, direction: true, sort_custom_field: true, include_counts: true })
+  .extend({
+    created_from: listQuery.shape.created_from.meta({
+      description: `Incidents created then or later, at most ${MAX_BUCKETS} buckets before the end of the span; default: the start of the ${DEFAULT_BUCKETS} last buckets`,
+    }),
+    bucket: z.enum(BUCKETS).optional().meta({
+      description: "What to count by, in the workspace's time zone; weeks start on Monday; default: day",
+      default: 'day',
+    }),
+  });
+
+const durations = z
+  .strictObject({
+    incidents: count.meta({ description: 'Number of incidents of which the duration is known' }),
+    median_seconds: count.meta({ description: 'Half of the durations are at most so long' }),
+    p90_seconds: count.meta({ description: 'Nine tenths of the durations are at most so long' }),
+  })
+  .nullable()
+  .meta({ id: 'IncidentDurations', description: 'Durations of incidents in whole seconds; null: none is known' });
+
+const measures = {
+  time_to_response: durations.meta({
+    description: 'From the duration_anchor of an incident to first_responded_at; null: none is known',
+  }),
+  time_to_recovery: durations.meta({
+    description:
+      'From the duration_anchor of an incident to recovered_at or, without it, to the change into a terminal status; null: none is known',
+  }),
+};
+
+const statistics = z
+  .strictObject({
+    bucket: z.enum(BUCKETS).meta({ description: 'The size of the buckets' }),
+    time_zone: z
+      .string()
+      .meta({ description: 'Name of the time zone in which the buckets begin, in the IANA database' }),
+    buckets: z
+      .array(
+        z.strictObject({
+          starts_at: instant.meta({ description: 'When the bucket starts: midnight in the time zone' }),
+          incidents: count.meta({ description: 'Number of incidents created in the bucket' }),
+          by_severity: z
+            .record(z.string(), count)
+            .meta({ description: 'The same by severity; a severity without incidents is absent' }),
+        }),
+      )
+      .meta({ description: 'All buckets of the span, the earliest one first' }),
+    by_service: z
+      .array(
+        z.strictObject({
+          service: z.string().meta({ description: 'Value of service of the incidents; empty: none' }),
+          ...measures,
+        }),
+      )
+      .meta({
+        description: `Durations of the latest ${MAX_MEASURED} incidents by service, for the ${MAX_GROUPS} services with the most of them`,
+      }),
+    by_team: z
+      .array(
+        z.strictObject({
+          team_id: z.int().nullable().meta({ description: 'ID of the team that owns the incidents; null: none' }),
+          ...measures,
+        }),
+      )
+      .meta({
+        description: `Durations of the latest ${MAX_MEASURED} incidents by team, for the ${MAX_GROUPS} teams with the most of them`,
+      }),
+  })
+  .meta({ id: 'IncidentStatistics', description: 'Numbers and durations of the incidents of a span' });
+
+export const statisticsReply = z.strictObject({
+  statistics: schemaReference(statistics, 'The numbers and durations'),
 });

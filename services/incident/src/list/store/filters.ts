@@ -1,12 +1,12 @@
-import { fold } from '@tocsin/contracts';
-import { DIAGNOSES } from '../domain/diagnosis.ts';
+import { foldedKey } from '@tocsin/contracts';
+import { DIAGNOSES, type Comparison, type ListFilters, type TimeRange } from '../domain/list-filters.ts';
 import type { Conversion } from '../../configuration/domain/exchange-rates.ts';
 import { ISSUE_TYPES } from '../../incidents/domain/incident-properties.ts';
-import type { Comparison, ListFilters, TimeRange } from '../domain/list-filters.ts';
-import { regionKey } from '../../incidents/store/list-columns.ts';
+import { regionKey } from '../../incidents/store/incident-row.ts';
 import type { CatalogService } from '../../replicas/store/catalog.ts';
 import type { IncidentQuery } from './query.ts';
 import { join, type Sql, sql } from '../../shared/store/sql.ts';
+import { containsText } from '../../shared/store/contains-text.ts';
 
 /** Incidents that the list shows, or incidents that the workspace's history limit hides. */
 export type Visibility = 'shown' | 'restricted';
@@ -33,13 +33,24 @@ export const isSelective = (query: IncidentQuery): boolean =>
   query.statuses !== null || query.custom.length > 0 || propertyConditions(query).length > 0;
 
 function propertyConditions({ workspaceId, filters, catalog: { services }, conversions }: IncidentQuery): Sql[] {
-  const { externalId, severities, regions, diagnoses, customerImpacts, affectedCustomers, mrr, serviceTiers } = filters;
+  const {
+    externalId,
+    duplicate,
+    severities,
+    regions,
+    diagnoses,
+    customerImpacts,
+    affectedCustomers,
+    mrr,
+    serviceTiers,
+  } = filters;
   const unlessEmpty = <Value>(values: readonly Value[], condition: () => Sql) =>
     values.length === 0 ? [] : [condition()];
   return [
     ...(externalId === null ? [] : [sql`i.external_id = ${externalId}`]),
+    ...(duplicate === null ? [] : [duplicate ? sql`i.is_duplicate` : sql`not i.is_duplicate`]),
     ...rangeConditions(sql`i.impact_started_at`, filters.impactStarted),
-    ...issueTypeConditions(filters),
+    ...lifecycleConditions(filters),
     ...unlessEmpty(severities, () => sql`i.severity = any(${severities})`),
     ...unlessEmpty(filters.services, () => ofServices(filters.services)),
     ...unlessEmpty(serviceTiers, () => ofServices(slugsOf(services.filter(({ tier }) => serviceTiers.includes(tier))))),
@@ -58,16 +69,17 @@ const rangeConditions = (time: Sql, { from, to, before }: TimeRange): Sql[] => [
   ...(before === null ? [] : [sql`${time} < ${before}`]),
 ];
 
-function issueTypeConditions({ postmortemsOnly, lifecycles }: ListFilters): Sql[] {
+function lifecycleConditions({ postmortemsOnly, lifecycles }: ListFilters): Sql[] {
   if (!postmortemsOnly && lifecycles.length === 0) return [];
-  return [
-    oneOf(
-      sql`i.issue_type`,
-      ISSUE_TYPES.filter((type) => lifecycles.length === 0 || lifecycles.includes(type)).filter(
-        (type) => !postmortemsOnly || type === 'postmortem',
-      ),
+  const ofType = oneOf(
+    sql`i.issue_type`,
+    ISSUE_TYPES.filter((type) => lifecycles.length === 0 || lifecycles.includes(type)).filter(
+      (type) => !postmortemsOnly || type === 'postmortem',
     ),
-  ];
+  );
+  if (!lifecycles.includes('alert')) return [ofType];
+  const unhandled = lifecycles.length === 1 ? sql`i.is_unhandled_alert` : sql`(i.is_unhandled_alert or ${ofType})`;
+  return [unhandled, ...(postmortemsOnly ? [sql`i.issue_type = 'postmortem'`] : [])];
 }
 
 /** `false` for no values, so that Postgres does not search for them. */
@@ -98,7 +110,7 @@ const slugsOf = (services: readonly CatalogService[]) => services.map(({ slug })
 
 /** Compares slugs exactly. The folded comparison is redundant: it is there because that column has the index. */
 export const ofServices = (slugs: readonly string[]): Sql =>
-  sql`(${oneOf(sql`i.service_folded`, slugs.map(fold))} and ${oneOf(sql`i.service`, slugs)})`;
+  sql`(${oneOf(sql`i.service_folded`, slugs.map(foldedKey))} and ${oneOf(sql`i.service`, slugs)})`;
 
 const OPERATORS = { '<': sql`<`, '>': sql`>`, '=': sql`=` } as const;
 
@@ -124,3 +136,22 @@ function mrrCondition(mrr: NonNullable<ListFilters['mrr']>, conversions: readonl
   // right here: if few incidents pass, the prefilter has replaced this condition by their IDs.
   return sql`(i.affected_customers is not null and i.mrr is not null and coalesce(${compare(sum, mrr)}, false))`;
 }
+
+/** A reference to an incident by a part of its number, folded. */
+const REFERENCE = /^inc-([1-9]\d*)$/;
+
+// A text that an earlier release wrote is not folded.
+const titleOf = (incident: Sql) => sql`coalesce(${incident}.title_folded, lower(${incident}.title))`;
+const summaryOf = (incident: Sql) =>
+  sql`coalesce(${incident}.impact_summary_folded, lower(${incident}.impact_summary))`;
+
+/** Whether the title, the impact summary or the beginning of the human ID of an incident is or has the folded text. */
+export function hasOwnText(incident: Sql, text: string): Sql {
+  const digits = REFERENCE.exec(text)?.[1];
+  const isReferred = digits === undefined ? sql`` : sql`or starts_with(${incident}.number::text, ${digits})`;
+  return sql`(${containsText(titleOf(incident), text)} or ${containsText(summaryOf(incident), text)} ${isReferred})`;
+}
+
+/** The bytes that `hasOwnText` compares. */
+export const ownTextBytes = (incident: Sql) =>
+  sql`(octet_length(${titleOf(incident)}) + octet_length(${summaryOf(incident)}))`;

@@ -2,8 +2,7 @@ import type { Knex } from '@tocsin/postgres';
 import type { CustomPredicate } from '../domain/custom-filter.ts';
 import { containsText, MAX_COMPARED_BYTES } from '../../shared/store/contains-text.ts';
 import { customConditions, customLookups } from './custom-filters.ts';
-import { filterConditions, type Visibility } from './filters.ts';
-import { hasOwnText, ownTextBytes } from './own-text.ts';
+import { filterConditions, type Visibility, hasOwnText, ownTextBytes } from './filters.ts';
 import { isTextSearch, mayContain, type PrefilteredQuery, searchedText } from './prefilter.ts';
 import { all, join, run, Sql, sql } from '../../shared/store/sql.ts';
 

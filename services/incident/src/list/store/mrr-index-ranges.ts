@@ -1,6 +1,6 @@
 import type { Knex } from '@tocsin/postgres';
 import type { ListFilters } from '../domain/list-filters.ts';
-import { TOO_MANY, readCurrencies } from '../../incidents/store/mrr-parts.ts';
+import { TOO_MANY, readCurrencies } from '../../incidents/store/impact-store.ts';
 import { compare } from './filters.ts';
 import type { IncidentQuery } from './query.ts';
 import { all, join, run, type Sql, sql } from '../../shared/store/sql.ts';

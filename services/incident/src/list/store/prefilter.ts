@@ -1,7 +1,7 @@
 import type { Knex } from '@tocsin/postgres';
 import type { CustomPredicate } from '../domain/custom-filter.ts';
 import { containsText, MAX_COMPARED_BYTES } from '../../shared/store/contains-text.ts';
-import { manyGrams, searchedGrams } from '../../values/store/text-grams.ts';
+import { manyGrams, searchedGrams } from '../../values/store/value-row.ts';
 import { revenueSearch } from './mrr-index-ranges.ts';
 import type { IncidentQuery } from './query.ts';
 import { run, type Sql, sql } from '../../shared/store/sql.ts';

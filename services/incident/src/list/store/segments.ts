@@ -1,7 +1,9 @@
-import { fold } from '@tocsin/contracts';
+import { foldedKey } from '@tocsin/contracts';
 import type { Key, KeyType, SortSegment as CursorSegment } from '@tocsin/http';
+import type { Listed } from '@tocsin/resources';
 import type { Direction } from '../domain/list-sort.ts';
-import { all, join, type Sql, sql } from '../../shared/store/sql.ts';
+import { all, join, Sql, sql } from '../../shared/store/sql.ts';
+import { INCIDENT_VERSION_COLUMNS, type IncidentVersion } from '../../incidents/store/incident-row.ts';
 
 /** The position of a row in a list: the name of its sort segment, its sort keys there, and the tie-breaker. */
 export interface KeysetPosition {
@@ -146,7 +148,7 @@ export function keyLookupSegment({ name, direction, keys, lookups }: KeyLookupOp
           from unnest(${rows.map(({ rank }) => rank)}::integer[],
                       ${rows.map(({ rank }) => boundOf(rank))}::bigint[],
                       ${rows.map(({ value }) => value)}::${ARRAY_TYPES[type]},
-                      ${rows.map(({ value }) => fold(String(value)))}::text[]) as probe(place, bound, value, folded)
+                      ${rows.map(({ value }) => foldedKey(String(value)))}::text[]) as probe(place, bound, value, folded)
           cross join lateral (
             select i.id, ${tie} as tie from ${from}
             where ${all([...conditions, ...where, match, sql`${tie} ${follows(direction)} probe.bound`])}
@@ -204,3 +206,24 @@ export const isAfter = ({ keys, tie }: KeysetPosition, row: readonly Sql[], dire
     [...keys, tie].map((value) => sql`${value}`),
     ', ',
   )})`;
+
+/** The position of an incident in a segment, as columns. */
+interface PositionColumns {
+  tie: number;
+  key_0?: Key;
+  key_1?: Key;
+}
+
+export type PositionedRow = Listed<IncidentVersion> & PositionColumns;
+
+/** The columns of incidents `i`. */
+export const COLUMNS = new Sql(INCIDENT_VERSION_COLUMNS, []);
+
+const POSITION_COLUMNS = [sql`tie`, sql`tie, key_0`, sql`tie, key_0, key_1`];
+
+export const positionColumns = ({ keys }: SortSegment): Sql => POSITION_COLUMNS[keys.length] ?? sql`tie`;
+
+export function positionOf({ tie, key_0, key_1 }: PositionColumns, segment: SortSegment): KeysetPosition {
+  const columns = [key_0, key_1].slice(0, segment.keys.length) as Key[];
+  return { segment: segment.name, keys: segment.keysOf(columns), tie };
+}

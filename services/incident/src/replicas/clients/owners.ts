@@ -1,52 +1,92 @@
 import {
-  type CatalogChangePage,
   catalogChangePage,
-  type CustomFieldChangePage,
   customFieldChangePage,
+  exportedResources,
   INTERNAL_PATHS,
-  type UserChangePage,
+  MAX_PEOPLE,
+  type NewServiceTiers,
+  type People,
+  people,
+  storedServiceTiers,
+  tiersPreparation,
   userChangePage,
 } from '@tocsin/contracts';
-import { internalClient } from '@tocsin/http';
+import { type InternalClient, internalClient, serviceUnavailable } from '@tocsin/http';
+import { z } from 'zod';
 
 /** Where a replica continues: after the version and, within later versions, the position that it has. */
-export interface ChangesFrom {
+interface ChangesFrom {
   workspaceId: number;
   since: number;
   after: string | undefined;
 }
 
-/**
- * The services whose data this service replicates. Each returns a page of what changed. Calls to an owner that is down
- * fail at once.
- */
-export interface Owners {
-  users(from: ChangesFrom): Promise<UserChangePage>;
-  catalog(from: ChangesFrom): Promise<CatalogChangePage>;
-  customFields(from: ChangesFrom): Promise<CustomFieldChangePage>;
-  close(): void;
-}
+/** Milliseconds for one call. A request does not wait as long for a page of changes: the pull continues in the background. */
+const TIMEOUT = 2_500;
 
-/** Milliseconds for one page. A request does not wait as long; then the pull continues in the background. */
-const PAGE_TIMEOUT = 2_500;
+export type Owners = ReturnType<typeof owners>;
 
+/** The services that own what incidents refer to. Calls to an owner that is down fail at once. */
 export function owners(options: {
   urls: Readonly<Record<'users' | 'catalog' | 'customFields', readonly string[]>>;
   secretKeys: string;
-}): Owners {
+}) {
   const { urls, secretKeys } = options;
   const clientOf = (service: string, addresses: readonly string[]) =>
-    internalClient({ urls: addresses, self: 'incident', service, secretKeys, timeout: PAGE_TIMEOUT });
+    internalClient({ urls: addresses, self: 'incident', service, secretKeys, timeout: TIMEOUT });
   const gateway = clientOf('gateway', urls.users);
   const catalog = clientOf('catalog', urls.catalog);
-  const customFields = clientOf('custom-field', urls.customFields);
+  const customField = clientOf('custom-field', urls.customFields);
+  const changesOf =
+    <Schema extends z.ZodType>(client: InternalClient, path: string, page: Schema) =>
+    async ({ workspaceId, since, after }: ChangesFrom) =>
+      client.get(path, { workspace_id: workspaceId, since, after }, page);
+  const orUnavailable = async <Result>(what: string, call: Promise<Result>): Promise<Result> =>
+    call.catch(() => {
+      throw serviceUnavailable(`The ${what} of the workspace cannot be read at the moment; try again`);
+    });
   return {
-    users: async (from) => gateway.get(INTERNAL_PATHS.userChangePages, queryOf(from), userChangePage),
-    catalog: async (from) => catalog.get(INTERNAL_PATHS.catalogChangePages, queryOf(from), catalogChangePage),
-    customFields: async (from) =>
-      customFields.get(INTERNAL_PATHS.customFieldChangePages, queryOf(from), customFieldChangePage),
-    close: () => [gateway, catalog, customFields].forEach((client) => client.close()),
+    /** Return a page of what changed. */
+    users: changesOf(gateway, INTERNAL_PATHS.userChangePages, userChangePage),
+    catalog: changesOf(catalog, INTERNAL_PATHS.catalogChangePages, catalogChangePage),
+    customFields: changesOf(customField, INTERNAL_PATHS.customFieldChangePages, customFieldChangePage),
+
+    readTiers: async (workspaceId: number) =>
+      catalog.get(INTERNAL_PATHS.serviceTiers, { workspace_id: workspaceId }, storedServiceTiers),
+    prepareTiers: async (list: NewServiceTiers) => catalog.post(INTERNAL_PATHS.serviceTiers, list, tiersPreparation),
+
+    /** Makes the gateway raise the workspace's version. */
+    announceConfiguration: async (workspaceId: number): Promise<void> => {
+      await gateway.post(INTERNAL_PATHS.configurationChanges, { workspace_id: workspaceId }, z.object({}));
+    },
+
+    /** Returns the users of a workspace with these IDs or email addresses. @throws DomainError `service_unavailable` */
+    async findPeople(
+      workspaceId: number,
+      { ids = [], emails = [] }: { ids?: readonly number[]; emails?: readonly string[] },
+    ): Promise<People['users']> {
+      const found: People['users'] = [];
+      for (let start = 0; start < Math.max(ids.length, emails.length); start += MAX_PEOPLE) {
+        const part = <Each>(all: readonly Each[]) => all.slice(start, start + MAX_PEOPLE);
+        const query = { workspace_id: workspaceId, ids: part(ids), emails: part(emails) };
+        found.push(...(await orUnavailable('users', gateway.post(INTERNAL_PATHS.people, query, people))).users);
+      }
+      return found;
+    },
+
+    /**
+     * Returns a page of resources, after the `next` of the previous one.
+     * @throws DomainError `service_unavailable`
+     */
+    readResources: async (
+      workspaceId: number,
+      { kind, after }: { kind: 'team' | 'service' | 'field'; after: string },
+    ) => {
+      const client = kind === 'field' ? customField : catalog;
+      const query = { workspace_id: workspaceId, kind, after };
+      return orUnavailable(`${kind}s`, client.get(INTERNAL_PATHS.exportedResources, query, exportedResources));
+    },
+
+    close: () => [gateway, catalog, customField].forEach((client) => client.close()),
   };
 }
-
-const queryOf = ({ workspaceId, since, after }: ChangesFrom) => ({ workspace_id: workspaceId, since, after });

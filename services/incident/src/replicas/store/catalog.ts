@@ -1,7 +1,8 @@
-import { fold } from '@tocsin/contracts';
+import { foldedKey } from '@tocsin/contracts';
 import type { Knex } from '@tocsin/postgres';
-import { ENTRY_BYTES, latestVersionCache } from '@tocsin/runtime';
+import { ENTRY_BYTES, latestVersionCache, boundedCache } from '@tocsin/runtime';
 import { byCodePoints } from '../../shared/domain/compare-text.ts';
+import { replicaStore } from './replica-store.ts';
 
 /** What lists need to know of a service in the catalog. */
 export interface CatalogService {
@@ -33,7 +34,7 @@ export interface Catalogs {
   get(workspaceId: number, version: number | undefined): Promise<Catalog>;
 }
 
-const MAX_BYTES = 64 * 1_048_576;
+const CATALOGS_BYTES = 64 * 1_048_576;
 
 /** With 5,000 teams and as many services a catalog takes about two megabytes. */
 const sizeOf = ({ services, teamsByName }: Catalog) => ENTRY_BYTES * (1 + services.length + teamsByName.size);
@@ -43,7 +44,7 @@ const sizeOf = ({ services, teamsByName }: Catalog) => ENTRY_BYTES * (1 + servic
  * catalog. Sorting thousands of names takes longer than reading a page.
  */
 export function catalogs(database: Knex): Catalogs {
-  const cache = latestVersionCache<Catalog>({ bytes: MAX_BYTES, sizeOf });
+  const cache = latestVersionCache<Catalog>({ bytes: CATALOGS_BYTES, sizeOf });
   return {
     async get(workspaceId, version) {
       const cached = version === undefined ? undefined : cache.get(workspaceId, version);
@@ -59,7 +60,7 @@ function toCatalog(services: readonly CatalogService[], teams: readonly { id: nu
   const teamsByName = new Map<string, TeamsOfName>();
   const teamsById = new Map<number, TeamsOfName>();
   for (const { id, name } of teams) {
-    const folded = fold(name);
+    const folded = foldedKey(name);
     const ofName = teamsByName.get(folded) ?? { ids: [], slugs: [] };
     ofName.ids.push(id);
     teamsByName.set(folded, ofName);
@@ -82,3 +83,42 @@ const readServices = async (db: Knex, workspaceId: number): Promise<CatalogServi
 
 const readTeams = async (db: Knex, workspaceId: number): Promise<{ id: number; name: string }[]> =>
   db('replica_teams').where({ workspace_id: workspaceId }).select<{ id: number; name: string }[]>('id', 'name');
+
+/** Finds the owner teams of services. */
+export interface OwnerTeams {
+  /**
+   * Returns the owner team of the active service with this slug, unless the team is archived.
+   * @param version up to which the replica of the catalog is complete; `undefined` if unknown: then nothing cached is used
+   */
+  find(workspaceId: number, slug: string, version: number | undefined): Promise<number | null>;
+}
+
+interface CachedTeam {
+  /** The replica's version when it was read, or an earlier one. */
+  version: number;
+  teamId: number | null;
+}
+
+const TEAMS_BYTES = 4 * 1_048_576;
+/** Milliseconds. The catalog may fail to announce a version; its event changes the replica nevertheless. */
+const TTL = 5_000;
+
+/** Most incidents of a workspace are about a few services, so what was read for one create is true for many. */
+export function ownerTeams(database: Knex): OwnerTeams {
+  const cache = boundedCache<string, CachedTeam>({
+    bytes: TEAMS_BYTES,
+    ttl: TTL,
+    sizeOf: (_team, key) => ENTRY_BYTES + 2 * key.length,
+  });
+  return {
+    async find(workspaceId, slug, version) {
+      const key = `${workspaceId}/${slug}`;
+      const cached = cache.get(key);
+      if (cached !== undefined && version !== undefined && cached.version >= version) return cached.teamId;
+      const start = performance.now();
+      const teamId = await replicaStore(database, workspaceId).findOwnerTeam(slug);
+      if (version !== undefined) cache.set(key, { version, teamId }, { start });
+      return teamId;
+    },
+  };
+}

@@ -32,24 +32,47 @@ export interface FieldVersion {
 /** Rows per statement; a statement has at most 65,535 parameters. */
 const BATCH_SIZE = 5_000;
 
+export interface Replicated {
+  user: UserSnapshot;
+  team: TeamSnapshot;
+  service: ServiceSnapshot;
+  field: CustomFieldDefinition;
+}
+
+/** Where rows are stored, and what of them. */
+const KINDS: {
+  [Kind in keyof Replicated]: { table: string; toColumns: (row: Replicated[Kind]) => Record<string, unknown> };
+} = {
+  user: { table: 'replica_users', toColumns: ({ id, active }) => ({ id, active }) },
+  team: {
+    table: 'replica_teams',
+    toColumns: ({ id, name, slug, archived_at }) => ({ id, name, slug, archived_at }),
+  },
+  service: {
+    table: 'replica_services',
+    toColumns: ({ id, slug, tier, owner_team_id, observability_names = [], archived_at }) => ({
+      ...{ id, slug, tier, owner_team_id, observability_names, archived_at },
+    }),
+  },
+  field: {
+    table: 'replica_fields',
+    toColumns: (field) => {
+      const { id, slug, archived_at } = field;
+      return { id, slug, archived_at, definition: JSON.stringify(field) };
+    },
+  },
+};
+
+/** An active service as monitoring systems call it. */
+export interface MonitoredService {
+  slug: string;
+  /** Its active owner team. */
+  ownerTeamId: number | null;
+}
+
 /** Stores the replicas of other services' data for one workspace, over a pool or a transaction. */
 export function replicaStore(db: Knex, workspaceId: number) {
   const teams = () => db('replica_teams').where({ workspace_id: workspaceId });
-  /** Writes rows; keeps those that are stored with a later version. */
-  const upsert = async <Snapshot>(
-    table: string,
-    rows: readonly Versioned<Snapshot>[],
-    toColumns: (row: Snapshot) => Record<string, unknown>,
-  ) => {
-    for (let start = 0; start < rows.length; start += BATCH_SIZE) {
-      const batch = rows.slice(start, start + BATCH_SIZE);
-      await db(table)
-        .insert(batch.map(({ version, row }) => ({ ...toColumns(row), workspace_id: workspaceId, version })))
-        .onConflict('id')
-        .merge()
-        .where(`${table}.version`, '<=', db.raw('excluded.version'));
-    }
-  };
   return {
     findVersion: async (owner: ReplicaOwner): Promise<ReplicaVersion | undefined> =>
       db('replica_versions')
@@ -88,35 +111,17 @@ export function replicaStore(db: Knex, workspaceId: number) {
         .update({ version });
     },
 
-    putUsers: async (users: readonly Versioned<UserSnapshot>[]) =>
-      upsert('replica_users', users, ({ id, active }) => ({ id, active })),
-
-    putTeams: async (teams: readonly Versioned<TeamSnapshot>[]) =>
-      upsert('replica_teams', teams, ({ id, name, slug, archived_at }) => ({ id, name, slug, archived_at })),
-
-    putServices: async (services: readonly Versioned<ServiceSnapshot>[]) =>
-      upsert('replica_services', services, ({ id, slug, tier, owner_team_id, archived_at }) => ({
-        id,
-        slug,
-        tier,
-        owner_team_id,
-        archived_at,
-      })),
-
-    putFields: async (fields: readonly Versioned<CustomFieldDefinition>[]) =>
-      upsert('replica_fields', fields, (field) => ({
-        id: field.id,
-        slug: field.slug,
-        archived_at: field.archived_at,
-        definition: JSON.stringify(field),
-      })),
-
-    /** Removes the rows of a replica whose IDs are not among these. */
-    async removeExcept(table: string, ids: readonly number[]): Promise<void> {
-      await db(table)
-        .where({ workspace_id: workspaceId })
-        .whereRaw('id <> all(?::bigint[])', [[...ids]])
-        .delete();
+    /** Writes rows of a kind; keeps those that are stored with a later version. */
+    async put<Kind extends keyof Replicated>(kind: Kind, rows: readonly Versioned<Replicated[Kind]>[]): Promise<void> {
+      const { table, toColumns } = KINDS[kind];
+      for (let start = 0; start < rows.length; start += BATCH_SIZE) {
+        const batch = rows.slice(start, start + BATCH_SIZE);
+        await db(table)
+          .insert(batch.map(({ version, row }) => ({ ...toColumns(row), workspace_id: workspaceId, version })))
+          .onConflict('id')
+          .merge()
+          .where(`${table}.version`, '<=', db.raw('excluded.version'));
+      }
     },
 
     /** Replaces all tiers; call it only if `advance` found no newer version. */
@@ -135,12 +140,10 @@ export function replicaStore(db: Knex, workspaceId: number) {
         .merge(['rank']);
     },
 
-    async isActiveTeam(id: number): Promise<boolean> {
-      const row = await db('replica_teams')
-        .where({ workspace_id: workspaceId, id })
-        .whereNull('archived_at')
-        .first<{ id: number } | undefined>('id');
-      return row !== undefined;
+    /** Returns those of these team IDs that belong to active teams. */
+    async activeTeams(ids: readonly number[]): Promise<Set<number>> {
+      const rows = await teams().whereNull('archived_at').whereIn('id', ids).select<{ id: number }[]>('id');
+      return new Set(rows.map(({ id }) => id));
     },
 
     /** Returns the IDs of the teams with these slugs, archived ones included. */
@@ -155,15 +158,50 @@ export function replicaStore(db: Knex, workspaceId: number) {
       return new Map(rows.map(({ id, slug }) => [id, slug]));
     },
 
-    /** Returns the owner team of the active service with this slug. */
+    /** Returns the names of the teams with these IDs, archived ones included. */
+    async teamNames(ids: readonly number[]): Promise<Map<number, string>> {
+      const rows = await teams().whereIn('id', ids).select<{ id: number; name: string }[]>('id', 'name');
+      return new Map(rows.map(({ id, name }) => [id, name]));
+    },
+
+    /** Returns the tier of the service with this slug, archived ones included; null without one. */
+    async findTier(slug: string): Promise<string | null> {
+      const row = await db('replica_services')
+        .where({ workspace_id: workspaceId, slug })
+        .first<{ tier: string } | undefined>('tier');
+      return row?.tier ?? null;
+    },
+
+    /** Returns the owner team of the active service with this slug, unless the team is archived. */
     async findOwnerTeam(slug: string): Promise<number | null> {
       const [row] = await runPrepared<{ owner_team_id: number | null }>(
         db,
         'find-owner-team',
-        'select owner_team_id from replica_services where workspace_id = $1 and slug = $2 and archived_at is null',
+        `select service.owner_team_id from replica_services as service
+        left join replica_teams as team on team.id = service.owner_team_id
+        where service.workspace_id = $1 and service.slug = $2 and service.archived_at is null
+          and team.archived_at is null`,
         [workspaceId, slug.normalize('NFC')],
       );
       return row?.owner_team_id ?? null;
+    },
+
+    /** Returns the active services that have these slugs or, if none has, these names in monitoring systems, by those. */
+    async findMonitoredServices(names: readonly string[]): Promise<Map<string, MonitoredService>> {
+      const rows = await runPrepared<MonitoredService & { names: string[] }>(
+        db,
+        'find-monitored-services',
+        `select service.slug, service.observability_names as names,
+          case when team.archived_at is null then service.owner_team_id end as "ownerTeamId"
+        from replica_services as service left join replica_teams as team on team.id = service.owner_team_id
+        where service.workspace_id = $1 and service.archived_at is null
+          and (service.slug = any($2) or service.observability_names && $2)
+        order by service.slug desc`,
+        [workspaceId, names],
+      );
+      const found = new Map(rows.flatMap((row) => row.names.map((name) => [name, row] as const)));
+      for (const row of rows) found.set(row.slug, row);
+      return found;
     },
 
     /** Returns the ID and version of each custom field, archived ones included, and what its definition weighs. */

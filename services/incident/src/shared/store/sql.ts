@@ -62,3 +62,13 @@ function withNumbers(text: string): string {
   let count = 0;
   return text.replaceAll('?', () => `$${(count += 1)}`);
 }
+
+/** Inserts the rows of a JSON parameter, which is the first. */
+export const insertRows = (table: string, columns: readonly string[]) =>
+  `insert into ${table} (${columns.join(', ')})
+    select ${columns.join(', ')} from jsonb_populate_recordset(null::${table}, $1::jsonb)`;
+
+/** As `insertRows`; writes the columns of rows that exist. */
+export const upsertRows = (table: string, { columns, key }: { columns: readonly string[]; key: string }) =>
+  `${insertRows(table, columns)}
+    on conflict (${key}) do update set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;

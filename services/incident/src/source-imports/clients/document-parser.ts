@@ -1,14 +1,8 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { SourceDocument } from '../domain/document.ts';
+import type { ReceivedDocument, SourceDocument } from '../domain/document.ts';
 
-/** A document as it was received. */
-export interface ParseRequest {
-  contentType: string | undefined;
-  body: Uint8Array;
-}
-
-export type ParseDocument = (request: ParseRequest) => Promise<SourceDocument>;
+export type ParseDocument = (request: ReceivedDocument) => Promise<SourceDocument>;
 
 /** Milliseconds. The largest ordinary documents take a tenth of it. */
 const DEFAULT_TIMEOUT = 3_000;
@@ -24,7 +18,7 @@ export function documentParser(timeout = DEFAULT_TIMEOUT): ParseDocument {
   let thread: Promise<Worker> | undefined;
   let previous: Promise<unknown> = Promise.resolve();
 
-  const parse = async (request: ParseRequest): Promise<SourceDocument> => {
+  const parse = async (request: ReceivedDocument): Promise<SourceDocument> => {
     thread ??= startThread();
     const worker = await thread.catch((error: unknown) => {
       thread = undefined;

@@ -1,9 +1,8 @@
 /** A worker thread that parses one document for each message that it gets; see `document-parser.ts`. */
 import { parentPort } from 'node:worker_threads';
-import { parseSourceDocument } from '../domain/document.ts';
-import type { ParseRequest } from './document-parser.ts';
+import { parseSourceDocument, type ReceivedDocument } from '../domain/document.ts';
 
-parentPort?.on('message', ({ contentType, body }: ParseRequest) => {
-  parentPort?.postMessage(parseSourceDocument(contentType, body));
+parentPort?.on('message', (document: ReceivedDocument) => {
+  parentPort?.postMessage(parseSourceDocument(document));
 });
 parentPort?.postMessage('ready');

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { currentDryRun } from '@tocsin/runtime';
+import { currentDryRun, FairQueue } from '@tocsin/runtime';
 import {
   type AllowedDestinations,
   type DestinationProblem,
+  type Egress,
   type FailureReason,
   findDestinationProblem,
   HOW_TO_ALLOW,
@@ -12,21 +13,22 @@ import {
   safeHttp,
   systemResolver,
 } from '@tocsin/safe-http';
-import type { SourceDocument } from '../domain/document.ts';
-import { documentParser, type ParseDocument } from './document-parser.ts';
+import type { ReceivedDocument, SourceDocument } from '../domain/document.ts';
+import { documentParser } from './document-parser.ts';
 
 /** Milliseconds from the DNS lookup to the last byte of the document. */
 const DEFAULT_TIMEOUT = 10_000;
 const MAX_BYTES = 1_048_576;
 /** Milliseconds; a failed lookup is reported at the next full step, so that its duration reveals nothing. */
 const LOOKUP_FAILURE_STEP = 1_000;
-/** Bounds the memory: each import may hold a whole document, until its events are saved. */
-const MAX_CONCURRENT = 64;
-/** Slow servers of one workspace must not block the imports of others. */
-const MAX_CONCURRENT_PER_WORKSPACE = 16;
+/**
+ * Bounds the memory: each import may hold a whole document, until its events are saved. Slow servers of one workspace
+ * must not block the imports of others.
+ */
+const LIMITS = { all: 64, holder: 16 };
 
 const HEADERS = {
-  accept: 'application/json, text/csv, text/markdown',
+  accept: 'application/json, text/csv, text/markdown, text/plain;q=0.9',
   'accept-encoding': 'identity',
   'user-agent': 'Tocsin-Import/1',
 };
@@ -34,29 +36,37 @@ const HEADERS = {
 /** The result of an import. `reason` is a sentence for users and contains no internal or system details. */
 type DocumentResult = SourceDocument | { status: 'failed' | 'unavailable'; reason: string };
 
+export interface DocumentRequest {
+  url: string;
+  workspaceId: number;
+  /** Of the workspace. */
+  timeZone: string;
+}
+
 /** Fetches the documents that timelines are imported from (contract: Timeline imports). */
 export interface SourceDocuments {
   /**
    * Fetches a document once, without retries, and returns what `use` makes of it. Failures of the remote server are
    * results and do not reject. The import counts as running until `use` ends. A dry run fetches nothing.
    */
-  read<Result>(url: string, workspaceId: number, use: (document: DocumentResult) => Promise<Result>): Promise<Result>;
+  read<Result>(request: DocumentRequest, use: (document: DocumentResult) => Promise<Result>): Promise<Result>;
 }
 
 export interface SourceDocumentsOptions {
-  allowed: AllowedDestinations;
+  egress: Egress;
   resolve?: Resolve | undefined;
   ca?: string | undefined;
   timeout?: number | undefined;
 }
 
 export function sourceDocuments(options: SourceDocumentsOptions): SourceDocuments {
-  const { allowed, resolve = systemResolver(), ca, timeout = DEFAULT_TIMEOUT } = options;
+  const { egress, resolve = systemResolver(), ca, timeout = DEFAULT_TIMEOUT } = options;
+  const { allowed, proxy } = egress;
   const parse = documentParser();
-  const http = safeHttp({ allows: publicOrAllowed(allowed), resolve, ca });
-  /** One entry for each running import. */
-  const activeWorkspaceIds: number[] = [];
-  const fetchDocument = async (url: string): Promise<DocumentResult> => {
+  const http = safeHttp({ allows: publicOrAllowed(allowed), resolve, ca, proxy });
+  /** By the ID of their workspace. */
+  const imports = new FairQueue<number>(LIMITS);
+  const fetchDocument = async ({ url, timeZone }: DocumentRequest): Promise<DocumentResult> => {
     const start = performance.now();
     const response = await http.request({
       url,
@@ -65,7 +75,8 @@ export function sourceDocuments(options: SourceDocumentsOptions): SourceDocument
       maxBodyBytes: MAX_BYTES,
       prepare: async () => ({ headers: HEADERS }),
     });
-    if (!isAddressFailure(response)) return toResult(response, parse);
+    if (!isAddressFailure(response))
+      return toResult(response, async (received) => parse({ ...received, path: new URL(url).pathname, timeZone }));
     const elapsed = performance.now() - start;
     await delay(
       Math.max(0, Math.min(Math.ceil(elapsed / LOOKUP_FAILURE_STEP) * LOOKUP_FAILURE_STEP, timeout) - elapsed),
@@ -74,21 +85,19 @@ export function sourceDocuments(options: SourceDocumentsOptions): SourceDocument
   };
 
   return {
-    read: async (url, workspaceId, use) => {
+    read: async (request, use) => {
+      const { url, workspaceId } = request;
       if (currentDryRun() !== undefined) return use(NOT_FETCHED);
       const urlProblem = findUrlProblem(url, allowed);
       if (urlProblem !== undefined) return use({ status: 'unsupported', reason: urlProblem });
-      if (
-        activeWorkspaceIds.length >= MAX_CONCURRENT ||
-        activeWorkspaceIds.filter((id) => id === workspaceId).length >= MAX_CONCURRENT_PER_WORKSPACE
-      ) {
+      const lease = imports.tryTake(workspaceId);
+      if (lease === undefined) {
         return use({ status: 'failed', reason: 'Too many documents are being imported at the moment' });
       }
-      activeWorkspaceIds.push(workspaceId);
       try {
-        return await use(await fetchDocument(url));
+        return await use(await fetchDocument(request));
       } finally {
-        activeWorkspaceIds.splice(activeWorkspaceIds.indexOf(workspaceId), 1);
+        lease.release();
       }
     },
   };
@@ -120,19 +129,26 @@ const NO_ADDRESS: DocumentResult = {
 
 const NOT_FETCHED: DocumentResult = { status: 'failed', reason: 'A validation does not fetch the document' };
 
+/** A proxy resolves names, too, and may refuse private addresses. */
+const ADDRESS_FAILURES: ReadonlySet<FailureReason> = new Set(['dns', 'blocked_address', 'proxy']);
+
 const isAddressFailure = (response: SafeResponse): boolean =>
-  response.kind === 'failure' && (response.reason === 'dns' || response.reason === 'blocked_address');
+  response.kind === 'failure' && ADDRESS_FAILURES.has(response.reason);
 
 const FAILURES: Record<FailureReason, DocumentResult> = {
   blocked_address: NO_ADDRESS,
   body_too_large: { status: 'invalid', reason: 'The document is larger than 1 MiB' },
   connection: { status: 'failed', reason: 'The connection to the server of the document failed' },
   dns: NO_ADDRESS,
+  proxy: NO_ADDRESS,
   timeout: { status: 'failed', reason: 'The document did not arrive in time' },
   tls: { status: 'failed', reason: 'The TLS certificate or protocol of the server is not trusted' },
 };
 
-async function toResult(response: SafeResponse, parse: ParseDocument): Promise<DocumentResult> {
+async function toResult(
+  response: SafeResponse,
+  parse: (received: Pick<ReceivedDocument, 'contentType' | 'body'>) => Promise<DocumentResult>,
+): Promise<DocumentResult> {
   if (response.kind === 'failure') return FAILURES[response.reason];
   if (response.kind === 'cancelled')
     throw new Error('a document request was cancelled, but nothing cancels document requests');

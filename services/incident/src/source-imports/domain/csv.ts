@@ -1,67 +1,56 @@
-import { CsvError, parse } from 'csv-parse/sync';
-import { type ParsedEntries, type SourceEntry, normaliseTimeSeparator } from './entry.ts';
+import { CsvError, type InfoRecord, parse } from 'csv-parse/sync';
+import type { ParsedEntries, SourceEntry } from './entry.ts';
+import { readHeader, type ReadRow } from './table.ts';
+import type { WrittenDate } from './written-time.ts';
 
-const COLUMNS = ['at', 'title', 'body', 'type', 'tags'] as const;
-type Column = (typeof COLUMNS)[number];
+const NO_HEADER =
+  'The CSV document needs a header row that names the columns at and body, or a column with times (Time, Timestamp, Date)';
+/** Commas first: a document that they separate never has another meaning. */
+const DELIMITERS = [',', ';', '\t'];
 
-const NO_HEADER = 'The CSV document needs a header row that names the columns at and body';
+const OPTIONS = {
+  record_delimiter: ['\r\n', '\n', '\r'],
+  // A quotation mark in an unquoted cell is an ordinary character.
+  relax_quotes: true,
+  relax_column_count: true,
+  skip_empty_lines: true,
+  // The size of the whole document is limited; a cell that is too long makes only its event invalid.
+  max_record_size: 0,
+};
 
-/** Parses a table whose header row names the columns, in any order and case; ignores unknown columns. */
+/** Parses a table whose header row names the columns, in any order and case; ignores unknown columns beside a body. */
 export function parseCsv(text: string): ParsedEntries {
-  let header: ReadonlyMap<Column, number> | string | undefined;
-  let width = 0;
   const entries: SourceEntry[] = [];
-  const readRow = (row: readonly string[]) => {
-    if (header === undefined) {
-      header = readHeader(row);
-      width = row.length;
-    } else if (typeof header !== 'string' && row.some((cell) => cell.trim() !== '')) {
-      entries.push(entryOf(row, header, width));
-    }
-    return null;
-  };
+  let date: WrittenDate | undefined;
   try {
-    parse(text, {
-      record_delimiter: ['\r\n', '\n', '\r'],
-      // A quotation mark in an unquoted cell is an ordinary character.
-      relax_quotes: true,
-      relax_column_count: true,
-      skip_empty_lines: true,
-      // The size of the whole document is limited; a cell that is too long makes only its event invalid.
-      max_record_size: 0,
-      on_record: readRow,
-    });
+    const header = findHeader(text);
+    if (header === undefined) return { reason: NO_HEADER };
+    const { delimiter, read } = header;
+    if (typeof read === 'string') return { reason: `The CSV document ${read}` };
+    const readRow = (row: string[], { lines, records }: InfoRecord) => {
+      const entry = records === 1 ? undefined : read(row, { date, zone: undefined });
+      if (entry !== undefined && 'date' in entry) ({ date } = entry);
+      // Lines are counted up to the end of the row.
+      else if (entry !== undefined) entries.push({ ...entry, number: lines - countLineEnds(row) });
+      return null;
+    };
+    parse(text, { ...OPTIONS, delimiter, on_record: readRow });
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     return { reason: 'The document is not valid CSV: a quotation mark is not closed' };
   }
-  if (header === undefined || typeof header === 'string') return { reason: header ?? NO_HEADER };
   if (entries.length === 0) return { reason: 'The CSV document has no rows below its header' };
   return { entries };
 }
 
-/** Returns the index of each known column, or what is wrong with the header. */
-function readHeader(row: readonly string[]): ReadonlyMap<Column, number> | string {
-  const names = row.map((cell) => cell.trim().toLowerCase());
-  const indexes = new Map<Column, number>();
-  for (const column of COLUMNS) {
-    const index = names.indexOf(column);
-    if (index === -1) continue;
-    if (names.includes(column, index + 1)) return `The CSV document has two columns named ${column}`;
-    indexes.set(column, index);
+/** The first delimiter with which the first row is a header. */
+function findHeader(text: string): { delimiter: string; read: ReadRow | string } | undefined {
+  for (const delimiter of DELIMITERS) {
+    const [cells = []] = parse(text, { ...OPTIONS, delimiter, to: 1 });
+    const read = readHeader(cells);
+    if (read !== undefined) return { delimiter, read };
   }
-  return indexes.has('at') && indexes.has('body') ? indexes : NO_HEADER;
+  return undefined;
 }
 
-function entryOf(row: readonly string[], header: ReadonlyMap<Column, number>, width: number): SourceEntry {
-  // An unquoted comma has probably split a text: reject the event instead of truncating it.
-  if (row.slice(width).some((extra) => extra.trim() !== '')) return { violation: 'it has more cells than the header' };
-  const cell = (column: Column) => row[header.get(column) ?? -1] ?? '';
-  return {
-    at: normaliseTimeSeparator(cell('at').trim()),
-    title: cell('title'),
-    body: cell('body'),
-    type: cell('type'),
-    tags: cell('tags').split(/[;,]/),
-  };
-}
+const countLineEnds = (row: readonly string[]) => row.join('').match(/\r\n|\n|\r/g)?.length ?? 0;

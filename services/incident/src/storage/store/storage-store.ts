@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, runOnce, runPrepared } from '@tocsin/postgres';
 
 /** Bytes of a workspace, about. */
 export interface WorkspaceBytes {
@@ -29,14 +29,14 @@ const STORED = `
 const ADD_KEYS = `
   insert into key_storage (workspace_id, hour, bytes)
   select workspace_id, date_trunc('hour', now()), bytes
-  from unnest(:ids::bigint[], :bytes::bigint[]) as written (workspace_id, bytes)
+  from unnest($1::bigint[], $2::bigint[]) as written (workspace_id, bytes)
   order by workspace_id
   on conflict (workspace_id, hour) do update set bytes = key_storage.bytes + excluded.bytes`;
 
 /** A new row is due at once. */
 const ADD = `
   insert into workspace_storage as stored (workspace_id, written_bytes)
-  select workspace_id, bytes from unnest(:ids::bigint[], :bytes::bigint[]) as written (workspace_id, bytes)
+  select workspace_id, bytes from unnest($1::bigint[], $2::bigint[]) as written (workspace_id, bytes)
   order by workspace_id
   on conflict (workspace_id) do update set
     written_bytes = stored.written_bytes + excluded.written_bytes,
@@ -51,9 +51,10 @@ const sizes = (...columns: string[]) =>
 
 const MEASURE = `
   with batch as (
-    select id, number, 1 + event_count + revision as rows,
+    select id, number,
+      1 + event_count + revision + (select count(*) from follow_ups where incident_id = incidents.id) as rows,
       ${sizes('title', 'impact_summary', 'regions', 'incident_responders')} as bytes
-    from incidents where workspace_id = :workspaceId and number > :after order by number limit ${STEP_INCIDENTS}
+    from incidents where workspace_id = $1 and number > $2 order by number limit ${STEP_INCIDENTS}
   ), chosen as (
     select id, number, bytes from (
       select id, number, bytes, sum(rows) over (order by number) as total, row_number() over (order by number) as nth
@@ -61,7 +62,8 @@ const MEASURE = `
     ) as counted where total <= ${STEP_ROWS} or nth = 1
   )
   select max(chosen.number) as last,
-    coalesce(sum(chosen.bytes + coalesce(events.bytes, 0) + coalesce(held.bytes, 0) + coalesce(entries.bytes, 0)), 0)::bigint
+    coalesce(sum(chosen.bytes + coalesce(events.bytes, 0) + coalesce(held.bytes, 0) + coalesce(entries.bytes, 0)
+      + coalesce(left_to_do.bytes, 0)), 0)::bigint
       as bytes
   from chosen
   cross join lateral (
@@ -70,7 +72,9 @@ const MEASURE = `
   cross join lateral (
     select sum(${sizes('value')}) as bytes from incident_values where incident_id = chosen.id) as held
   cross join lateral (
-    select sum(${sizes('changes')}) as bytes from changelog where incident_id = chosen.id) as entries`;
+    select sum(${sizes('changes')}) as bytes from changelog where incident_id = chosen.id) as entries
+  cross join lateral (
+    select sum(${sizes('title', 'description')}) as bytes from follow_ups where incident_id = chosen.id) as left_to_do`;
 
 interface Measurement {
   workspace_id: number;
@@ -85,16 +89,11 @@ export function storageStore(db: Knex) {
     async add(written: readonly WrittenBytes[]): Promise<WorkspaceBytes[]> {
       const withKeys = written.filter(({ keyBytes }) => keyBytes > 0);
       if (withKeys.length > 0) {
-        await db.raw(ADD_KEYS, {
-          ids: withKeys.map(({ workspaceId }) => workspaceId),
-          bytes: withKeys.map(({ keyBytes }) => keyBytes),
-        });
+        const bytes = withKeys.map(({ keyBytes }) => keyBytes);
+        await runPrepared(db, 'add-key-bytes', ADD_KEYS, [withKeys.map(({ workspaceId }) => workspaceId), bytes]);
       }
-      const { rows } = await db.raw<{ rows: WorkspaceBytes[] }>(ADD, {
-        ids: written.map(({ workspaceId }) => workspaceId),
-        bytes: written.map(({ bytes }) => bytes),
-      });
-      return rows;
+      const ids = written.map(({ workspaceId }) => workspaceId);
+      return runPrepared<WorkspaceBytes>(db, 'add-bytes', ADD, [ids, written.map(({ bytes }) => bytes)]);
     },
 
     /** About how many bytes a workspace stores. */
@@ -149,8 +148,8 @@ export async function sweepKeyStorage(db: Knex, hours: number): Promise<boolean>
 
 async function measureStep(trx: Knex.Transaction, due: Measurement): Promise<WorkspaceBytes | 'continues'> {
   const { workspace_id: workspaceId, next_number: after } = due;
-  const { rows } = await trx.raw<{ rows: [{ last: number | null; bytes: number }] }>(MEASURE, { workspaceId, after });
-  const [{ last, bytes }] = rows;
+  const [step] = await runOnce<{ last: number | null; bytes: number }>(trx, MEASURE, [workspaceId, after]);
+  const { last = null, bytes = 0 } = step ?? {};
   const row = () => trx('workspace_storage as stored').where({ workspace_id: workspaceId });
   if (last !== null) {
     await row().update({

@@ -1,7 +1,8 @@
-import { fold } from '@tocsin/contracts';
-import { isDeepStrictEqual } from 'node:util';
-import { invalidRequest } from '@tocsin/http';
+import { fold, type TimelineEventSnapshot } from '@tocsin/contracts';
+import { invalidRequest, jsonEqual, quotaExceeded } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
+import { shortenValue } from '../../incidents/domain/large-value.ts';
+import type { Incident } from '../../incidents/domain/incident.ts';
 
 /** The properties that a client sets. Empty text means none. */
 export interface TimelineEventProperties {
@@ -18,7 +19,7 @@ export interface TimelineEventProperties {
 }
 
 /** A source of an event's content, with the names of the API. */
-interface EvidenceLink {
+export interface EvidenceLink {
   source: string;
   url: string;
   label?: string;
@@ -45,6 +46,8 @@ export interface TimelineEvent extends TimelineEventProperties {
   sourceWindowStartedAt: Instant | null;
   sourceWindowEndedAt: Instant | null;
   evidenceLinks: readonly EvidenceLink[];
+  /** In the system that an import brought it from; null: it was created here. */
+  externalId: string | null;
 }
 
 export type NewTimelineEvent = Omit<TimelineEvent, 'id'>;
@@ -68,42 +71,31 @@ const RESERVED_TYPES: ReadonlySet<string> = new Set([
 
 export const isReservedType = (type: string) => RESERVED_TYPES.has(fold(type));
 
-export interface NewTimelineEventInput {
-  incidentId: number;
-  source: string;
-  createdBy: string;
+/** What a new event has unless it is given. */
+export const NEW_EVENT = {
+  endedAt: null,
+  isOngoing: false,
+  groupId: null,
+  isKey: false,
+  type: 'note',
+  icon: '',
+  title: '',
+  tags: [],
+  sourceRef: '',
+  aiContext: '',
+  commentCount: 0,
+  sourceWindowStartedAt: null,
+  sourceWindowEndedAt: null,
+  evidenceLinks: [],
+} as const satisfies Partial<TimelineEvent>;
+
+interface NewTimelineEventInput extends Pick<TimelineEvent, 'incidentId' | 'source' | 'createdBy'> {
   properties: Partial<TimelineEventProperties> & Pick<TimelineEventProperties, 'startedAt' | 'body'>;
 }
 
-/** Returns a new event with defaults for missing properties. @throws DomainError `invalid_request` for an invalid span */
-export function newTimelineEvent({
-  incidentId,
-  source,
-  createdBy,
-  properties,
-}: NewTimelineEventInput): NewTimelineEvent {
-  const event = {
-    endedAt: null,
-    isOngoing: false,
-    groupId: null,
-    isKey: false,
-    type: 'note',
-    icon: '',
-    title: '',
-    tags: [],
-    ...properties,
-    incidentId,
-    revision: 1,
-    source,
-    sourceRef: '',
-    collaborationGeneration: 1,
-    aiContext: '',
-    createdBy: createdBy,
-    commentCount: 0,
-    sourceWindowStartedAt: null,
-    sourceWindowEndedAt: null,
-    evidenceLinks: [],
-  };
+/** Returns a new event. @throws DomainError `invalid_request` for an invalid span */
+export function newTimelineEvent({ properties, ...given }: NewTimelineEventInput): NewTimelineEvent {
+  const event = { ...NEW_EVENT, revision: 1, collaborationGeneration: 1, externalId: null, ...properties, ...given };
   checkSpan(event, properties);
   return event;
 }
@@ -117,7 +109,7 @@ export function edit(event: TimelineEvent, change: Partial<TimelineEventProperti
   if (edited.type !== event.type && isReservedType(edited.type))
     throw invalidRequest('type', 'Must not be a reserved type');
   checkSpan(edited, change);
-  if (isDeepStrictEqual(edited, event)) return event;
+  if (jsonEqual(edited, event)) return event;
   const isRewritten = edited.title !== event.title || edited.body !== event.body;
   return {
     ...edited,
@@ -147,3 +139,65 @@ const SUMMARY_LENGTH = 140;
 export function summaryOf({ title, body }: Pick<TimelineEvent, 'title' | 'body'>): string {
   return title === '' ? [...body.slice(0, 2 * SUMMARY_LENGTH)].slice(0, SUMMARY_LENGTH).join('') : title;
 }
+
+/** Returns a timeline event as events contain it. */
+export function timelineEventSnapshot(event: TimelineEvent): TimelineEventSnapshot {
+  return {
+    id: event.id,
+    revision: event.revision,
+    started_at: event.startedAt,
+    ended_at: event.endedAt,
+    is_ongoing: event.isOngoing,
+    group_id: event.groupId,
+    is_key: event.isKey,
+    source: event.source,
+    source_ref: shortenValue(event.sourceRef),
+    type: event.type,
+    icon: event.icon,
+    title: event.title,
+    body: shortenValue(event.body),
+    collaboration_generation: event.collaborationGeneration,
+    tags: shortenValue([...event.tags]),
+    ai_context: shortenValue(event.aiContext),
+    created_by: event.createdBy,
+    source_window_started_at: event.sourceWindowStartedAt,
+    source_window_ended_at: event.sourceWindowEndedAt,
+    evidence_links: shortenValue([...event.evidenceLinks]),
+    imported: event.externalId !== null,
+  };
+}
+
+/** Notes of lifecycle operations beyond the quota: a full timeline must not keep anybody from resolving with a note. */
+const NOTES_BEYOND = 1_000;
+
+type Timeline = Pick<Incident, 'eventCount'>;
+
+const exceeded = (quota: number) =>
+  quotaExceeded('timeline_events', `at most ${quota} timeline events in one incident`);
+
+/**
+ * Checks that a locked incident may have another event (contract: Quotas).
+ * @param quota null: unlimited
+ * @throws DomainError `invalid_resource_state`
+ */
+export function checkRoomForEvent({ eventCount }: Timeline, quota: number | null): void {
+  if (quota !== null && eventCount >= quota) throw exceeded(quota);
+}
+
+/** As `checkRoomForEvent`, for the note of a lifecycle operation. */
+export function checkRoomForNote({ eventCount }: Timeline, quota: number | null): void {
+  if (quota !== null && eventCount >= quota + NOTES_BEYOND) throw exceeded(quota);
+}
+
+/** Returns the first events, as many as the incident may have. @throws DomainError if it may have none */
+export function limitToQuota<Event>({ eventCount }: Timeline, events: readonly Event[], quota: number | null): Event[] {
+  checkRoomForEvent({ eventCount }, quota);
+  return events.slice(0, quota === null ? events.length : quota - eventCount);
+}
+
+/** What counts as the event's storage. */
+export const textsOf = ({ title, body, tags }: Pick<TimelineEventProperties, 'title' | 'body' | 'tags'>) => [
+  title,
+  body,
+  tags,
+];

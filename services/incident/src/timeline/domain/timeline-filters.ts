@@ -1,4 +1,4 @@
-import { fold } from '@tocsin/contracts';
+import { ceilTimestamp, fold } from '@tocsin/contracts';
 import type { Instant } from '@tocsin/runtime';
 
 /**
@@ -27,48 +27,34 @@ export interface TimelineFilters {
 /** The keyword for events in no group, among the IDs of groups. */
 export const UNGROUPED = 'ungrouped';
 
-export interface TimelineFilterInput {
+/** The filters of a request, by their names on the wire. Each parameter is well-formed. */
+export interface TimelineParameters {
   order?: TimelineFilters['order'] | undefined;
-  typeOrSource?: string | undefined;
-  tags?: readonly string[] | undefined;
-  keyOnly?: boolean | undefined;
+  type_or_source?: string | undefined;
+  tag?: readonly string[] | undefined;
+  key_only?: boolean | undefined;
   /** IDs in decimal, and `UNGROUPED`. */
-  groups?: readonly string[] | undefined;
-  text?: string | undefined;
+  group?: readonly string[] | undefined;
+  q?: string | undefined;
   suggestions?: TimelineFilters['suggestions'] | undefined;
-  startedFrom?: Instant | undefined;
-  startedTo?: Instant | undefined;
+  started_from?: string | undefined;
+  started_to?: string | undefined;
 }
 
 /** Normalises the filters of a request. */
-export function timelineFilters(input: TimelineFilterInput): TimelineFilters {
-  const { groups = [], tags = [] } = input;
-  const ids = groups.filter((group) => group !== UNGROUPED).map(Number);
+export function timelineFilters(parameters: TimelineParameters): TimelineFilters {
+  const { group = [], tag = [], started_from: from, started_to: to } = parameters;
+  const ids = group.filter((each) => each !== UNGROUPED).map(Number);
   return {
-    order: input.order ?? 'asc',
-    typeOrSource: fold(input.typeOrSource?.trim() ?? '') || null,
-    tags: [...new Set(tags.map(fold))].sort(),
-    keyOnly: input.keyOnly === true,
+    order: parameters.order ?? 'asc',
+    typeOrSource: fold(parameters.type_or_source?.trim() ?? '') || null,
+    tags: [...new Set(tag.map(fold))].sort(),
+    keyOnly: parameters.key_only === true,
     groups: [...new Set(ids)].sort((a, b) => a - b),
-    ungrouped: groups.includes(UNGROUPED),
-    text: fold(input.text ?? '') || null,
-    suggestions: input.suggestions ?? 'include',
-    startedFrom: input.startedFrom ?? null,
-    startedTo: input.startedTo ?? null,
+    ungrouped: group.includes(UNGROUPED),
+    text: fold(parameters.q ?? '') || null,
+    suggestions: parameters.suggestions ?? 'include',
+    startedFrom: from === undefined ? null : (ceilTimestamp(from) ?? null),
+    startedTo: to === undefined ? null : (ceilTimestamp(to) ?? null),
   };
-}
-
-/** Whether the order is ascending and the only filters are time bounds, as cursors of the old form require. */
-export function isLegacyCompatible(filters: TimelineFilters): boolean {
-  const { order, typeOrSource, tags, keyOnly, groups, ungrouped, text, suggestions } = filters;
-  return (
-    order === 'asc' &&
-    typeOrSource === null &&
-    tags.length === 0 &&
-    !keyOnly &&
-    groups.length === 0 &&
-    !ungrouped &&
-    text === null &&
-    suggestions === 'include'
-  );
 }

@@ -1,6 +1,6 @@
 import { type Contracts, endpoint, type Handlers, pathId } from '@tocsin/http';
 import { z } from 'zod';
-import { INCIDENT, params, read, write } from '../../incidents/http/contract-parts.ts';
+import { INCIDENT, params, read, write } from '../../incidents/http/contracts.ts';
 import { newTimelineEvent, timelineEventPatch, timelineEventReply, timelinePage, timelineQuery } from './wire.ts';
 
 const TIMELINE = `${INCIDENT}/timeline`;

@@ -1,7 +1,27 @@
 import type { Documentation } from '@tocsin/http';
 import { params as incidentParams } from '../../incidents/http/examples.ts';
+import { newTimelineEvent } from '../domain/timeline-event.ts';
 import type { timelineContracts } from './contracts.ts';
-import { timelineEventExample } from './examples.ts';
+import { newEventView } from './views.ts';
+
+const properties = {
+  body: 'Rolled back the release',
+  title: 'Rollback',
+  type: 'mitigation',
+  icon: '🔧',
+  tags: ['deploy'],
+};
+const startedAt = '2026-11-20T09:34:00.000Z';
+
+export const timelineEventExample = newEventView({
+  ...newTimelineEvent({
+    incidentId: 1,
+    source: 'api',
+    createdBy: '1',
+    properties: { ...properties, startedAt, isKey: true },
+  }),
+  id: 5,
+});
 
 /** The first event of the timeline of `INC-1` in the sample workspace. */
 const first = { id: 1, type: 'note', icon: '', title: '', is_key: false, tags: [] };
@@ -24,7 +44,7 @@ export const timelineOperations: Documentation<typeof timelineContracts> = {
         tag_counts: { deploy: 1 },
       },
       matched_count: 1,
-      latest_started_at: '2026-11-20T09:34:00.000Z',
+      latest_started_at: startedAt,
       pagination: { limit: 50, has_more: false },
       has_more: false,
     },
@@ -33,15 +53,7 @@ export const timelineOperations: Documentation<typeof timelineContracts> = {
     description:
       "Adds an event to an incident's timeline; only `body` is required. Without `started_at`, the event starts now. Send an `Idempotency-Key`, so that a repeated request does not add a second event. The incident's revision increases.",
     params: incidentParams,
-    body: {
-      body: 'Rolled back the release',
-      title: 'Rollback',
-      type: 'mitigation',
-      started_at: '2026-11-20T09:34:00.000Z',
-      is_key: true,
-      icon: '🔧',
-      tags: ['deploy'],
-    },
+    body: { ...properties, started_at: startedAt, is_key: true },
     reply: { event: timelineEventExample },
   },
   getTimelineEvent: {

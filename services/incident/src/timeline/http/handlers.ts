@@ -1,45 +1,44 @@
-import { buildPage, type Cursors, DEFAULT_LIMIT, idempotently } from '@tocsin/http';
+import { buildPage, type Cursors, DEFAULT_LIMIT, idempotently, cursorsOf } from '@tocsin/http';
 import type { TimelineEvent } from '../domain/timeline-event.ts';
-import { attachmentsOf } from '../store/attachment-store.ts';
+import { type Attachment, attachmentsOf } from '../store/attachment-store.ts';
 import { timelineReader } from '../store/timeline-list.ts';
 import { timelineStore } from '../store/timeline-store.ts';
-import type { Dependencies } from '../../dependencies.ts';
-import { createTimelineEvent } from '../create-timeline-event.ts';
-import { deleteTimelineEvent } from '../delete-timeline-event.ts';
-import { updateTimelineEvent } from '../update-timeline-event.ts';
+import type { CommandDependencies } from '../../incidents/run-command.ts';
+import { createTimelineEvent, deleteTimelineEvent, updateTimelineEvent } from '../timeline-events.ts';
 import type { AttachmentUrl } from './attachment-urls.ts';
-import { filtersOf, positionOf, timelineCursors, timelineScope } from './query.ts';
 import { toTimelineProperties } from './properties.ts';
 import { newEventView, timelineEventView } from './views.ts';
 import type { TimelineApi } from './contracts.ts';
+import { timelineFilters } from '../domain/timeline-filters.ts';
 
-export interface TimelineHandlerDependencies {
-  dependencies: Dependencies;
+interface TimelineDependencies extends CommandDependencies {
   cursors: Cursors;
   attachmentUrl: AttachmentUrl;
 }
 
-export function timelineHandlers({ dependencies, cursors, attachmentUrl }: TimelineHandlerDependencies): TimelineApi {
-  const { database } = dependencies;
+export function timelineHandlers(dependencies: TimelineDependencies): TimelineApi {
+  const { database, cursors, attachmentUrl } = dependencies;
   const timelines = timelineReader(database);
-  const eventReply = async (event: TimelineEvent) => ({
-    body: { event: timelineEventView(event, await attachmentsOf(database, event.id), attachmentUrl) },
+  const timelineCursors = cursorsOf(cursors, { name: 'started_at', keys: ['timestamp', 'integer'] });
+  const eventReply = ({ event, attachments }: { event: TimelineEvent; attachments: Attachment[] }) => ({
+    body: { event: timelineEventView(event, attachments, attachmentUrl) },
     revision: event.revision,
   });
   return {
     listTimelineEvents: async ({ principal, params: { id: incidentId }, query }) => {
       const { limit = DEFAULT_LIMIT, cursor } = query;
       const workspaceId = principal.workspace.id;
-      const filters = filtersOf(query);
-      const scope = timelineScope(workspaceId, incidentId, filters);
-      const after = cursor === undefined ? undefined : positionOf(cursor, { cursors, scope, filters });
+      const filters = timelineFilters(query);
+      const scope = { workspaceId, path: `/api/v1/incidents/${incidentId}/timeline`, filters };
+      const [startedAt, id] = cursor === undefined ? [] : timelineCursors.decode(cursor, scope);
+      const after = startedAt === undefined || id === undefined ? undefined : { startedAt, id };
       const timeline = await timelines.page({ workspaceId, incidentId, filters, limit: limit + 1, after });
       const { rows, pagination } = await buildPage({
         listed: timeline.listed,
         limit,
         whole: timelines.readWhole,
         view: (event) => timelineEventView(event, timeline.attachments, attachmentUrl),
-        nextCursor: (last) => timelineCursors(cursors).encode([last.startedAt, last.id], scope),
+        nextCursor: (last) => timelineCursors.encode([last.startedAt, last.id], scope),
       });
       const { has_more, next_cursor } = pagination;
       const { counts } = timeline;
@@ -77,8 +76,10 @@ export function timelineHandlers({ dependencies, cursors, attachmentUrl }: Timel
       }));
     },
 
-    getTimelineEvent: async ({ principal, params: { id } }) =>
-      eventReply(await timelineStore(database, principal.workspace.id).get(id)),
+    getTimelineEvent: async ({ principal, params: { id } }) => {
+      const event = await timelineStore(database, principal.workspace.id).get(id);
+      return eventReply({ event, attachments: await attachmentsOf(database, event.id) });
+    },
 
     updateTimelineEvent: async ({ principal, requestId, params: { id }, expectedRevision, body }) => {
       const changes = toTimelineProperties(body);

@@ -36,6 +36,7 @@ export function timelineEventView(
     source_window_started_at: event.sourceWindowStartedAt,
     source_window_ended_at: event.sourceWindowEndedAt,
     evidence_links: [...event.evidenceLinks],
+    imported: event.externalId !== null,
   };
 }
 

@@ -5,6 +5,7 @@ import {
   MAX_FILTER_TEXT,
   MAX_RAW_LIST,
   MAX_SEARCHED_TEXT,
+  shownText,
   timestampInput,
   trimmedText,
 } from '@tocsin/contracts';
@@ -90,6 +91,10 @@ export const timelineEvent = z
     evidence_links: z
       .array(evidenceLink)
       .meta({ description: 'Links to what supports the event; set by the service only; empty: none' }),
+    imported: z.boolean().meta({
+      description:
+        'Whether an import of incidents brought it: its type, source, author and times are what another system said',
+    }),
   })
   .meta({ id: 'TimelineEvent' });
 
@@ -141,7 +146,11 @@ export const timelineQuery = z.strictObject({
     .meta({ description: 'Tags, in any case of letters; an event must have one of them; default: all events' }),
   key_only: z.boolean().optional().meta({ description: 'Only key events; default: false', default: false }),
   group: z
-    .array(boundedText(MAX_FILTER_TEXT).refine(isGroup, `Must be the ID of a group or ${UNGROUPED}`))
+    .array(
+      boundedText(MAX_FILTER_TEXT)
+        .refine(isGroup, `Must be the ID of a group or ${UNGROUPED}`)
+        .meta({ pattern: `^(?:${UNGROUPED}|[0-9]+)$` }),
+    )
     .max(MAX_ALTERNATIVES)
     .optional()
     .meta({
@@ -159,11 +168,11 @@ export const timelineQuery = z.strictObject({
   started_to: timestampInput.optional().meta({ description: 'Events that started earlier' }),
 });
 
-const requiredType = boundedText(TIMELINE_LIMITS.type).refine((value) => value.trim() !== '', 'Must not be blank');
+const requiredType = shownText(boundedText(TIMELINE_LIMITS.type));
 const type = requiredType.optional();
-const body = boundedText(TIMELINE_LIMITS.body)
-  .refine((value) => value.trim() !== '', 'Must not be blank')
-  .meta({ description: 'What happened, in any number of lines; not blank' });
+const body = shownText(boundedText(TIMELINE_LIMITS.body)).meta({
+  description: 'What happened, in any number of lines; not blank',
+});
 const tags = z
   .array(trimmedText(TIMELINE_LIMITS.tag))
   .max(MAX_RAW_LIST)

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, runOnce } from '@tocsin/postgres';
 
 /** What an incident's row says about its timeline, where it is wrong. */
 export interface WrongSummary {
@@ -15,7 +15,7 @@ const BATCH = 2_000;
  */
 const FIND_WRONG = `
   with batch as (
-    select id, workspace_id, event_count, last_event_at from incidents where id < :before order by id desc limit :limit
+    select id, workspace_id, event_count, last_event_at from incidents where id < $1 order by id desc limit $2
   ), counted as (
     select batch.id, batch.workspace_id,
       events.count is distinct from batch.event_count or events.last is distinct from batch.last_event_at as wrong
@@ -32,11 +32,11 @@ export function summaryStore(db: Knex) {
   return {
     /** The next batch of incidents, newest first. `next` is undefined after the last one. */
     async findWrong(before: number): Promise<{ next: number | undefined; checked: number; wrong: WrongSummary[] }> {
-      const { rows } = await db.raw<{ rows: [{ next: number | null; checked: number; wrong: WrongSummary[] }] }>(
-        FIND_WRONG,
-        { before, limit: BATCH },
-      );
-      const [{ next, checked, wrong }] = rows;
+      const [found] = await runOnce<{ next: number | null; checked: number; wrong: WrongSummary[] }>(db, FIND_WRONG, [
+        before,
+        BATCH,
+      ]);
+      const { next = null, checked = 0, wrong = [] } = found ?? {};
       return { next: checked < BATCH ? undefined : (next ?? undefined), checked, wrong };
     },
 

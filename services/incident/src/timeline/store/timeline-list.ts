@@ -2,12 +2,11 @@ import { invalidRequest, notFound, throttleByWorkspace } from '@tocsin/http';
 import { type Listed, readWhole } from '@tocsin/resources';
 import { type Knex, namesFirst, type PreparedStatement, runPipeline } from '@tocsin/postgres';
 import { boundedCache, type Instant, estimateHeapBytes } from '@tocsin/runtime';
-import type { TimelineEvent } from '../domain/timeline-event.ts';
+import { type TimelineEvent, SUGGESTION } from '../domain/timeline-event.ts';
 import type { TimelineFilters } from '../domain/timeline-filters.ts';
 import { type Attachment, selectAttachments } from './attachment-store.ts';
-import { MAX_COMPARED_BYTES } from '../../shared/store/contains-text.ts';
+import { MAX_COMPARED_BYTES, containsText } from '../../shared/store/contains-text.ts';
 import { all, Sql, sql, statementOf } from '../../shared/store/sql.ts';
-import { propertyConditions, textConditions, timeConditions } from './timeline-conditions.ts';
 import { LISTED_TIMELINE_COLUMNS, TIMELINE_SELECTION } from './timeline-row.ts';
 
 /** How many types, sources and tags are counted, the most frequent first (contract: Limits). */
@@ -33,7 +32,7 @@ export interface TimelinePosition {
   id: number;
 }
 
-export interface TimelineQuery {
+interface TimelineQuery {
   workspaceId: number;
   incidentId: number;
   filters: TimelineFilters;
@@ -43,7 +42,7 @@ export interface TimelineQuery {
 }
 
 /** A page of an incident's timeline. */
-export interface TimelinePage {
+interface TimelinePage {
   /** Up to `limit` events. */
   listed: Listed<TimelineEvent>[];
   /** Of the listed events. */
@@ -157,7 +156,7 @@ function selectPage(
   const properties = propertyConditions(filters);
   const hasKeptTags = sql`coalesce(revision = ${keptRevision}::bigint, false)`;
   const isExpensive = filters.tags.length > 0 || filters.text !== null ? sql`true` : sql`not has_kept_tags`;
-  // The sizes of large texts can be told without reading the texts.
+  // The sizes of large texts are known without reading the texts.
   const textBytes =
     filters.text === null
       ? sql`0`
@@ -224,3 +223,46 @@ function selectPage(
       order by page.place`,
   );
 }
+
+/** The filters by time, as conditions on events. */
+const timeConditions = ({ startedFrom, startedTo }: TimelineFilters): Sql[] => [
+  ...(startedFrom === null ? [] : [sql`started_at >= ${startedFrom}`]),
+  ...(startedTo === null ? [] : [sql`started_at < ${startedTo}`]),
+];
+
+/** All filters except those by time and by text. */
+function propertyConditions(filters: TimelineFilters): Sql[] {
+  const { typeOrSource, tags, keyOnly, groups, ungrouped, suggestions } = filters;
+  return [
+    ...(typeOrSource === null ? [] : [hasTypeOrSource(typeOrSource)]),
+    ...(tags.length === 0 ? [] : [sql`tags_folded && ${tags}::text[]`]),
+    ...(keyOnly ? [sql`is_key`] : []),
+    ...(groups.length === 0 && !ungrouped ? [] : [inGroups(groups, ungrouped)]),
+    ...(suggestions === 'include'
+      ? []
+      : [suggestions === 'only' ? sql`type_folded = ${SUGGESTION}` : sql`type_folded <> ${SUGGESTION}`]),
+  ];
+}
+
+const inGroups = (groups: readonly number[], ungrouped: boolean): Sql =>
+  ungrouped
+    ? sql`(group_id = any(${groups}::bigint[]) or group_id is null)`
+    : sql`(group_id = any(${groups}::bigint[]))`;
+
+function hasTypeOrSource(value: string): Sql {
+  if (value !== 'ai') return sql`(type_folded = ${value} or source_folded = ${value})`;
+  return sql`(source_folded in ('ai', 'ai_investigation', 'investigation')
+    or (type_folded = 'investigation' and source_folded = 'manual'))`;
+}
+
+/** The filter by text. It comes last, so that only events that meet all other filters are searched. */
+const textConditions = ({ text }: TimelineFilters, workspaceId: number): Sql[] =>
+  text === null
+    ? []
+    : [
+        sql`(
+          coalesce(group_id in (
+            select id from timeline_groups
+            where workspace_id = ${workspaceId} and ${containsText(sql`name_folded`, text)}), false)
+          or exists (select 1 from unnest(texts_folded) as part where ${containsText(sql`part`, text)}))`,
+      ];

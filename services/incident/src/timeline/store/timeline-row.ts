@@ -1,6 +1,8 @@
 import { fold } from '@tocsin/contracts';
 import { column, type ColumnsOf, listedColumns, rowMapping } from '@tocsin/resources';
+import type { Knex } from '@tocsin/postgres';
 import type { NewTimelineEvent, TimelineEvent } from '../domain/timeline-event.ts';
+import { refolding } from '../../shared/store/refold.ts';
 
 /** The columns of `timeline_events` that hold an event. */
 const COLUMNS = {
@@ -26,29 +28,61 @@ const COLUMNS = {
   sourceWindowStartedAt: column('source_window_started_at', 'timestamptz'),
   sourceWindowEndedAt: column('source_window_ended_at', 'timestamptz'),
   evidenceLinks: column('evidence_links', 'jsonb'),
+  externalId: column('external_id', 'text'),
 } as const satisfies ColumnsOf<TimelineEvent>;
 
-const mapping = rowMapping<TimelineEvent, typeof COLUMNS>(COLUMNS);
+/** Names of columns and properties of events. */
+export const timelineMapping = rowMapping<TimelineEvent, typeof COLUMNS>(COLUMNS);
 
 /** A select list whose rows are events. */
-export const TIMELINE_SELECTION = mapping.selection;
+export const TIMELINE_SELECTION = timelineMapping.selection;
 
 /** The select list of timelines. Its rows are listed events. */
 export const LISTED_TIMELINE_COLUMNS = listedColumns({
   table: 'timeline_events',
-  names: mapping.names,
-  as: mapping.propertyOf,
+  names: timelineMapping.names,
+  as: timelineMapping.propertyOf,
   large: { body: 'text' },
 });
 
 /** Bindable values of an event without its ID, and of the folded texts that searches compare, by column. */
 export function toTimelineColumns(event: NewTimelineEvent): Record<string, unknown> {
-  const { source, type, tags, title, body, aiContext } = event;
-  return {
-    ...mapping.toRow({ ...event, id: undefined }),
-    source_folded: fold(source),
-    type_folded: fold(type),
-    tags_folded: tags.map(fold),
-    texts_folded: [title, body, aiContext, tags.join(' ')].map(fold),
-  };
+  return { ...timelineMapping.toRow({ ...event, id: undefined }), ...foldedColumns(event) };
 }
+
+type Texts = Pick<NewTimelineEvent, 'source' | 'type' | 'tags' | 'title' | 'body' | 'aiContext'>;
+
+const foldedColumns = ({ source, type, tags, title, body, aiContext }: Texts) => ({
+  source_folded: fold(source),
+  type_folded: fold(type),
+  tags_folded: tags.map(fold),
+  texts_folded: [title, body, aiContext, tags.join(' ')].map(fold),
+});
+
+interface EventRow {
+  id: number;
+  source: string;
+  type: string;
+  tags: string[];
+  title: string;
+  body: string;
+  ai_context: string;
+}
+
+export const refoldEvents = (database: Knex) =>
+  refolding<EventRow>(database, {
+    table: 'timeline_events',
+    key: ['id'],
+    columns: ['source', 'type', 'tags', 'title', 'body', 'ai_context'],
+    isToFold: 'not is_folded(texts_folded || array[source_folded, type_folded])',
+    fold: ({ ai_context: aiContext, ...event }) => foldedColumns({ ...event, aiContext }),
+  });
+
+export const refoldGroups = (database: Knex) =>
+  refolding<{ workspace_id: number; id: number; name: string }>(database, {
+    table: 'timeline_groups',
+    key: ['workspace_id', 'id'],
+    columns: ['name'],
+    isToFold: 'not is_folded(array[name_folded])',
+    fold: ({ name }) => ({ name_folded: fold(name) }),
+  });

@@ -1,9 +1,10 @@
 import type { Instant } from '@tocsin/runtime';
 import type { Change } from '../../incidents/domain/changes.ts';
 import { humanId, type Incident } from '../../incidents/domain/incident.ts';
+import { TRANSFERRED, TRANSFERRED_MOMENTS } from '../../incidents/domain/property-sets.ts';
+import type { FollowUp } from '../../follow-ups/domain/follow-up.ts';
 import type { TimelineEvent, TimelineEventProperties } from '../../timeline/domain/timeline-event.ts';
-import { externalOf } from './external.ts';
-import type { Person } from './person.ts';
+import { externalOf, ownIdOf, type Person } from './item.ts';
 
 export interface LineContext {
   /** The workspace's slug. */
@@ -27,31 +28,20 @@ export const beginningOf = (incident: Incident, { workspace, personOf }: LineCon
   author: personOf(incident.createdBy),
 });
 
+const namedProperties = (items: typeof TRANSFERRED | typeof TRANSFERRED_MOMENTS, incident: Incident) =>
+  Object.fromEntries(items.map(({ name, property }) => [name, incident[property]]));
+
 /** The rest of the incident, which its first line has. */
 export const restOf = (incident: Incident, { team, personOf }: LineContext) => ({
   status_changed_at: incident.statusChangedAt,
   archived_at: incident.archivedAt,
-  service: incident.service,
-  regions: incident.regions,
   team,
-  issue_type: incident.issueType,
-  severity_mode: incident.severityMode,
-  impact_summary: incident.impactSummary,
-  customer_impact_status: incident.customerImpactStatus,
-  slack_channel_id: incident.slackChannelId,
-  meet_url: incident.meetUrl,
-  doc_url: incident.docUrl,
-  moments: {
-    impact_started_at: incident.impactStartedAt,
-    first_reported_at: incident.firstReportedAt,
-    first_responded_at: incident.firstRespondedAt,
-    recovered_at: incident.recoveredAt,
-  },
+  ...namedProperties(TRANSFERRED, incident),
+  moments: namedProperties(TRANSFERRED_MOMENTS, incident),
   people: {
     manager: incident.incidentManager === '' ? null : personOf(incident.incidentManager),
     responders: incident.incidentResponders.map(personOf),
   },
-  values: incident.customFields,
 });
 
 /** What an export has of an event. */
@@ -73,7 +63,7 @@ export interface ExportedChange {
 type PersonContext = Pick<LineContext, 'personOf'>;
 
 export const eventItemOf = (event: ExportedEvent, { personOf }: PersonContext) => ({
-  external_id: event.externalId ?? `tocsin:${event.id}`,
+  external_id: event.externalId ?? ownIdOf(event.id),
   type: event.type,
   body: event.body,
   started_at: event.startedAt,
@@ -87,6 +77,19 @@ export const eventItemOf = (event: ExportedEvent, { personOf }: PersonContext) =
   group: event.group,
   source: event.source,
   source_ref: event.sourceRef,
+});
+
+export const followUpItemOf = (followUp: FollowUp, { personOf }: PersonContext) => ({
+  external_id: followUp.externalId ?? ownIdOf(followUp.id),
+  title: followUp.title,
+  description: followUp.description,
+  owner: followUp.owner === '' ? null : personOf(followUp.owner),
+  due_on: followUp.dueOn,
+  status: followUp.status,
+  external_url: followUp.externalUrl,
+  created_at: followUp.createdAt,
+  author: personOf(followUp.createdBy),
+  completed_at: followUp.completedAt,
 });
 
 export const changeItemOf = ({ changedAt, actor, changes }: ExportedChange, { personOf }: PersonContext) => ({

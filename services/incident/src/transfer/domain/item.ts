@@ -1,9 +1,9 @@
-import { DomainError } from '@tocsin/http';
+import { DomainError, type DocumentLimits } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import type { Change } from '../../incidents/domain/changes.ts';
 import type { Incident, IncidentProperties } from '../../incidents/domain/incident.ts';
+import type { FollowUp, FollowUpProperties } from '../../follow-ups/domain/follow-up.ts';
 import type { TimelineEventProperties } from '../../timeline/domain/timeline-event.ts';
-import type { Person } from './person.ts';
 
 /** An incident to import. What is absent, a new incident has by default, and another one keeps. */
 export interface ImportItem {
@@ -22,6 +22,7 @@ export interface ImportItem {
   values: Readonly<Record<string, unknown>>;
   timeline: readonly ImportedEvent[];
   changelog: readonly ImportedChange[];
+  followUps: readonly ImportedFollowUp[];
 }
 
 export interface ImportedEvent {
@@ -41,6 +42,14 @@ export interface ImportedChange {
   changes: readonly Change[];
 }
 
+export interface ImportedFollowUp extends Pick<FollowUp, 'createdAt'> {
+  externalId: string;
+  author: Person;
+  owner: Person | null | undefined;
+  completedAt: Instant | null | undefined;
+  properties: Partial<Omit<FollowUpProperties, 'owner'>> & Pick<FollowUpProperties, 'title'>;
+}
+
 /** Why an item is not imported. */
 export interface Refusal {
   outcome: 'refused';
@@ -51,9 +60,12 @@ export interface Refusal {
 /** The codes of errors about one item. */
 const REFUSALS: ReadonlySet<string> = new Set(['invalid_request', 'unknown_field', 'invalid_resource_state']);
 
+export const isRefusal = (error: unknown): error is DomainError =>
+  error instanceof DomainError && REFUSALS.has(error.code);
+
 /** Returns why an item is refused. @throws any other error, which is about the whole request */
 export function refusalOf(error: unknown): Refusal {
-  if (!(error instanceof DomainError) || !REFUSALS.has(error.code)) throw error;
+  if (!isRefusal(error)) throw error;
   return { outcome: 'refused', field: error.field, message: error.message };
 }
 
@@ -63,10 +75,95 @@ export type ImportResult =
   | Refusal;
 
 /** Everybody whom an item names. */
-export const peopleOf = ({ author, manager, responders, timeline, changelog }: ImportItem): Person[] => [
+export const peopleOf = ({ author, manager, responders, timeline, changelog, followUps }: ImportItem): Person[] => [
   author,
   ...(manager ? [manager] : []),
   ...(responders ?? []),
   ...timeline.map((event) => event.author),
   ...changelog.map(({ actor }) => actor),
+  ...followUps.flatMap((followUp) => [followUp.author, ...(followUp.owner ? [followUp.owner] : [])]),
 ];
+
+/** Timeline events, changelog entries or follow-ups of one item; a line of an export has as many of all. */
+export const MAX_PARTS = 500;
+/** The values of an item, and the changes of an entry: those of a request with all values, and of all properties. */
+export const MAX_CHANGES = 1_100;
+
+/**
+ * An item has what several requests may have made, further inside: a value as nested and as complex as a request can set
+ * one, or the changes of a request from such values to such values. ADR 69 has the sums.
+ */
+export const IMPORT_DOCUMENT: DocumentLimits = { complexity: 300_000, depth: 106 };
+
+/** The levels of a value that a request can set, as a default of a field. */
+const MAX_VALUE_DEPTH = 99;
+
+/** Whether an import may bring a value: an export could not have it deeper. */
+export const isShallow = (value: unknown, levels = MAX_VALUE_DEPTH): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  (levels > 0 && Object.values(value).every((member) => isShallow(member, levels - 1)));
+
+/** Names an incident in another system: the system, and the incident's ID there. */
+interface External {
+  source: string;
+  id: string;
+}
+
+/** The source of external IDs that name none, as a client may set them. */
+const NO_SOURCE = 'external_id';
+/** The source of incidents that have no external ID. */
+const OWN_SOURCE = 'tocsin';
+
+const SOURCE = '[a-z0-9][a-z0-9_-]{0,31}';
+export const SOURCE_PATTERN = new RegExp(`^${SOURCE}$`);
+const WITH_SOURCE = new RegExp(`^(${SOURCE}):(.+)$`, 's');
+
+/** The external ID of a timeline event or a follow-up that has none. */
+export const ownIdOf = (id: number) => `${OWN_SOURCE}:${id}`;
+
+/** The opposite of `ownIdOf`; null for another external ID. */
+export function nativeIdOf(externalId: string): number | null {
+  const [source, id] = externalId.split(':', 2);
+  return source === OWN_SOURCE && /^[1-9]\d{0,14}$/.test(id ?? '') && externalId === ownIdOf(Number(id))
+    ? Number(id)
+    : null;
+}
+
+/** Returns the external ID of an incident that is imported from a source (ADR 63): `dispatch:214`. */
+export const toExternalId = ({ source, id }: External): string => (source === NO_SOURCE ? id : `${source}:${id}`);
+
+/** The opposite of `toExternalId`; without an external ID, the incident is named by its own reference. */
+export function externalOf(externalId: string | null, own: { workspace: string; reference: string }): External {
+  if (externalId === null) return { source: OWN_SOURCE, id: `${own.workspace}/${own.reference}` };
+  const [, source = NO_SOURCE, id = ''] = WITH_SOURCE.exec(externalId) ?? [];
+  return source === NO_SOURCE ? { source, id: externalId } : { source, id };
+}
+
+/** Somebody who took part in an incident. */
+export interface Person {
+  name: string;
+  email?: string | undefined;
+}
+
+/** An address as it can stand behind a name. */
+export const EMAIL = /^[^<>\s@]+@[^<>\s@]+$/;
+const MAILBOX = /^(.+) <([^<>\s@]+@[^<>\s@]+)>$/s;
+
+/** The ID of a user as text, which no name may be. */
+export const USER_ID = /^[1-9]\d*$/;
+
+/** What an incident has for a person: the ID of the user with the address, or the name, and behind it the address. */
+export function textOfPerson({ name, email }: Person, userIds: ReadonlyMap<string, number>): string {
+  if (email === undefined) return name;
+  const userId = userIds.get(email.toLowerCase());
+  return userId === undefined ? `${name} <${email}>` : String(userId);
+}
+
+/** The opposite of `textOfPerson`. */
+export function personOf(text: string, users: ReadonlyMap<number, Person>): Person {
+  const user = USER_ID.test(text) ? users.get(Number(text)) : undefined;
+  if (user !== undefined) return user;
+  const [, name = text, email] = MAILBOX.exec(text) ?? [];
+  return { name, ...(email !== undefined && { email }) };
+}

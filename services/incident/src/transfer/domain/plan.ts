@@ -1,31 +1,52 @@
-import { isDeepStrictEqual } from 'node:util';
 import { quotaOf, type WorkspaceContext } from '@tocsin/contracts';
-import { DomainError, invalidRequest, quotaExceeded } from '@tocsin/http';
+import { DomainError, invalidRequest, jsonEqual, quotaExceeded } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import type { WorkflowStatus } from '../../configuration/domain/configuration.ts';
 import type { Change } from '../../incidents/domain/changes.ts';
-import { getValue, type Incident } from '../../incidents/domain/incident.ts';
+import { humanId, type Incident } from '../../incidents/domain/incident.ts';
+import {
+  changeFollowUp,
+  checkRoomForFollowUps,
+  type FollowUp,
+  NEW_FOLLOW_UP,
+} from '../../follow-ups/domain/follow-up.ts';
 import { INITIAL } from '../../incidents/domain/property-sets.ts';
 import {
   checkSpan,
+  NEW_EVENT,
   summaryOf,
   type TimelineEvent,
   type TimelineEventProperties,
 } from '../../timeline/domain/timeline-event.ts';
-import { applyChanges, checkTotalSize, type FieldValue } from '../../values/domain/values.ts';
+import { applyChanges, checkValue, checkTotalSize, type FieldValue, isChange } from '../../values/domain/values.ts';
 
 /** An item whose references are resolved; nothing of it depends on what is stored. */
 export interface PreparedItem {
   externalId: string;
   /** What the item sets, with the defaults of a new incident where it does not. */
   given: Partial<Incident> & Pick<Incident, 'title' | 'status' | 'severity' | 'createdAt' | 'createdBy'>;
-  values: readonly FieldValue[];
+  values: readonly PreparedValue[];
   events: readonly PreparedEvent[];
-  changelog: readonly { changedAt: Instant; actor: string; changes: readonly Change[] }[];
+  changelog: readonly PreparedChange[];
+  followUps: readonly PreparedFollowUp[];
+}
+
+/** A value, and why its field does not allow it: then the incident must have it, or the elements at fault, already. */
+export type PreparedValue = FieldValue & { violation?: DomainError };
+
+/** An earlier change; `importKey` is the same each time that a source gives it. */
+export interface PreparedChange {
+  changedAt: Instant;
+  actor: string;
+  changes: readonly Change[];
+  importKey: string;
 }
 
 export type PreparedEvent = Partial<EventProperties> &
   Pick<EventProperties, 'type' | 'startedAt' | 'body' | 'createdBy'> & { externalId: string };
+
+export type PreparedFollowUp = Partial<FollowUp> &
+  Pick<FollowUp, 'title' | 'createdAt' | 'createdBy'> & { externalId: string };
 
 type EventProperties = TimelineEventProperties & Pick<TimelineEvent, 'source' | 'sourceRef' | 'createdBy'>;
 
@@ -63,47 +84,68 @@ function planIncident(
   };
 }
 
-/** Those of these values that an incident does not have. */
-const changedValues = (stored: Readonly<Record<string, unknown>>, values: readonly FieldValue[]) =>
-  values.filter(({ field, value }) => !isDeepStrictEqual(getValue(stored, field.slug), value));
+/** Returns those of these values that an incident does not have. @throws DomainError for one that its field does not allow */
+function changedValues(stored: Readonly<Record<string, unknown>>, values: readonly PreparedValue[]): FieldValue[] {
+  const changed = values.filter((value) => isChange(stored, value));
+  for (const change of changed) {
+    if (change.violation !== undefined) checkValue(change, { at: `values.${change.field.slug}`, stored });
+  }
+  return changed;
+}
 
-/** What is stored of an event that was imported before; of its body, whether the item has another. */
+/** What is stored of an event that an item names; of its body, whether the item has another. */
 type StoredEvent = Omit<EventProperties, 'body'> &
-  Pick<TimelineEvent, 'id' | 'revision' | 'collaborationGeneration'> & { isRewritten: boolean };
+  Pick<TimelineEvent, 'id' | 'revision' | 'collaborationGeneration'> & {
+    isRewritten: boolean;
+    /** Whether no import made it: an export of this workspace has named it. */
+    isNative: boolean;
+  };
 
-const NEW_EVENT = {
-  ...{ endedAt: null, isOngoing: false, groupId: null, isKey: false, icon: '', title: '', tags: [] },
-  ...{ source: 'import', sourceRef: '' },
-};
-/** What an import cannot set. */
-const REST = {
-  commentCount: 0,
-  aiContext: '',
-  evidenceLinks: [],
-  sourceWindowStartedAt: null,
-  sourceWindowEndedAt: null,
-};
-
-/** Returns the event as the item makes it; `undefined` if it is so already. @throws DomainError for an invalid span */
+/**
+ * Returns the event as the item makes it; `undefined` if it is so already. What no import made stays as it is: an item
+ * with another state of it adds that.
+ * @throws DomainError for an invalid span
+ */
 function planEvent(
   { externalId, ...given }: PreparedEvent,
-  stored: StoredEvent | undefined,
+  named: StoredEvent | undefined,
   { incidentId, nextId }: { incidentId: number; nextId: () => number },
 ): (TimelineEvent & { externalId: string }) | undefined {
   const isSame = ([name, value]: [string, unknown]) =>
-    name === 'body' || isDeepStrictEqual(stored?.[name as keyof StoredEvent], value);
-  if (stored?.isRewritten === false && Object.entries(given).every(isSame)) return undefined;
-  const after = { ...NEW_EVENT, ...stored, ...given };
+    name === 'body' || jsonEqual(named?.[name as keyof StoredEvent], value);
+  if (named?.isRewritten === false && Object.entries(given).every(isSame)) return undefined;
+  const stored = named?.isNative === true ? undefined : named;
+  const { isRewritten: hasOtherBody = true, isNative: _, ...kept } = stored ?? {};
+  const after = { ...NEW_EVENT, source: 'import', ...kept, ...given };
   checkSpan(after, given);
-  const isRewritten = stored === undefined || stored.isRewritten || stored.title !== after.title;
-  const { endedAt, isOngoing, groupId, isKey, icon, title, tags, source, sourceRef } = after;
+  const isRewritten = hasOtherBody || stored?.title !== after.title;
   return {
-    ...REST,
-    ...given,
-    ...{ endedAt, isOngoing, groupId, isKey, icon, title, tags, source, sourceRef, externalId, incidentId },
+    ...after,
+    ...{ externalId, incidentId },
     id: stored?.id ?? nextId(),
     revision: (stored?.revision ?? 0) + 1,
     collaborationGeneration: (stored?.collaborationGeneration ?? 0) + (isRewritten ? 1 : 0),
+  };
+}
+
+/**
+ * Returns the follow-up as the item makes it; `undefined` if it is so already. As an event, one that no import made stays
+ * as it is.
+ */
+function planFollowUp(
+  { externalId, ...given }: PreparedFollowUp,
+  named: FollowUp | undefined,
+  { incidentId, nextId, now }: { incidentId: number; nextId: () => number; now: Instant },
+): FollowUp | undefined {
+  if (named !== undefined) {
+    const changed = changeFollowUp(named, given, now);
+    if (changed === named) return undefined;
+    if (named.externalId !== null) return changed;
+  }
+  const { status = 'open', completedAt = now } = given;
+  return {
+    ...{ ...NEW_FOLLOW_UP, ...given, externalId, incidentId, id: nextId(), revision: 1, updatedAt: now },
+    completedAt: status === 'done' ? completedAt : null,
   };
 }
 
@@ -116,13 +158,18 @@ export interface Planned {
   /** New values; null removes one. */
   values: readonly FieldValue[];
   /** Earlier changes that the changelog lacks. */
-  entries: PreparedItem['changelog'];
+  entries: readonly PreparedChange[];
+  /** New follow-ups, and changed ones after the change. */
+  followUps: readonly FollowUp[];
 }
 
 /** What is stored of the incident of an item. */
 export interface StoredItem {
   events: ReadonlyMap<string, StoredEvent>;
-  entries: PreparedItem['changelog'];
+  entries: readonly PreparedChange[];
+  /** All of the incident. */
+  followUps: ReadonlyMap<string, FollowUp>;
+  followUpCount: number;
 }
 
 /**
@@ -136,10 +183,12 @@ export function planItem(
     identity: Pick<Incident, 'id' | 'number'>;
     stored: StoredItem;
     nextEventId: () => number;
+    nextFollowUpId: () => number;
     context: PlanContext;
   },
 ): Planned | undefined {
-  const { before, identity, stored, nextEventId, context } = options;
+  const { before, identity, stored, nextEventId, nextFollowUpId, context } = options;
+  const values = changedValues(before?.customFields ?? {}, item.values);
   const after = planIncident(item, options);
   const planOne = (event: PreparedEvent, index: number) => {
     try {
@@ -150,16 +199,25 @@ export function planItem(
     }
   };
   const events = item.events.flatMap(planOne);
-  const added = events.filter(({ externalId }) => !stored.events.has(externalId)).length;
-  after.eventCount += added;
-  checkQuota('timeline_events', after.eventCount, context, 'timeline events in one incident');
+  after.eventCount += events.filter(({ revision }) => revision === 1).length;
   const entries = stored.entries;
-  if (before !== undefined && events.length === 0 && entries.length === 0 && isDeepStrictEqual(after, before)) {
+  const ofFollowUp = { incidentId: identity.id, nextId: nextFollowUpId, now: context.now };
+  const followUps = item.followUps.flatMap(
+    (followUp) => planFollowUp(followUp, stored.followUps.get(followUp.externalId), ofFollowUp) ?? [],
+  );
+  const parts = events.length + entries.length + followUps.length;
+  if (before !== undefined && parts === 0 && jsonEqual(after, before)) {
     return undefined;
   }
+  if (before?.importedAt === null) {
+    const message = `Must not name ${humanId(before.number)}, which no import made, except with what it has already`;
+    throw invalidRequest('external.id', message);
+  }
+  checkRoomForFollowUps(stored.followUpCount + followUps.filter(({ revision }) => revision === 1).length);
+  checkQuota('timeline_events', after.eventCount, context, 'timeline events in one incident');
   if (before === undefined) checkQuota('incidents', after.number, context, 'incidents');
   else after.revision += 1;
-  return { before, after, events, values: changedValues(before?.customFields ?? {}, item.values), entries };
+  return { before, after, events, values, entries, followUps };
 }
 
 /** @throws DomainError `invalid_resource_state` */

@@ -1,4 +1,5 @@
 import { type Contracts, DEFAULT_DEADLINE, endpoint, type Handlers } from '@tocsin/http';
+import { IMPORT_DOCUMENT } from '../domain/item.ts';
 import { exportLine, exportQuery, importBody, importReply } from './wire.ts';
 
 /** contract: Import, Export */
@@ -10,11 +11,8 @@ export const transferContracts = {
     needs: ['manage_settings'],
     deadline: 30_000,
     body: importBody,
-    reply: {
-      status: 200,
-      body: importReply,
-      assigned: ['results[outcome=created].incident_id', 'results[outcome=created].human_id'],
-    },
+    document: IMPORT_DOCUMENT,
+    reply: { status: 200, body: importReply },
   },
   exportIncidents: {
     ...endpoint('GET', '/api/v1/exports/incidents', 'Export all incidents'),

@@ -1,39 +1,73 @@
-import { COST_HEADER, type Cursors, invalidRequest } from '@tocsin/http';
-import type { Dependencies } from '../../dependencies.ts';
+import { COST_HEADER, invalidRequest, validate } from '@tocsin/http';
+import { parseTimestamp } from '@tocsin/contracts';
+import type { Instant } from '@tocsin/runtime';
 import { humanId } from '../../incidents/domain/incident.ts';
-import type { ImportItem, ImportResult, Refusal } from '../domain/item.ts';
-import { exportLines } from '../export-incidents.ts';
-import { importIncidents } from '../import-incidents.ts';
+import {
+  type ImportItem,
+  type ImportResult,
+  type Refusal,
+  toExternalId,
+  type ImportedChange,
+  type ImportedEvent,
+  type ImportedFollowUp,
+  refusalOf,
+} from '../domain/item.ts';
+import { type ExportDependencies, exportLines } from '../export-incidents.ts';
+import { type ImportDependencies, importIncidents } from '../import-incidents.ts';
 import type { TransferApi } from './contracts.ts';
-import { readItem } from './items.ts';
-import type { ImportResultWire } from './wire.ts';
+import {
+  type ImportResultWire,
+  type ChangeItem,
+  type FollowUpItem,
+  type IncidentItem,
+  incidentItem,
+  type TimelineEventItem,
+} from './wire.ts';
+import { toIncidentProperties } from '../../incidents/http/properties.ts';
+import { toFollowUpProperties } from '../../follow-ups/http/handlers.ts';
+import { toTimelineProperties } from '../../timeline/http/properties.ts';
 
-/** Timeline events and changelog entries of one request. */
+/** Timeline events, changelog entries and follow-ups of one request. */
 const MAX_PARTS_IN_ALL = 2_500;
 /** As many cost as much as a write of one resource. */
 const PARTS_OF_ONE_COST = 20;
 
 /** contract: Import, Export */
-export const transferHandlers = (options: { dependencies: Dependencies; cursors: Cursors }): TransferApi => ({
+export const transferHandlers = (dependencies: ImportDependencies & ExportDependencies): TransferApi => ({
   importIncidents: async ({ principal, requestId, body }) => {
     const items = body.incidents.map(readItem);
     const parts = items.reduce((sum, item) => sum + partsOf(item), 0);
     if (parts > MAX_PARTS_IN_ALL) {
-      const message = `Must have at most ${MAX_PARTS_IN_ALL} timeline events and changelog entries together`;
+      const message = `Must have at most ${MAX_PARTS_IN_ALL} timeline events, changelog entries and follow-ups together`;
       throw invalidRequest('incidents', message);
     }
-    const results = await importIncidents(options.dependencies, { principal, requestId, items });
+    const results = await importIncidents(dependencies, { principal, requestId, items });
     const written = results.filter(({ outcome }) => outcome === 'created' || outcome === 'updated').length;
     // The request itself costs 1.
     const cost = Math.max(0, written - 1) + Math.floor(parts / PARTS_OF_ONE_COST);
-    return { body: { results: results.map(resultView) }, headers: { [COST_HEADER]: String(cost) } };
+    return {
+      body: { results: results.map(resultView) },
+      headers: { [COST_HEADER]: String(cost) },
+      assigned: assignedIn(results),
+    };
   },
   exportIncidents: async ({ principal, query: { cursor }, waiting }) => ({
-    lines: await exportLines(options, { principal, cursor, waiting }),
+    lines: await exportLines(dependencies, { principal, cursor, waiting }),
   }),
 });
 
-const partsOf = (item: ImportItem | Refusal) => ('outcome' in item ? 0 : item.timeline.length + item.changelog.length);
+const partsOf = (item: ImportItem | Refusal) =>
+  'outcome' in item ? 0 : item.timeline.length + item.changelog.length + item.followUps.length;
+
+/** The IDs and references of incidents that the request creates, also in the results of their further parts. */
+function assignedIn(results: readonly ImportResult[]): string[] {
+  const created = new Set(results.flatMap((result) => (result.outcome === 'created' ? result.incident.id : [])));
+  return results.flatMap((result, place) =>
+    result.outcome === 'refused' || !created.has(result.incident.id)
+      ? []
+      : [`results.${place}.incident_id`, `results.${place}.human_id`],
+  );
+}
 
 function resultView(result: ImportResult, index: number): ImportResultWire {
   if (result.outcome !== 'refused') {
@@ -44,3 +78,77 @@ function resultView(result: ImportResult, index: number): ImportResultWire {
   const none = { incident_id: null, human_id: null, revision: null };
   return { index, outcome, ...none, ...(field !== undefined && { field }), message };
 }
+
+/** Reads an item of a request. */
+function readItem(wire: unknown): ImportItem | Refusal {
+  try {
+    return toItem(validate(incidentItem, wire));
+  } catch (error) {
+    return refusalOf(error);
+  }
+}
+
+/** The schema has checked the text. */
+const instantOf = (text: string): Instant => parseTimestamp(text) as Instant;
+const moment = (text: string | null | undefined) => (typeof text === 'string' ? instantOf(text) : text);
+
+function toItem(wire: IncidentItem): ImportItem {
+  const { external, author, created_at, status_changed_at, archived_at, team, ...rest } = wire;
+  const { people = {}, moments = {}, values = {}, timeline = [], changelog = [], follow_ups = [], ...named } = rest;
+  const { title, status, severity } = named;
+  return {
+    externalId: toExternalId(external).trim(),
+    externalUrl: external.url,
+    properties: {
+      ...toIncidentProperties(named),
+      ...toIncidentProperties(moments),
+      ...{ title: title.trim(), status, severity },
+    },
+    createdAt: instantOf(created_at),
+    author: toPerson(author),
+    statusChangedAt: moment(status_changed_at),
+    archivedAt: moment(archived_at),
+    team,
+    manager: people.manager && toPerson(people.manager),
+    responders: people.responders?.map(toPerson),
+    values,
+    timeline: timeline.map(toEvent),
+    changelog: changelog.map(toChange),
+    followUps: follow_ups.map(toFollowUp),
+  };
+}
+
+const toPerson = ({ name, email }: IncidentItem['author']) => ({ name: name.trim(), email });
+
+function toEvent({ external_id, author, group, source, source_ref, ...wire }: TimelineEventItem): ImportedEvent {
+  return {
+    externalId: external_id.trim(),
+    author: toPerson(author),
+    properties: {
+      ...toTimelineProperties(wire),
+      type: wire.type.trim(),
+      startedAt: instantOf(wire.started_at),
+      body: wire.body,
+    },
+    group,
+    source,
+    sourceRef: source_ref,
+  };
+}
+
+function toFollowUp({ external_id, author, owner, created_at, completed_at, ...wire }: FollowUpItem): ImportedFollowUp {
+  return {
+    externalId: external_id.trim(),
+    author: toPerson(author),
+    owner: owner && toPerson(owner),
+    createdAt: instantOf(created_at),
+    completedAt: moment(completed_at),
+    properties: { ...toFollowUpProperties(wire), title: wire.title.trim() },
+  };
+}
+
+const toChange = ({ changed_at, actor, changes }: ChangeItem): ImportedChange => ({
+  changedAt: instantOf(changed_at),
+  actor: toPerson(actor),
+  changes,
+});

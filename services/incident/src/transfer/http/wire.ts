@@ -1,7 +1,9 @@
 import {
   boundedText,
   instant,
+  isEmailAddress,
   isLongerThan,
+  keyText,
   MAX_KEY,
   MAX_VALUES,
   nameText,
@@ -12,20 +14,21 @@ import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { INCIDENT_PROPERTIES as PROPERTIES } from '../../incidents/domain/incident-properties.ts';
 import { id } from '../../incidents/domain/property-kinds.ts';
+import { TRANSFERRED, TRANSFERRED_MOMENTS } from '../../incidents/domain/property-sets.ts';
+import { optionalInputs } from '../../incidents/http/wire.ts';
+import { followUpInput } from '../../follow-ups/http/wire.ts';
 import { newTimelineEvent, timelineText } from '../../timeline/http/wire.ts';
-import { EMAIL, USER_ID } from '../domain/person.ts';
-import { SOURCE_PATTERN, toExternalId } from '../domain/external.ts';
+import { EMAIL, USER_ID, isShallow, MAX_CHANGES, MAX_PARTS, SOURCE_PATTERN, toExternalId } from '../domain/item.ts';
 
 /** Items of a request. */
 const MAX_ITEMS = 50;
-/** Timeline events or changelog entries of one item. */
-const MAX_PARTS = 500;
 
 const person = z
   .strictObject({
     name: nameText(255).meta({ description: 'The name, which is kept if the workspace has no user with the address' }),
     email: boundedText(254)
       .regex(EMAIL, 'Must be an email address')
+      .refine(isEmailAddress, 'Must be an email address')
       .optional()
       .meta({ description: 'The email address, in any case of letters; absent: the name is kept' }),
   })
@@ -58,14 +61,7 @@ const external = z
 const optional = <Schema extends z.ZodType>(schema: Schema, description: string) =>
   schema.optional().meta({ description });
 
-const moments = z
-  .strictObject({
-    impact_started_at: optional(timestampInput.nullable(), 'When the impact began; null: unknown'),
-    first_reported_at: optional(timestampInput.nullable(), 'When somebody first reported the problem; null: unknown'),
-    first_responded_at: optional(timestampInput.nullable(), 'When somebody first responded; null: unknown'),
-    recovered_at: optional(timestampInput.nullable(), 'When the impact ended; null: not yet, or unknown'),
-  })
-  .meta({ id: 'ImportedMoments' });
+const moments = z.strictObject(optionalInputs(TRANSFERRED_MOMENTS)).meta({ id: 'ImportedMoments' });
 
 const participants = z
   .strictObject({
@@ -98,7 +94,10 @@ const timelineEvent = z
   .meta({ id: 'ImportedTimelineEvent' });
 export type TimelineEventItem = z.infer<typeof timelineEvent>;
 
-const value = z.unknown().nonoptional('Is required; null for none');
+const value = z
+  .unknown()
+  .nonoptional('Is required; null for none')
+  .refine(isShallow, 'Must not be nested more than 99 levels deep');
 
 const changelogEntry = z
   .strictObject({
@@ -113,11 +112,30 @@ const changelogEntry = z
         }),
       )
       .min(1)
-      .max(1_000)
+      .max(MAX_CHANGES)
       .meta({ description: 'One item for each changed property' }),
   })
   .meta({ id: 'ImportedChange' });
 export type ChangeItem = z.infer<typeof changelogEntry>;
+
+const followUp = z
+  .strictObject({
+    external_id: nameText(200).meta({
+      description: 'ID of the follow-up in its system, unique in the incident: one with it is changed, not added',
+    }),
+    ...followUpInput,
+    owner: personReference('Who does it; null: nobody').nullable().optional(),
+    created_at: timestampInput.meta({ description: 'When it was created' }),
+    author: personReference('Who created it'),
+    completed_at: optional(
+      timestampInput.nullable(),
+      'When its status became `done`, only allowed with it; default for a new one: now',
+    ),
+  })
+  .meta({ id: 'ImportedFollowUp' });
+export type FollowUpItem = z.infer<typeof followUp>;
+
+const transferred = optionalInputs(TRANSFERRED);
 
 /** An incident as an import takes it and an export gives it (contract: Import, Export). */
 export const incidentItem = z
@@ -125,31 +143,22 @@ export const incidentItem = z
     kind: optional(z.literal('incident'), 'As a line of an export has it'),
     external: schemaReference(external, 'Names the incident in its system: one with this source and ID is changed'),
     title: PROPERTIES.title.input.meta({ description: PROPERTIES.title.inputDescription }),
-    status: boundedText(MAX_KEY).meta({ description: "Key of one of the workspace's workflow statuses" }),
-    severity: boundedText(MAX_KEY).meta({ description: "Key of one of the workspace's severities" }),
+    status: keyText().meta({ description: "Key of one of the workspace's workflow statuses" }),
+    severity: keyText().meta({ description: "Key of one of the workspace's severities" }),
     created_at: timestampInput.meta({ description: 'When it was created in its system; not in the future' }),
     author: personReference('Who created it'),
     status_changed_at: optional(timestampInput.nullable(), 'When the status last changed; null: never'),
     archived_at: optional(timestampInput.nullable(), 'When it was archived; null: it is active'),
-    service: optional(PROPERTIES.service.input, PROPERTIES.service.inputDescription),
-    regions: optional(PROPERTIES.regions.input, PROPERTIES.regions.description),
     team: optional(boundedText(MAX_KEY).nullable(), 'Slug of the team that owns it, which may be archived; null: none'),
-    issue_type: optional(PROPERTIES.issueType.input, PROPERTIES.issueType.inputDescription),
-    severity_mode: optional(PROPERTIES.severityMode.input, 'Default for a new incident: `manual`'),
-    impact_summary: optional(PROPERTIES.impactSummary.input, PROPERTIES.impactSummary.description),
-    customer_impact_status: optional(
-      PROPERTIES.customerImpactStatus.input,
-      PROPERTIES.customerImpactStatus.description,
-    ),
-    slack_channel_id: optional(PROPERTIES.slackChannelId.input, PROPERTIES.slackChannelId.inputDescription),
-    meet_url: optional(PROPERTIES.meetUrl.input, PROPERTIES.meetUrl.inputDescription),
-    doc_url: optional(PROPERTIES.docUrl.input, PROPERTIES.docUrl.inputDescription),
+    ...transferred,
+    severity_mode: transferred.severity_mode.meta({ description: 'Default for a new incident: `manual`' }),
     moments: schemaReference(moments, 'When what happened').optional(),
     people: schemaReference(participants, 'Who took part').optional(),
     values: optional(
       z
         .record(boundedText(MAX_KEY), value)
-        .refine((values) => Object.keys(values).length <= MAX_VALUES, `Must have at most ${MAX_VALUES} properties`),
+        .refine((values) => Object.keys(values).length <= MAX_VALUES, `Must have at most ${MAX_VALUES} properties`)
+        .meta({ maxProperties: MAX_VALUES }),
       'Values of custom fields by their slugs, archived fields included; null: none. Other fields keep theirs.',
     ),
     timeline: optional(
@@ -160,6 +169,7 @@ export const incidentItem = z
       z.array(changelogEntry).max(MAX_PARTS),
       'Earlier changes, the oldest first; those that the changelog does not have are added to it',
     ),
+    follow_ups: optional(z.array(followUp).max(MAX_PARTS), 'Follow-ups to add or change; others stay as they are'),
   })
   .meta({ id: 'ImportedIncident' });
 export type IncidentItem = z.infer<typeof incidentItem>;

@@ -1,7 +1,11 @@
 import type { PreparedStatement } from '@tocsin/postgres';
 import { type Listed, listedColumns } from '@tocsin/resources';
+import { BY_IMPORT, changelogMapping } from '../../incidents/store/changelog-store.ts';
 import type { Incident } from '../../incidents/domain/incident.ts';
 import { INCIDENT_SELECTION } from '../../incidents/store/incident-row.ts';
+import type { FollowUp } from '../../follow-ups/domain/follow-up.ts';
+import { FOLLOW_UP_SELECTION, LISTED_FOLLOW_UP_COLUMNS } from '../../follow-ups/store/follow-up-store.ts';
+import { timelineMapping } from '../../timeline/store/timeline-row.ts';
 import type { ExportedChange, ExportedEvent } from '../domain/export-line.ts';
 
 /** Rows of a page of a timeline or a changelog. */
@@ -20,23 +24,10 @@ export const revisionOf = (workspaceId: number, id: number): PreparedStatement<{
   values: [workspaceId, id],
 });
 
-const EVENT_COLUMNS = new Map([
-  ['id', 'id'],
-  ['external_id', 'externalId'],
-  ['started_at', 'startedAt'],
-  ['ended_at', 'endedAt'],
-  ['is_ongoing', 'isOngoing'],
-  ['is_key', 'isKey'],
-  ['type', 'type'],
-  ['icon', 'icon'],
-  ['title', 'title'],
-  ['body', 'body'],
-  ['tags', 'tags'],
-  ['source', 'source'],
-  ['source_ref', 'sourceRef'],
-  ['created_by', 'createdBy'],
-]);
-const EVENT_NAMES = [...EVENT_COLUMNS.keys()];
+const EVENT_NAMES =
+  'id external_id started_at ended_at is_ongoing is_key type icon title body tags source source_ref created_by'.split(
+    ' ',
+  );
 const EVENTS = `from timeline_events as event
   left join timeline_groups as timeline_group
     on timeline_group.workspace_id = event.workspace_id and timeline_group.id = event.group_id`;
@@ -48,7 +39,7 @@ export const eventsAfter = (
 ): PreparedStatement<Listed<ExportedEvent>> => ({
   name: 'export-events',
   text: `select timeline_group.name as "group",
-      ${listedColumns({ table: 'event', names: EVENT_NAMES, as: EVENT_COLUMNS, large: { body: 'text' } })}
+      ${listedColumns({ table: 'event', names: EVENT_NAMES, as: timelineMapping.propertyOf, large: { body: 'text' } })}
     ${EVENTS} where event.incident_id = $1 and (event.started_at, event.id) > ($2::timestamptz, $3::bigint)
     order by event.started_at, event.id limit ${EXPORT_PAGE}`,
   values: [incidentId, after?.startedAt ?? '-infinity', after?.id ?? 0],
@@ -57,30 +48,38 @@ export const eventsAfter = (
 export const wholeEvents = (ids: readonly number[]): PreparedStatement<ExportedEvent> => ({
   name: 'export-whole-events',
   text: `select timeline_group.name as "group",
-      ${EVENT_NAMES.map((name) => `event.${name} as "${EVENT_COLUMNS.get(name)}"`).join(', ')}
+      ${EVENT_NAMES.map((name) => `event.${name} as "${timelineMapping.propertyOf.get(name)}"`).join(', ')}
     ${EVENTS} where event.id = any($1::bigint[])`,
   values: [ids],
 });
 
-const CHANGE_COLUMNS = new Map([
-  ['id', 'id'],
-  ['actor', 'actor'],
-  ['changed_at', 'changedAt'],
-  ['changes', 'changes'],
-]);
-const CHANGE_NAMES = [...CHANGE_COLUMNS.keys()];
+/** A page of the follow-ups of an incident, by ID, after one; large descriptions are left out. */
+export const followUpsAfter = (incidentId: number, after: number): PreparedStatement<Listed<FollowUp>> => ({
+  name: 'export-follow-ups',
+  text: `select ${LISTED_FOLLOW_UP_COLUMNS} from follow_ups as follow_up
+    where incident_id = $1 and id > $2 order by id limit ${EXPORT_PAGE}`,
+  values: [incidentId, after],
+});
 
-/** A page of a changelog, the oldest first, after an entry; large changes are left out. */
+export const wholeFollowUps = (ids: readonly number[]): PreparedStatement<FollowUp> => ({
+  name: 'export-whole-follow-ups',
+  text: `select ${FOLLOW_UP_SELECTION} from follow_ups where id = any($1::bigint[])`,
+  values: [ids],
+});
+
+const CHANGE_NAMES = ['id', 'actor', 'changed_at', 'changes'];
+
+/** A page of a changelog, the oldest first, after an entry, without those of imports themselves; large changes are left out. */
 export const changesAfter = (incidentId: number, after: number): PreparedStatement<Listed<ExportedChange>> => ({
   name: 'export-changes',
-  text: `select ${listedColumns({ table: 'changelog', names: CHANGE_NAMES, as: CHANGE_COLUMNS, large: { changes: 'jsonb' } })}
-    from changelog where incident_id = $1 and id > $2 order by id limit ${EXPORT_PAGE}`,
+  text: `select ${listedColumns({ table: 'changelog', names: CHANGE_NAMES, as: changelogMapping.propertyOf, large: { changes: 'jsonb' } })}
+    from changelog where incident_id = $1 and id > $2 and import_key is distinct from '${BY_IMPORT}' order by id limit ${EXPORT_PAGE}`,
   values: [incidentId, after],
 });
 
 export const wholeChanges = (ids: readonly number[]): PreparedStatement<ExportedChange> => ({
   name: 'export-whole-changes',
-  text: `select ${CHANGE_NAMES.map((name) => `${name} as "${CHANGE_COLUMNS.get(name)}"`).join(', ')}
+  text: `select ${CHANGE_NAMES.map((name) => `${name} as "${changelogMapping.propertyOf.get(name)}"`).join(', ')}
     from changelog where id = any($1::bigint[])`,
   values: [ids],
 });

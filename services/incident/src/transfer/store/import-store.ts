@@ -2,11 +2,13 @@ import type { PreparedStatement } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { Change } from '../../incidents/domain/changes.ts';
 import type { Incident } from '../../incidents/domain/incident.ts';
-import { INCIDENT_SELECTION, INCIDENT_TABLE } from '../../incidents/store/incident-row.ts';
-import { toListColumns } from '../../incidents/store/list-columns.ts';
+import { INCIDENT_SELECTION, INCIDENT_TABLE, toListColumns } from '../../incidents/store/incident-row.ts';
 import type { TimelineEvent } from '../../timeline/domain/timeline-event.ts';
+import type { FollowUp } from '../../follow-ups/domain/follow-up.ts';
+import { FOLLOW_UP_SELECTION, toFollowUpColumns } from '../../follow-ups/store/follow-up-store.ts';
+import { nativeIdOf } from '../domain/item.ts';
 import { toTimelineColumns } from '../../timeline/store/timeline-row.ts';
-import { VALUE_COLUMNS, type ValueRecord } from '../../values/store/value-row.ts';
+import { insertRows, upsertRows } from '../../shared/store/sql.ts';
 
 // The statements of an import: each is for all incidents of a request, whose rows are in one JSON parameter.
 
@@ -38,17 +40,20 @@ export const lockByExternalIds = (
 });
 
 /** Takes the next IDs of a table. Those of events come after the locks of their incidents, see `NEXT_EVENT_ID`. */
-export const nextIds = (table: 'incidents' | 'timeline_events', count: number): PreparedStatement<{ id: number }> => ({
+export const nextIds = (
+  table: 'incidents' | 'timeline_events' | 'follow_ups',
+  count: number,
+): PreparedStatement<{ id: number }> => ({
   name: `next-ids-of-${table}`,
   text: `select nextval('${table}_id_seq') as id from generate_series(1, $1::integer)`,
   values: [count],
 });
 
-/** What an import compares of an event that it has imported before; of the body, which may be large, whether it differs. */
+/** What an import compares of an event that an item names; of the body, which may be large, whether it differs. */
 export type StoredEvent = Omit<
   TimelineEvent,
   'body' | 'commentCount' | 'aiContext' | 'evidenceLinks' | 'sourceWindowStartedAt' | 'sourceWindowEndedAt'
-> & { externalId: string; isRewritten: boolean };
+> & { externalId: string; isRewritten: boolean; isNative: boolean };
 
 export interface NamedEvent {
   incidentId: number;
@@ -56,21 +61,36 @@ export interface NamedEvent {
   body: string;
 }
 
+/** Finds the events that imports made under these external IDs, and those that this workspace exports under them. */
 export const findEvents = (named: readonly NamedEvent[]): PreparedStatement<StoredEvent> => ({
   name: 'find-imported-events',
-  text: `select event.id, event.incident_id as "incidentId", event.external_id as "externalId", event.revision,
+  text: `select event.id, event.incident_id as "incidentId", named.external_id as "externalId", event.revision,
       event.started_at as "startedAt", event.ended_at as "endedAt", event.is_ongoing as "isOngoing",
       event.group_id as "groupId", event.is_key as "isKey", event.source, event.source_ref as "sourceRef", event.type,
       event.icon, event.title, event.collaboration_generation as "collaborationGeneration", event.tags,
-      event.created_by as "createdBy", event.body <> named.body as "isRewritten"
-    from unnest($1::bigint[], $2::text[], $3::text[]) as named (incident_id, external_id, body)
-    join timeline_events as event
-      on event.incident_id = named.incident_id and event.external_id = named.external_id`,
+      event.created_by as "createdBy", event.body <> named.body as "isRewritten", event.external_id is null as "isNative"
+    from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[]) as named (incident_id, external_id, body, native_id)
+    cross join lateral (
+      select id from timeline_events where incident_id = named.incident_id and external_id = named.external_id
+      union all
+      select id from timeline_events
+      where id = named.native_id and incident_id = named.incident_id and external_id is null
+    ) as found
+    join timeline_events as event on event.id = found.id
+    order by event.external_id nulls first`,
   values: [
     named.map(({ incidentId }) => incidentId),
     named.map(({ externalId }) => externalId),
     named.map(({ body }) => body),
+    named.map(({ externalId }) => nativeIdOf(externalId)),
   ],
+});
+
+/** The follow-ups of these incidents: each has few. */
+export const findFollowUps = (incidentIds: readonly number[]): PreparedStatement<FollowUp> => ({
+  name: 'find-follow-ups',
+  text: `select ${FOLLOW_UP_SELECTION} from follow_ups where incident_id = any($1::bigint[])`,
+  values: [incidentIds],
 });
 
 export interface NamedEntry {
@@ -78,21 +98,25 @@ export interface NamedEntry {
   changedAt: Instant;
   actor: string;
   changes: readonly Change[];
+  importKey: string;
 }
 
-/** Returns the places of those entries that the changelog does not have. */
+/** Returns the places of those entries that the changelog does not have, by an import or as this workspace exports them. */
 export const findMissingEntries = (entries: readonly NamedEntry[]): PreparedStatement<{ place: number }> => ({
   name: 'find-missing-changelog-entries',
   text: `select place from jsonb_to_recordset($1::jsonb)
-      as entry (place integer, incident_id bigint, changed_at timestamptz, actor text, changes jsonb)
+      as entry (place integer, incident_id bigint, changed_at timestamptz, actor text, changes jsonb, import_key text)
     where not exists (
+      select 1 from changelog where changelog.incident_id = entry.incident_id
+        and changelog.import_key = entry.import_key)
+      and not exists (
       select 1 from changelog where changelog.incident_id = entry.incident_id
         and changelog.changed_at = entry.changed_at and changelog.actor = entry.actor
         and changelog.changes = entry.changes)`,
   values: [
     JSON.stringify(
-      entries.map(({ incidentId, changedAt, actor, changes }, place) => ({
-        ...{ place, incident_id: incidentId, changed_at: changedAt, actor, changes },
+      entries.map(({ incidentId, changedAt, actor, changes, importKey }, place) => ({
+        ...{ place, incident_id: incidentId, changed_at: changedAt, actor, changes, import_key: importKey },
       })),
     ),
   ],
@@ -124,7 +148,7 @@ const INCIDENT_COLUMNS = [
 /** Inserts incidents, or writes all their properties if they exist, which this transaction has locked then. */
 export const putIncidents = (incidents: readonly Incident[]): PreparedStatement => ({
   name: 'put-incidents',
-  text: upsertOf('incidents', INCIDENT_COLUMNS, 'id'),
+  text: upsertRows('incidents', { columns: INCIDENT_COLUMNS, key: 'id' }),
   values: [
     JSON.stringify(
       incidents.map((incident) => ({
@@ -151,7 +175,7 @@ const EVENT_COLUMNS = [
 export function putEvents(workspaceId: number, events: readonly ImportedTimelineEvent[]): PreparedStatement {
   const rows = events.map((event) => ({
     ...toTimelineColumns(event),
-    ...{ id: event.id, workspace_id: workspaceId, external_id: event.externalId, evidence_links: event.evidenceLinks },
+    ...{ id: event.id, workspace_id: workspaceId, evidence_links: event.evidenceLinks },
   }));
   const columns = Object.keys(rows[0] ?? {});
   const assignments = [...EVENT_COLUMNS.map((name) => `${name} = excluded.${name}`), TEXTS_FOLDED];
@@ -162,29 +186,13 @@ export function putEvents(workspaceId: number, events: readonly ImportedTimeline
   };
 }
 
-/** Inserts or replaces values of incidents. */
-export const putValues = (records: readonly (ValueRecord & IncidentKey)[]): PreparedStatement => ({
-  name: 'put-values',
-  text: upsertOf('incident_values', ['workspace_id', 'incident_id', ...VALUE_COLUMNS], 'incident_id, field_id'),
-  values: [JSON.stringify(records)],
-});
-
-export interface IncidentKey {
-  workspace_id: number;
-  incident_id: number;
+/** Inserts follow-ups, or writes all their properties if they exist. */
+export function putFollowUps(workspaceId: number, followUps: readonly FollowUp[]): PreparedStatement {
+  const rows = followUps.map((followUp) => toFollowUpColumns(workspaceId, followUp));
+  const columns = Object.keys(rows[0] ?? {});
+  return {
+    name: 'put-follow-ups',
+    text: upsertRows('follow_ups', { columns, key: 'id' }),
+    values: [JSON.stringify(rows)],
+  };
 }
-
-export const removeValues = (values: readonly { incidentId: number; fieldId: number }[]): PreparedStatement => ({
-  name: 'remove-values',
-  text: `delete from incident_values using unnest($1::bigint[], $2::bigint[]) as removed (incident_id, field_id)
-    where incident_values.incident_id = removed.incident_id and incident_values.field_id = removed.field_id`,
-  values: [values.map(({ incidentId }) => incidentId), values.map(({ fieldId }) => fieldId)],
-});
-
-const insertRows = (table: string, columns: readonly string[]) =>
-  `insert into ${table} (${columns.join(', ')})
-    select ${columns.join(', ')} from jsonb_populate_recordset(null::${table}, $1::jsonb)`;
-
-const upsertOf = (table: string, columns: readonly string[], key: string) =>
-  `${insertRows(table, columns)}
-    on conflict (${key}) do update set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;

@@ -24,14 +24,19 @@ export interface ValueInput {
 
 /**
  * Returns the values of a new incident: the given ones, and defaults for the other fields (contract: Custom fields).
+ * @param options.required whether values must be given that a field requires on creation
  * @throws DomainError `invalid_request` or `unknown_field` naming the property
  */
-export function initialValues(fields: Fields, inputs: readonly ValueInput[]): FieldValue[] {
+export function initialValues(
+  fields: Fields,
+  inputs: readonly ValueInput[],
+  { required = true }: { required?: boolean } = {},
+): FieldValue[] {
   const values = inputs.map(({ field_id: id, value }, index): FieldValue => {
     const at = `custom_field_values.${index}`;
     const field = fields.find(id ?? 0);
     if (field?.archived_at !== null) throw invalidRequest(`${at}.field_id`, 'Must be an active custom field');
-    checkValue(field, value, `${at}.value`);
+    checkRequired({ field, value }, { at: `${at}.value` });
     return { field, value };
   });
   checkOnce(values, (index) => `custom_field_values.${index}.field_id`);
@@ -39,7 +44,7 @@ export function initialValues(fields: Fields, inputs: readonly ValueInput[]): Fi
   const named = new Map(values.map(({ field, value }) => [field.id, value]));
   for (const field of fields.all) {
     if (field.archived_at !== null) continue;
-    if (field.required_on_creation && (named.get(field.id) ?? null) === null) {
+    if (required && field.required_on_creation && (named.get(field.id) ?? null) === null) {
       throw invalidRequest('custom_field_values', `A value of the field ${field.slug} is required`);
     }
     if (!named.has(field.id) && field.default_value !== undefined) values.push({ field, value: field.default_value });
@@ -47,17 +52,20 @@ export function initialValues(fields: Fields, inputs: readonly ValueInput[]): Fi
   return values.filter(({ value }) => value !== null);
 }
 
+/** The values of an incident by the slugs of their fields. */
+type StoredValues = Readonly<Record<string, unknown>>;
+
 /**
- * Validates the changes of a request (contract: Custom fields).
+ * Validates the changes of a request (contract: Custom fields). What is stored may be written again.
  * @throws DomainError `invalid_request` or `unknown_field` naming the property; `invalid_resource_state` for an archived field
  */
-export function valueChanges(fields: Fields, given: readonly ValueInput[]): FieldValue[] {
+export function valueChanges(fields: Fields, given: readonly ValueInput[], stored: StoredValues): FieldValue[] {
   const key = (index: number) => (given[index]?.slug === undefined ? 'field_id' : 'slug');
   const changes = given.map(({ field_id: id, slug, value }, index): FieldValue => {
     const field = slug === undefined ? fields.find(id ?? 0) : fields.findBySlug(slug);
     if (field === undefined) throw invalidRequest(`values.${index}.${key(index)}`, 'Must be an existing custom field');
     checkActive(field);
-    checkValue(field, value, `values.${index}.value`);
+    checkRequired({ field, value }, { at: `values.${index}.value`, stored });
     return { field, value };
   });
   checkOnce(changes, (index) => `values.${index}.${key(index)}`);
@@ -65,10 +73,11 @@ export function valueChanges(fields: Fields, given: readonly ValueInput[]): Fiel
 }
 
 /** @throws DomainError `invalid_resource_state` for an archived field; `invalid_request` for a required field */
-export function unsetChange(field: CustomFieldDefinition): FieldValue {
+export function unsetChange(field: CustomFieldDefinition, stored: StoredValues): FieldValue {
   checkActive(field);
-  checkValue(field, null, 'fieldId');
-  return { field, value: null };
+  const change = { field, value: null };
+  checkRequired(change, { at: 'fieldId', stored });
+  return change;
 }
 
 /** Returns the values by slug after the changes. */
@@ -108,12 +117,27 @@ function checkActive({ slug, archived_at }: CustomFieldDefinition): void {
   if (archived_at !== null) throw invalidState(`The custom field ${slug} is archived`);
 }
 
-function checkValue(field: CustomFieldDefinition, value: unknown, at: string): void {
-  if (value === null) {
-    if (field.required) throw invalidRequest(at, `The field ${field.slug} is required`);
-    return;
+interface CheckContext {
+  /** The property of the request. */
+  at: string;
+  /** What the incident has: the value itself may stay, and so may its elements. */
+  stored?: StoredValues;
+}
+
+/** @throws DomainError `invalid_request` for a null that unsets a required field; as `checkValue` */
+function checkRequired(change: FieldValue, context: CheckContext): void {
+  const { field, value } = change;
+  if (value === null && field.required && (context.stored === undefined || isChange(context.stored, change))) {
+    throw invalidRequest(context.at, `The field ${field.slug} is required`);
   }
-  const violation = findValueViolation(field, value);
+  checkValue(change, context);
+}
+
+/** Null is valid. @throws DomainError `invalid_request` or `unknown_field` naming the property */
+export function checkValue(change: FieldValue, { at, stored = {} }: CheckContext): void {
+  const { field, value } = change;
+  if (value === null || !isChange(stored, change)) return;
+  const violation = findValueViolation(field, value, getValue(stored, field.slug));
   if (violation !== undefined)
     throw new DomainError(violation.code, violation.message, { field: violationField(at, violation) });
 }

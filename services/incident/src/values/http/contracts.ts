@@ -1,5 +1,5 @@
 import { type Contracts, endpoint, type Handlers, pathId } from '@tocsin/http';
-import { INCIDENT, params, write } from '../../incidents/http/contract-parts.ts';
+import { INCIDENT, params, write } from '../../incidents/http/contracts.ts';
 import { valuesPatch, valuesReply } from './wire.ts';
 
 const VALUES = `${INCIDENT}/custom-fields`;

@@ -1,15 +1,15 @@
+import type { CommandDependencies } from '../../incidents/run-command.ts';
 import { incidentStore } from '../../incidents/store/incident-store.ts';
-import { valueStore } from '../store/value-store.ts';
-import type { Dependencies } from '../../dependencies.ts';
+import { listValues } from '../store/value-store.ts';
 import { currentFields, type IncidentValues, setValues, unsetValue } from '../set-values.ts';
 import type { CustomFieldValueWire } from './wire.ts';
 import type { ValueApi } from './contracts.ts';
 
-export const valueHandlers = (dependencies: Dependencies): ValueApi => ({
+export const valueHandlers = (dependencies: CommandDependencies): ValueApi => ({
   listIncidentCustomFields: async ({ principal: { workspace }, params: { id } }) => {
     const incident = await incidentStore(dependencies.database, workspace.id).get(id);
     const fields = await currentFields(dependencies, workspace);
-    const values = await valueStore(dependencies.database, workspace.id).list(incident.id);
+    const values = await listValues(dependencies.database, workspace.id, incident.id);
     return { body: { values: valuesView({ values, fields }) } };
   },
 

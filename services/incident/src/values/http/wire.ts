@@ -31,6 +31,8 @@ const valueInput = z
   })
   .meta({
     id: 'CustomFieldValueChange',
+    minProperties: 2,
+    maxProperties: 2,
     description: 'Requires either `field_id` or `slug`; a null `value` unsets the field',
   });
 

@@ -1,7 +1,9 @@
 import type { FieldType } from '@tocsin/contracts';
-import type { Knex } from '@tocsin/postgres';
+import type { Knex, PreparedStatement } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
-import { VALUE_COLUMNS, type ValueRecord, valueRows } from './value-row.ts';
+import { upsertRows } from '../../shared/store/sql.ts';
+import type { FieldValue } from '../domain/values.ts';
+import { limitGrams, toRecords, VALUE_COLUMNS, type ValueRecord } from './value-row.ts';
 
 /** A value of an incident. */
 export interface StoredValue {
@@ -13,36 +15,54 @@ export interface StoredValue {
   updatedBy: string;
 }
 
-const COLUMNS = VALUE_COLUMNS.join(', ');
-const PUT = `
-  insert into incident_values (workspace_id, incident_id, ${COLUMNS})
-  select ?, ?, ${COLUMNS} from ${valueRows('?')}
-  on conflict (incident_id, field_id) do update set ${VALUE_COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ')}`;
+const VALUE_KEY = ['workspace_id', 'incident_id'];
 
-/** Stores the custom-field values of one workspace's incidents, over a pool or a transaction. */
-export function valueStore(db: Knex, workspaceId: number) {
-  const ofIncident = (incidentId: number) =>
-    db('incident_values').where({ workspace_id: workspaceId, incident_id: incidentId });
-  return {
-    /** Returns the values in no particular order. */
-    list: async (incidentId: number): Promise<StoredValue[]> =>
-      ofIncident(incidentId).select<StoredValue[]>(
-        'field_id as fieldId',
-        'slug',
-        'field_type as fieldType',
-        'value',
-        'updated_at as updatedAt',
-        'updated_by as updatedBy',
-      ),
-
-    /** Inserts or replaces values of an incident that this transaction has locked. */
-    async put(incidentId: number, records: readonly ValueRecord[]): Promise<void> {
-      if (records.length > 0) await db.raw(PUT, [workspaceId, incidentId, JSON.stringify(records)]);
-    },
-
-    /** Deletes values of an incident that this transaction has locked. */
-    async remove(incidentId: number, fieldIds: readonly number[]): Promise<void> {
-      if (fieldIds.length > 0) await ofIncident(incidentId).whereIn('field_id', fieldIds).delete();
-    },
-  };
+/** New values of an incident that this transaction has locked; null removes one. */
+interface ChangedValues {
+  incidentId: number;
+  values: readonly FieldValue[];
+  at: Instant;
+  by: string;
 }
+
+/** The statements that write the values of incidents of a workspace. */
+export function valueStatements(workspaceId: number, changed: readonly ChangedValues[]): PreparedStatement[] {
+  const set = changed.flatMap(({ incidentId, values, at, by }) => {
+    const records = toRecords(
+      values.filter(({ value }) => value !== null),
+      { at, by },
+    );
+    return records.map((record) => ({ ...record, workspace_id: workspaceId, incident_id: incidentId }));
+  });
+  limitGrams(set);
+  const removed = changed.flatMap(({ incidentId, values }) =>
+    values.flatMap(({ field, value }) => (value === null ? [{ incidentId, fieldId: field.id }] : [])),
+  );
+  return [...(set.length > 0 ? [putValues(set)] : []), ...(removed.length > 0 ? [removeValues(removed)] : [])];
+}
+
+const putValues = (records: readonly ValueRecord[]): PreparedStatement => ({
+  name: 'put-values',
+  text: upsertRows('incident_values', { columns: [...VALUE_KEY, ...VALUE_COLUMNS], key: 'incident_id, field_id' }),
+  values: [JSON.stringify(records)],
+});
+
+const removeValues = (values: readonly { incidentId: number; fieldId: number }[]): PreparedStatement => ({
+  name: 'remove-values',
+  text: `delete from incident_values using unnest($1::bigint[], $2::bigint[]) as removed (incident_id, field_id)
+    where incident_values.incident_id = removed.incident_id and incident_values.field_id = removed.field_id`,
+  values: [values.map(({ incidentId }) => incidentId), values.map(({ fieldId }) => fieldId)],
+});
+
+/** Returns the values of an incident in no particular order. */
+export const listValues = async (db: Knex, workspaceId: number, incidentId: number): Promise<StoredValue[]> =>
+  db('incident_values')
+    .where({ workspace_id: workspaceId, incident_id: incidentId })
+    .select<StoredValue[]>(
+      'field_id as fieldId',
+      'slug',
+      'field_type as fieldType',
+      'value',
+      'updated_at as updatedAt',
+      'updated_by as updatedBy',
+    );

@@ -46,35 +46,35 @@ export interface ExhaustedKeys {
 const PAGE = 64;
 
 /**
- * Reads the first due deliveries of each lane; a lane is the queue of one subscription. It goes from lane to lane by
- * a loose index scan, so the cost does not depend on the length of a lane. Deliveries that are postponed are in no lane.
- * It reads two per lane, because a host has two slots. The lateral joins read subscriptions lane by lane: the planner
- * overestimates the lanes and would scan the whole table.
+ * Reads the first due deliveries of each subscription's queue. A loose index scan finds the queues, so the cost does not
+ * depend on their lengths. Deliveries that are postponed are in no queue. It reads two of each, because a host has two
+ * slots. The lateral joins read one subscription after the other: the planner overestimates the number of queues and would
+ * scan the whole table.
  */
 const CANDIDATES = `
-  with recursive lanes as (
+  with recursive queues as (
     (select workspace_id, subscription_id from deliveries
       where status = 'queued' and not is_postponed and workspace_id > $2::bigint and workspace_id <= $3::bigint
       order by workspace_id, subscription_id limit 1)
     union all
-    select next.workspace_id, next.subscription_id from lanes cross join lateral (
+    select next.workspace_id, next.subscription_id from queues cross join lateral (
       select workspace_id, subscription_id from deliveries
       where status = 'queued' and not is_postponed and workspace_id <= $3::bigint
-        and (workspace_id, subscription_id) > (lanes.workspace_id, lanes.subscription_id)
+        and (workspace_id, subscription_id) > (queues.workspace_id, queues.subscription_id)
       order by workspace_id, subscription_id limit 1
     ) as next
   )
-  select head.id as "deliveryId", head.due_at as "dueAt", lanes.workspace_id as "workspaceId", subscription.host, address.ip
-  from lanes
-  cross join lateral (select host from subscriptions where id = lanes.subscription_id limit 1) as subscription
+  select head.id as "deliveryId", head.due_at as "dueAt", queues.workspace_id as "workspaceId", subscription.host, address.ip
+  from queues
+  cross join lateral (select host from subscriptions where id = queues.subscription_id limit 1) as subscription
   left join lateral (select ip from host_addresses where host = subscription.host limit 1) as address on true
   cross join lateral (
     select id, due_at from deliveries
-    where status = 'queued' and not is_postponed and workspace_id = lanes.workspace_id and subscription_id = lanes.subscription_id
+    where status = 'queued' and not is_postponed and workspace_id = queues.workspace_id and subscription_id = queues.subscription_id
       and due_at <= $1 and deadline_at > $1 and attempts < ${MAX_ATTEMPTS}
     order by due_at, id limit 2
   ) as head
-  where lanes.workspace_id <> all($4::bigint[]) and subscription.host <> all($5::text[])
+  where queues.workspace_id <> all($4::bigint[]) and subscription.host <> all($5::text[])
     and (address.ip is null or address.ip <> all($6::text[]))
   limit ${PAGE}`;
 
@@ -110,7 +110,7 @@ const RETURN_DUE = `
     order by due_at limit ${MOST_DUE} for update skip locked
   ))`;
 
-/** Puts postponed deliveries whose time has come into their lanes, before candidates are looked for. */
+/** Puts postponed deliveries whose time has come into the queues of their subscriptions, before candidates are looked for. */
 export const returnDueStatement = (time: Instant | null): PreparedStatement<never> => ({
   name: 'return-due-deliveries',
   text: RETURN_DUE,
@@ -159,7 +159,7 @@ export const toClaim = ({ keyId, ciphertext, ...claim }: LeaseRow): Claim => ({ 
 /**
  * The time and the secrets that are valid, the current one first, if nothing has changed since the claim: the slot is
  * held for this address and this minute, and the delivery is leased and not held. Then it counts the attempt, and
- * remembers the address after that: who waits for a delivery must not hold the row of a host.
+ * remembers the address after that: whoever waits for a delivery must not hold the row of a host.
  */
 const CONFIRM = `
   with confirmed as (

@@ -4,13 +4,14 @@ import {
   type EventData,
   eventData,
   eventWorkspace,
+  FEED_TYPES,
+  type FeedType,
   incidentReference,
   incidentSnapshot,
   timelineEventSnapshot,
 } from '@tocsin/contracts';
 import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
-import { FEED_TYPES, type FeedType } from '../domain/feed-types.ts';
 
 /** Schemas that several types of events have; the API description has each of them once. */
 const COMPONENTS: readonly z.ZodType[] = [

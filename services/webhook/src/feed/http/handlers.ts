@@ -5,8 +5,8 @@ import type { Instant } from '@tocsin/runtime';
 import type { Time } from '../../shared/store/time.ts';
 import type { FeedCursors } from '../feed-cursors.ts';
 import type { FeedEpoch } from '../feed-epoch.ts';
-import type { FeedTails } from '../feed-tails.ts';
 import { type FollowedFeed, openStream, waitForPage } from '../follow-feed.ts';
+import type { RecentEvents } from '../recent-events.ts';
 import { endOfFeed, type PageSize, readFeed, readFeedFrom } from '../read-feed.ts';
 import type { FeedApi } from './contracts.ts';
 import { type FeedRequest, readFeedRequest } from './request.ts';
@@ -16,7 +16,7 @@ export interface FeedDependencies {
   time: Time;
   cursors: FeedCursors;
   epoch: FeedEpoch;
-  tails: FeedTails;
+  recent: RecentEvents;
 }
 
 /** The event feed (contract: Event feed, Waiting and streaming). */

@@ -1,8 +1,8 @@
-import { ceilTimestamp, type Principal } from '@tocsin/contracts';
+import { ceilTimestamp, FEED_TYPES, type Principal } from '@tocsin/contracts';
 import { DEFAULT_LIMIT, invalidRequest } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import type { z } from 'zod';
-import { FEED_TYPES, readableTypes } from '../domain/feed-types.ts';
+import { readableTypes } from '../domain/feed-types.ts';
 import type { FeedFilter } from '../store/feed-reader.ts';
 import type { feedQuery } from './wire.ts';
 

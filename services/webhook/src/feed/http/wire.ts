@@ -1,8 +1,8 @@
-import { timestampInput } from '@tocsin/contracts';
+import { FEED_TYPES, timestampText } from '@tocsin/contracts';
 import { DEFAULT_LIMIT, schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { feedEvent } from './event-wire.ts';
-import { FEED_TYPES, RESOURCE_KINDS } from '../domain/feed-types.ts';
+import { RESOURCE_KINDS } from '../domain/feed-types.ts';
 
 const MAX_CURSOR = 4_096;
 /** More than there are types. */
@@ -19,9 +19,10 @@ export const feedQuery = z.strictObject({
     description: 'A `next_cursor` of the feed, unchanged: the events behind it. Not allowed with from',
   }),
   from: z
-    .union([z.enum(['beginning', 'now']), timestampInput], {
-      error: 'Must be beginning, now, or an RFC 3339 timestamp with a time zone',
-    })
+    .union([
+      z.enum(['beginning', 'now']),
+      timestampText('Must be beginning, now, or an RFC 3339 timestamp with a time zone'),
+    ])
     .optional()
     .meta({
       description:
@@ -44,7 +45,7 @@ export const feedQuery = z.strictObject({
     .optional()
     .meta({
       description:
-        'The resource that the events are about, as `<kind>:<id>`: `incident:12` has the events of the incident and of its timeline; default: any',
+        'The resource that the events are about, as `<kind>:<id>`: `incident:12` has the events of the incident, of its timeline and of its follow-ups; default: any',
     }),
   limit: z
     .int()

@@ -29,6 +29,7 @@ export const FAILURE_REASONS = [
   'body_too_large',
   'blocked_address',
   'dns',
+  'proxy',
 ] as const;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 

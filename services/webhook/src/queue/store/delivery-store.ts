@@ -61,12 +61,12 @@ const LOCK_LEASED = `
   select status from deliveries where lease_token = $1 and status in ('queued', 'held') for update`;
 
 const RELEASE = `
-  update deliveries set lease_token = null, due_at = $2
+  update deliveries set lease_token = null, due_at = $2, attempts = $3
   where lease_token = $1 and status in ('queued', 'held')`;
 
 const COUNT_ATTEMPT = `update deliveries set attempts = $2 where lease_token = $1`;
 
-/** Also uncounts the attempt, if its request was confirmed, and frees the slot. */
+/** Frees the slot, too, and uncounts the attempt if its request was confirmed. */
 const GIVE_BACK = `
   with closed as (delete from slots where token = $1)
   update deliveries set lease_token = null, attempts = $2, internal_failures = $3, last_error = $4, last_status = null,
@@ -164,8 +164,8 @@ export function deliveryStore(db: Knex) {
     },
 
     /** Ends a lease as if the delivery had not been claimed. */
-    async release(token: string, dueAt: Instant): Promise<void> {
-      await runPrepared(db, 'release-delivery', RELEASE, [token, dueAt]);
+    async release({ token, attempts }: { token: string; attempts: number }, dueAt: Instant): Promise<void> {
+      await runPrepared(db, 'release-delivery', RELEASE, [token, dueAt, attempts - 1]);
     },
 
     /** Counts the attempt of a delivery that this transaction has locked. */
@@ -212,7 +212,7 @@ export function deliveryStore(db: Knex) {
     },
 
     /** Fails deliveries that are past their deadline or whose last attempt was lost in a crash; returns how many. */
-    async giveUp(now: Instant): Promise<{ deadline: number; exhausted: number }> {
+    async failExpired(now: Instant): Promise<{ deadline: number; exhausted: number }> {
       const fail = async (condition: (query: Knex.QueryBuilder) => Knex.QueryBuilder) => {
         const idle = db('deliveries')
           .select('id')

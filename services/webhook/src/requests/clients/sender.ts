@@ -1,6 +1,6 @@
 import { currentDryRun, inSpan, markFailed, requestSpan, type Span, traceHeaders } from '@tocsin/runtime';
 import {
-  type AllowedDestinations,
+  type Egress,
   type PreparedRequest,
   publicOrAllowed,
   type Resolve,
@@ -9,6 +9,7 @@ import {
   systemResolver,
 } from '@tocsin/safe-http';
 import type { Outcome } from '../../queue/domain/delivery.ts';
+import type { Destination, ReceiverHeaders } from '../domain/destination.ts';
 
 const TIMEOUT = 10_000;
 const MAX_RESPONSE_BYTES = 65_536;
@@ -20,23 +21,24 @@ export interface Sender {
    * @param prepare see `SafeRequest`; returns the headers too, because requests are signed right before they are sent
    */
   post(
-    url: string,
+    destination: Destination,
     prepare: (ip: string) => Promise<PreparedRequest | undefined>,
   ): Promise<Outcome | { kind: 'cancelled' }>;
 }
 
 export interface SenderOptions {
-  allowed: AllowedDestinations;
+  egress: Egress;
   resolve?: Resolve | undefined;
   ca?: string | undefined;
   /** From the DNS lookup to the last byte of the response; milliseconds (contract: Deliveries). */
   timeout?: number | undefined;
 }
 
-export function sender({ allowed, resolve = systemResolver(), ca, timeout = TIMEOUT }: SenderOptions): Sender {
-  const http = safeHttp({ allows: publicOrAllowed(allowed), resolve, ca });
+export function sender({ egress, resolve = systemResolver(), ca, timeout = TIMEOUT }: SenderOptions): Sender {
+  const { allowed, proxy } = egress;
+  const http = safeHttp({ allows: publicOrAllowed(allowed), resolve, ca, proxy });
   return {
-    post: async (url, prepare) => {
+    post: async ({ url, headers: own }, prepare) => {
       if (currentDryRun() !== undefined) return ACCEPTED;
       return inSpan(requestSpan('POST', new URL(url)), async (span) => {
         const response = await http.request({
@@ -44,7 +46,7 @@ export function sender({ allowed, resolve = systemResolver(), ca, timeout = TIME
           method: 'POST',
           timeout,
           maxBodyBytes: MAX_RESPONSE_BYTES,
-          prepare: async (ip) => withTrace(await prepare(ip)),
+          prepare: async (ip) => withHeaders(own, withTrace(await prepare(ip))),
         });
         const outcome = outcomeOf(response);
         if (span !== undefined) recordOutcome(span, outcome);
@@ -60,6 +62,10 @@ function withTrace(prepared: PreparedRequest | undefined): PreparedRequest | und
   if (prepared === undefined || trace === undefined) return prepared;
   return { ...prepared, headers: { ...prepared.headers, traceparent: trace.traceparent } };
 }
+
+/** Adds the headers of the receiver, which replace none. */
+const withHeaders = (own: ReceiverHeaders, prepared: PreparedRequest | undefined): PreparedRequest | undefined =>
+  prepared && { ...prepared, headers: { ...own, ...prepared.headers } };
 
 type Attempt = Outcome | { kind: 'cancelled' };
 

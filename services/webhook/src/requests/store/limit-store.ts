@@ -75,7 +75,7 @@ type UsedWindowRow = { now: Instant } & (WindowUse | { scope: null; key: null; u
 export const limitStatements = {
   lock: (): PreparedStatement<{ last_workspace_id: number }> => ({ name: 'lock-limits', text: LOCK, values: [] }),
 
-  /** With `usedSlots` for `readUse`. */
+  /** `budgetOf` takes the rows of this statement and of `usedSlots`. */
   usedWindows: (time: Instant | null): PreparedStatement<UsedWindowRow> => ({
     name: 'find-used-windows',
     text: USED_WINDOWS,

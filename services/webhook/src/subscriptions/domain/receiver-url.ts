@@ -2,10 +2,10 @@ import { isIP } from 'node:net';
 import { invalidRequest } from '@tocsin/http';
 import {
   type AllowedDestinations,
-  canonicalAddress,
   type DestinationProblem,
   findDestinationProblem,
   HOW_TO_ALLOW,
+  reachedAddress,
 } from '@tocsin/safe-http';
 
 export interface ReceiverUrl {
@@ -16,6 +16,9 @@ export interface ReceiverUrl {
   /** Key of the limits by host. */
   host: string;
 }
+
+/** What the API description says of the URLs that `readReceiverUrl` accepts (ADR 82). */
+export const URL_PATTERN = String.raw`^[Hh][Tt][Tt][Pp][Ss]://[^\x00-\x20\x7F\\/?#@]+(?:[/?][^\x00-\x20\x7F\\#]*)?$`;
 
 const MESSAGES: Record<DestinationProblem, string> = {
   port: `Must use port 443; ${HOW_TO_ALLOW}`,
@@ -47,6 +50,6 @@ export function readReceiverUrl(text: string, allowed: AllowedDestinations): Rec
   return {
     href: url.href,
     origin: `https://${hostname}`,
-    host: isIP(literal) === 0 ? hostname : canonicalAddress(literal),
+    host: isIP(literal) === 0 ? hostname : reachedAddress(literal),
   };
 }

@@ -26,6 +26,8 @@ export interface Subscription {
   origin: string;
   host: string;
   eventTypes: readonly WebhookEventType[];
+  /** The names of the receiver's headers, whose values are encrypted with the URL. */
+  headerNames: readonly string[];
   status: SubscriptionStatus;
   verified: boolean;
   consecutiveFailures: number;

@@ -1,6 +1,6 @@
 import { type Contracts, endpoint, type Handlers } from '@tocsin/http';
 import { z } from 'zod';
-import { newWebhook, secretReply, webhookList, webhookReply } from './wire.ts';
+import { newHeaders, newWebhook, secretReply, webhookList, webhookReply } from './wire.ts';
 
 const WEBHOOKS = '/api/v1/settings/webhooks';
 const WEBHOOK = `${WEBHOOKS}/{id}`;
@@ -45,6 +45,13 @@ export const subscriptionContracts = {
     ...endpoint('POST', `${WEBHOOK}/resume`, 'Resume a paused webhook subscription'),
     ...change,
     params,
+    reply: webhook,
+  },
+  replaceWebhookHeaders: {
+    ...endpoint('PUT', `${WEBHOOK}/headers`, "Replace the headers of the receiver's own"),
+    ...change,
+    params,
+    body: newHeaders,
     reply: webhook,
   },
   rotateWebhookSecret: {

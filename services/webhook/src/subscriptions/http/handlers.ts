@@ -1,16 +1,24 @@
 import type { RouteRequest } from '@tocsin/http';
 import { changeBy } from '@tocsin/messaging';
-import type { Dependencies, SubscriptionCommand } from '../../dependencies.ts';
+import type { AllowedDestinations } from '@tocsin/safe-http';
+import type { SendingDependencies, SubscriptionCommand, SubscriptionDependencies } from '../subscription-command.ts';
 import { createSubscription } from '../create-subscription.ts';
 import type { Subscription } from '../domain/subscription.ts';
-import { rotateSecret } from '../rotate-secret.ts';
 import { subscriptionStore } from '../store/subscription-store.ts';
-import { pauseSubscription, resumeSubscription, revokeSubscription } from '../subscription-lifecycle.ts';
+import {
+  pauseSubscription,
+  replaceHeaders,
+  resumeSubscription,
+  revokeSubscription,
+  rotateSecret,
+} from '../subscription-lifecycle.ts';
 import { verifySubscription } from '../verify-subscription.ts';
 import type { SubscriptionApi } from './contracts.ts';
 import type { WebhookWire } from './wire.ts';
 
-export const subscriptionHandlers = (dependencies: Dependencies): SubscriptionApi => ({
+export const subscriptionHandlers = (
+  dependencies: SubscriptionDependencies & SendingDependencies & { allowed: AllowedDestinations },
+): SubscriptionApi => ({
   listWebhooks: async ({ principal }) => {
     const subscriptions = await subscriptionStore(dependencies.database, principal.workspace.id).list();
     return { body: { webhooks: subscriptions.map(webhookView) } };
@@ -23,25 +31,20 @@ export const subscriptionHandlers = (dependencies: Dependencies): SubscriptionAp
       url: body.url,
       name: body.name?.trim() ?? null,
       eventTypes: body.event_types,
+      ...(body.headers !== undefined && { headers: body.headers }),
     });
     return { body: { webhook: webhookView(subscription), secret } };
   },
 
-  verifyWebhook: async (request) => ({
-    body: { webhook: webhookView(await verifySubscription(dependencies, commandOf(request))) },
-  }),
+  verifyWebhook: async (request) => replyOf(await verifySubscription(dependencies, commandOf(request))),
+  pauseWebhook: async (request) => replyOf(await pauseSubscription(dependencies, commandOf(request))),
+  resumeWebhook: async (request) => replyOf(await resumeSubscription(dependencies, commandOf(request))),
+  revokeWebhook: async (request) => replyOf(await revokeSubscription(dependencies, commandOf(request))),
 
-  pauseWebhook: async (request) => ({
-    body: { webhook: webhookView(await pauseSubscription(dependencies, commandOf(request))) },
-  }),
-
-  resumeWebhook: async (request) => ({
-    body: { webhook: webhookView(await resumeSubscription(dependencies, commandOf(request))) },
-  }),
-
-  revokeWebhook: async (request) => ({
-    body: { webhook: webhookView(await revokeSubscription(dependencies, commandOf(request))) },
-  }),
+  replaceWebhookHeaders: async (request) => {
+    const command = { ...commandOf(request), headers: request.body.headers };
+    return replyOf(await replaceHeaders(dependencies, command));
+  },
 
   rotateWebhookSecret: async (request) => {
     const { subscription, secret } = await rotateSecret(dependencies, commandOf(request));
@@ -54,12 +57,15 @@ const commandOf = (request: RouteRequest<{ id: string }, unknown, unknown>): Sub
   id: request.params.id,
 });
 
+const replyOf = (subscription: Subscription) => ({ body: { webhook: webhookView(subscription) } });
+
 function webhookView(subscription: Subscription): WebhookWire {
   return {
     id: subscription.id,
     name: subscription.name,
     url: subscription.origin,
     event_types: [...subscription.eventTypes],
+    header_names: [...subscription.headerNames],
     status: subscription.status,
     created_at: subscription.createdAt,
     updated_at: subscription.updatedAt,

@@ -1,6 +1,14 @@
 import { instant, nameText } from '@tocsin/contracts';
 import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
+import {
+  HEADER_NAME,
+  HEADER_NAME_PATTERN,
+  HEADER_VALUE,
+  MAX_HEADER_VALUE,
+  MAX_HEADERS,
+} from '../../requests/domain/destination.ts';
+import { URL_PATTERN } from '../domain/receiver-url.ts';
 import { EVENT_TYPES, STATUSES } from '../domain/subscription.ts';
 
 /** More than there are, so that duplicates are reported as such. */
@@ -11,7 +19,8 @@ const eventTypes = z
   .array(z.enum(EVENT_TYPES))
   .min(1)
   .max(MAX_EVENT_TYPES)
-  .refine((types) => new Set(types).size === types.length, 'Must not contain duplicates');
+  .refine((types) => new Set(types).size === types.length, 'Must not contain duplicates')
+  .meta({ uniqueItems: true });
 
 /** A webhook subscription (contract: Webhooks). All properties are always present. */
 const webhook = z
@@ -20,6 +29,9 @@ const webhook = z
     name: z.string().nullable().meta({ description: 'What its users call it; null: it has no name' }),
     url: z.string().meta({ description: 'Scheme and host of the receiver; the rest is never shown' }),
     event_types: eventTypes.meta({ description: 'The types of events that are sent' }),
+    header_names: z.array(z.string()).meta({
+      description: "Names of the headers of the receiver's own that requests have; their values are never shown",
+    }),
     status: z.enum(STATUSES).meta({
       description:
         'Only `active` subscriptions get new events; a new one is `paused` until it is verified; `revoked` is final',
@@ -55,9 +67,38 @@ export const webhookList = z.strictObject({
     .meta({ description: 'All active and paused subscriptions, and the latest revoked ones: 1,000 at most' }),
 });
 
+const headerName = z.string().regex(HEADER_NAME, {
+  error: 'Must have Authorization or names that begin with X-, and none that proxies set or that change the method',
+});
+const HEADER_VALUE_FORM = `Must be 1 to ${MAX_HEADER_VALUE} visible ASCII characters, with spaces between them`;
+const headerValue = z
+  .string()
+  .max(MAX_HEADER_VALUE, { error: HEADER_VALUE_FORM, abort: true })
+  .regex(HEADER_VALUE, { error: HEADER_VALUE_FORM });
+
+const headers = z
+  .record(headerName, headerValue)
+  .refine((given) => Object.keys(given).length <= MAX_HEADERS, `Must have at most ${MAX_HEADERS} headers`)
+  .refine(
+    (given) => new Set(Object.keys(given).map((name) => name.toLowerCase())).size === Object.keys(given).length,
+    'Must not have a header twice, in whatever case of letters',
+  )
+  .meta({ maxProperties: MAX_HEADERS, propertyNames: { pattern: HEADER_NAME_PATTERN } });
+
+export const newHeaders = z
+  .strictObject({
+    headers: headers.meta({
+      description:
+        "All headers of the receiver's own, by name: `Authorization`, or names that begin with `X-`; empty: none. Values are never shown again",
+    }),
+  })
+  .meta({ id: 'WebhookHeaders' });
+
 export const newWebhook = z
   .strictObject({
     url: z.string().max(2048).meta({
+      format: 'uri',
+      pattern: URL_PATTERN,
       description:
         'Absolute https URL of the receiver, on port 443 of a public address or in a network that the operator has opened, without credentials or fragment',
     }),
@@ -67,6 +108,11 @@ export const newWebhook = z
     event_types: eventTypes.optional().meta({
       description: 'The types of events to send, without duplicates; default: all',
       default: [...EVENT_TYPES],
+    }),
+    headers: headers.optional().meta({
+      description:
+        'Headers that requests to the receiver have, such as what a gateway before it asks for, by name: `Authorization`, or names that begin with `X-`. Values are never shown again',
+      default: {},
     }),
   })
   .meta({ id: 'NewWebhook' });

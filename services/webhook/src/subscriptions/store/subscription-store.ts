@@ -11,6 +11,7 @@ const COLUMNS = {
   origin: 'origin',
   host: 'host',
   eventTypes: 'event_types',
+  headerNames: 'header_names',
   status: 'status',
   verified: 'verified',
   consecutiveFailures: 'consecutive_failures',
@@ -96,6 +97,10 @@ export function subscriptionStore(db: Knex, workspaceId: number) {
         .whereNotNull('url_key_id')
         .whereNotNull('url_ciphertext')
         .first<Sealed | undefined>('url_key_id as keyId', 'url_ciphertext as ciphertext');
+    },
+
+    async setUrl(id: string, { keyId, ciphertext }: Sealed): Promise<void> {
+      await own().where({ id }).update({ url_key_id: keyId, url_ciphertext: ciphertext });
     },
 
     async deleteUrl(id: string): Promise<void> {

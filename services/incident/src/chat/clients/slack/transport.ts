@@ -1,14 +1,15 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import type { FetchFunction } from '@slack/web-api';
+import { type FetchFunction, type Logger, LogLevel, WebClient } from '@slack/web-api';
 import { inSpan, requestSpan } from '@tocsin/runtime';
+import { type EgressProxy, tunnelAgent } from '@tocsin/safe-http';
 import { z } from 'zod';
 import { ChatError } from '../chat.ts';
-import { rateLimited } from './errors.ts';
+import { rateLimited, toChatError } from './errors.ts';
 
 /** Sends a sequence of calls to Slack's API. */
-export interface Transport {
+interface Transport {
   /** @throws ChatError unless Slack's API responds, with success or an error code */
   fetch: FetchFunction;
   /** Closes all connections. */
@@ -20,7 +21,8 @@ const MAX_RESPONSE_BYTES = 10_485_760;
 
 const apiResponse = z.union([z.object({ ok: z.literal(true) }), z.object({ ok: z.literal(false), error: z.string() })]);
 
-interface Timeouts {
+interface TransportOptions {
+  proxy: EgressProxy | undefined;
   /** Cancels all calls. */
   deadline: AbortSignal;
   /** Milliseconds for one call. */
@@ -31,9 +33,14 @@ interface Timeouts {
  * Sends calls over one connection until the deadline. Node's `fetch` is not used: after an abort it keeps a connection
  * attempt, and so the process, alive for ten seconds.
  */
-export function transport(apiUrl: string, { deadline, callTimeout }: Timeouts): Transport {
+function transport(apiUrl: string, { proxy, deadline, callTimeout }: TransportOptions): Transport {
   const { Agent, request: send } = /^https:/i.test(apiUrl) ? https : http;
-  const agent = new Agent({ keepAlive: true });
+  const proxyUrl = proxy?.urlFor(new URL(apiUrl));
+  const closing = new AbortController();
+  const agent =
+    proxyUrl === undefined
+      ? new Agent({ keepAlive: true })
+      : tunnelAgent(proxyUrl, AbortSignal.any([deadline, closing.signal]));
 
   const sendRequest = async (signal: AbortSignal, [url, init]: Parameters<FetchFunction>): Promise<Response> => {
     const request = send(url, { method: init?.method, headers: init?.headers, agent, signal });
@@ -66,7 +73,10 @@ export function transport(apiUrl: string, { deadline, callTimeout }: Timeouts): 
         throw new ChatError('unavailable', message, { cause: error });
       }
     },
-    close: () => agent.destroy(),
+    close: () => {
+      closing.abort();
+      agent.destroy();
+    },
   };
 }
 
@@ -87,4 +97,64 @@ function isApiResponse(body: string): boolean {
   } catch {
     return false;
   }
+}
+
+export interface SlackOptions {
+  /** A bot's token. */
+  token: string;
+  /** The API's base URL, with or without a trailing slash; default: Slack's. */
+  apiUrl: string | undefined;
+  proxy?: EgressProxy | undefined;
+  /** Milliseconds for one call of the port, including all its requests to Slack. */
+  timeout: number;
+  /** Milliseconds for one request to Slack; default: `timeout`. */
+  callTimeout?: number;
+  /** Cancels the current call. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Runs one call of the port with a Slack client. @throws ChatError and no other error */
+type SlackConnection = <Result>(work: (slack: WebClient) => Promise<Result>) => Promise<Result>;
+
+const SLACK_API_URL = 'https://slack.com/api/';
+/** The characters that a header can carry without spaces. */
+const TOKEN_PATTERN = /^[!-~]+$/;
+
+const ignore = () => undefined;
+/** The library logs channel names and other customer data; our errors contain what is needed. */
+const SILENT_LOGGER: Logger = {
+  debug: ignore,
+  info: ignore,
+  warn: ignore,
+  error: ignore,
+  setLevel: ignore,
+  getLevel: () => LogLevel.ERROR,
+  setName: ignore,
+};
+
+export function slackConnection({
+  token,
+  apiUrl = SLACK_API_URL,
+  proxy,
+  timeout,
+  callTimeout = timeout,
+  signal,
+}: SlackOptions): SlackConnection {
+  return async (work) => {
+    if (!TOKEN_PATTERN.test(token)) throw new ChatError('not_connected', 'The token is malformed');
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), timeout);
+    const cancellation = signal === undefined ? deadline.signal : AbortSignal.any([deadline.signal, signal]);
+    const { fetch, close } = transport(apiUrl, { proxy, deadline: cancellation, callTimeout });
+    try {
+      return await work(
+        new WebClient(token, { slackApiUrl: apiUrl, fetch, logger: SILENT_LOGGER, retryConfig: { retries: 0 } }),
+      );
+    } catch (error) {
+      throw toChatError(error);
+    } finally {
+      clearTimeout(timer);
+      close();
+    }
+  };
 }

@@ -1,0 +1,175 @@
+import type { AlertNotification } from '@tocsin/sdk';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useApiKeys, useList } from '../api/hooks.ts';
+import { configurationFor, isMonitor, type Monitor, MONITORS } from '../monitors/monitors.ts';
+import { formatName, plural } from '../ui/format.ts';
+import { Copy } from '../ui/dialogs.tsx';
+import { choices, Select } from '../ui/fields.tsx';
+import { Card, Page } from '../ui/layout.tsx';
+import { Empty, Loaded, More } from '../ui/states.tsx';
+import { type Columns, Named, Table } from '../ui/table.tsx';
+import { Ago, Badge } from '../ui/texts.tsx';
+import ui from '../ui/ui.module.css';
+
+type Outcome = AlertNotification['outcome'];
+
+interface AlertsSearch {
+  monitor?: Monitor;
+  outcome?: Outcome;
+  key?: number;
+}
+
+const OUTCOMES = new Map<Outcome, 'good' | 'warn' | 'bad' | 'plain'>([
+  ['declared', 'warn'],
+  ['reopened', 'warn'],
+  ['collected', 'warn'],
+  ['added', 'plain'],
+  ['ended', 'good'],
+  ['unchanged', 'plain'],
+  ['refused', 'bad'],
+]);
+
+const FORMATS: Readonly<Record<AlertNotification['format'], string>> = {
+  alertmanager: 'Alertmanager',
+  pagerduty: 'PagerDuty',
+  tocsin: 'Tocsin',
+};
+
+/** Anybody may write an address: what it does not understand is left out. */
+export const readAlertsSearch = ({ monitor, outcome, key }: Record<string, unknown>): AlertsSearch => ({
+  ...(isMonitor(monitor) && { monitor }),
+  ...(OUTCOMES.has(outcome as Outcome) && { outcome: outcome as Outcome }),
+  ...(typeof key === 'number' && { key }),
+});
+
+const route = getRouteApi('/alerts');
+
+/** Milliseconds: notifications that change no incident are in no event. */
+const EVERY = 10_000;
+
+export function AlertsPage() {
+  const search = route.useSearch();
+  const navigate = useNavigate({ from: '/alerts' });
+  const change = (changes: AlertsSearch) =>
+    void navigate({ search: (before) => ({ ...before, ...changes }), replace: true, resetScroll: false });
+  return (
+    <Page
+      title="Alerts"
+      guide="alerts"
+      lead="Monitors declare incidents, write their timelines and end them, each with a key of its own."
+    >
+      <div className={ui.stack}>
+        <SetUp monitor={search.monitor ?? 'alertmanager'} onMonitor={(monitor) => change({ monitor })} />
+        <Notifications search={search} change={change} />
+      </div>
+    </Page>
+  );
+}
+
+function SetUp({ monitor, onMonitor }: { monitor: Monitor; onMonitor: (monitor: Monitor) => void }) {
+  const configuration = configurationFor(monitor, window.location);
+  return (
+    <Card
+      title="Set up a monitor"
+      padded
+      actions={<Select bare label="Monitor" options={MONITORS} value={monitor} onValue={onMonitor} />}
+    >
+      <div className={ui.field}>
+        <p>
+          Make a key for this monitor alone under <Link to="/keys">Keys and sessions</Link>, with the scope{' '}
+          <code>alerts:write</code> and nothing else, and put its token in the place of <code>tcs_…</code>. You need a
+          responder seat.
+        </p>
+        <pre className={ui.code}>{configuration}</pre>
+        <Copy key={monitor} value={configuration} />
+      </div>
+    </Card>
+  );
+}
+
+const COLUMNS: Columns<AlertNotification> = [
+  ['When', ({ received_at: time }) => <Ago time={time} />],
+  ['Monitor', ({ api_key: { name, prefix } }) => <Named name={name} about={<code>{prefix}…</code>} />],
+  [
+    'Alert',
+    ({ identity, format, groups }) => (
+      <>
+        <code className={ui.identity}>{identity || 'unknown'}</code>
+        <p className={ui.muted}>
+          {FORMATS[format]}
+          {groups > 1 && `, ${plural(groups, 'group')}`}
+        </p>
+      </>
+    ),
+  ],
+  [
+    'Outcome',
+    ({ outcome, reason }) => (
+      <>
+        <Badge tone={OUTCOMES.get(outcome)}>{formatName(outcome)}</Badge>
+        {reason && <p className={ui.muted}>{reason}</p>}
+      </>
+    ),
+  ],
+  [
+    'Incident',
+    ({ incident }) =>
+      incident && (
+        <Link to="/incidents/$id" params={{ id: incident.human_id }}>
+          {incident.human_id}
+        </Link>
+      ),
+  ],
+  [
+    'Alerts',
+    ({ started, ended, unchanged }) =>
+      Object.entries({ started, ended, unchanged })
+        .flatMap(([name, count]) => (count > 0 ? `${count.toLocaleString('en')} ${name}` : []))
+        .join(', '),
+  ],
+];
+
+function Notifications({ search, change }: { search: AlertsSearch; change: (changes: AlertsSearch) => void }) {
+  const { outcome, key } = search;
+  const { data: keys = [] } = useApiKeys();
+  const monitors = keys.filter(({ scopes }) => scopes.includes('alerts:write'));
+  const list = useList<AlertNotification>('/alerts', 'notifications', { outcome, key_id: key }, { every: EVERY });
+  return (
+    <Card
+      title="Notifications of the last 7 days"
+      actions={
+        <>
+          <Select
+            bare
+            label="Key"
+            options={[['', 'Any key'], ...choices(monitors, 'id', 'name')]}
+            value={String(key ?? '')}
+            onValue={(value) => change({ key: value === '' ? undefined : Number(value) })}
+          />
+          <Select<Outcome | ''>
+            bare
+            label="Outcome"
+            options={[['', 'Any outcome'], ...[...OUTCOMES.keys()].map((each) => [each, formatName(each)] as const)]}
+            value={outcome ?? ''}
+            onValue={(value) => change({ outcome: value || undefined })}
+          />
+        </>
+      }
+    >
+      <Loaded query={list}>
+        {({ rows }) => {
+          if (rows.length > 0)
+            return <Table label="Notifications" columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />;
+          if (outcome !== undefined || key !== undefined)
+            return <Empty title="No notification matches" icon="search" />;
+          return (
+            <Empty title="No monitor has sent anything" icon="alert">
+              What a monitor sends is here at once, also if it is refused.
+            </Empty>
+          );
+        }}
+      </Loaded>
+      <More list={list} />
+    </Card>
+  );
+}

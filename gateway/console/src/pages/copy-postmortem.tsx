@@ -1,0 +1,32 @@
+import type { Incident } from '@tocsin/sdk';
+import { useState } from 'react';
+import { readMarkdown } from '../api/client.ts';
+import { Button } from '../ui/button.tsx';
+import { say, sayError } from '../ui/toast.tsx';
+
+/** Copies the post-mortem of an incident as Markdown. */
+export function CopyPostmortem({ incident: { id, human_id: name } }: { incident: Incident }) {
+  const [busy, setBusy] = useState(false);
+  const copy = async () => {
+    setBusy(true);
+    const text = readMarkdown(`/incidents/${id}/postmortem`);
+    try {
+      // The clipboard is asked at once, while the click allows it, and waits for the text.
+      await navigator.clipboard.write([new ClipboardItem({ 'text/plain': text })]);
+      say(`The post-mortem of ${name} is copied as Markdown.`);
+    } catch {
+      try {
+        await text;
+        say('The browser does not let this page copy: it needs HTTPS and your permission.');
+      } catch (error) {
+        sayError(error);
+      }
+    }
+    setBusy(false);
+  };
+  return (
+    <Button icon="copy" kind="quiet" busy={busy} onClick={() => void copy()}>
+      Copy post-mortem
+    </Button>
+  );
+}

@@ -1,0 +1,83 @@
+import type { Incident } from '@tocsin/sdk';
+import { type InfiniteData, useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { type ApiError, read } from '../api/client.ts';
+import { queryClient, useGet } from '../api/hooks.ts';
+import { buttonClass } from '../ui/button.tsx';
+import { Empty, Loaded } from '../ui/states.tsx';
+import { sayError } from '../ui/toast.tsx';
+import ui from '../ui/ui.module.css';
+import { useIncidentKeys } from './incident-keys.ts';
+import { IncidentPage } from './incident.tsx';
+
+const route = getRouteApi('/incidents/$id');
+
+/** `/incidents/INC-12`, and `/incidents/7`, which leads there. */
+export function IncidentAddress() {
+  const { id: address } = route.useParams();
+  return /^\d+$/.test(address) ? <ById key={address} id={Number(address)} /> : <ByReference reference={address} />;
+}
+
+function ByReference({ reference }: { reference: string }) {
+  const path = `/incident-references/${encodeURIComponent(reference)}`;
+  const query = useQuery<number, ApiError>({
+    queryKey: [path],
+    queryFn: async () => {
+      const { incident } = await read<{ incident: Incident }>(path);
+      queryClient.setQueryData([`/incidents/${incident.id}`], { incident });
+      return incident.id;
+    },
+    initialData: () => idInLists(reference),
+    // A reference never leads to another incident.
+    staleTime: Infinity,
+  });
+  if (query.error?.status === 404 || query.error?.status === 400) return <Unknown reference={reference} />;
+  return (
+    <Loaded query={query} heading="h1">
+      {(id) => <ById key={id} id={id} />}
+    </Loaded>
+  );
+}
+
+/** The ID of an incident that a list has shown. */
+function idInLists(reference: string): number | undefined {
+  type Lists = InfiniteData<{ incidents?: Incident[] }>;
+  for (const [, list] of queryClient.getQueriesData<Lists>({ queryKey: [] })) {
+    for (const { incidents = [] } of list?.pages ?? []) {
+      const incident = incidents.find(({ human_id: name }) => name === reference);
+      if (incident) return incident.id;
+    }
+  }
+  return undefined;
+}
+
+function ById({ id }: { id: number }) {
+  const { id: address } = route.useParams();
+  const navigate = useNavigate();
+  const { data, error } = useGet<{ incident: Incident }>(`/incidents/${id}`);
+  const name = data?.incident.human_id;
+  useIncidentKeys(data?.incident);
+  useEffect(() => {
+    if (name === undefined || name === address) return;
+    navigate({ to: '/incidents/$id', params: { id: name }, replace: true }).catch(sayError);
+  }, [name, address, navigate]);
+  return error?.status === 404 && data === undefined ? <Unknown reference={address} /> : <IncidentPage id={id} />;
+}
+
+const Unknown = ({ reference }: { reference: string }) => (
+  <div className={ui.page}>
+    <Empty
+      title="There is nothing here"
+      heading="h1"
+      icon="search"
+      action={
+        <Link to="/" search={{ q: reference, view: 'all' }} className={buttonClass()}>
+          Search for {reference}
+        </Link>
+      }
+    >
+      No incident of this workspace has this address.
+    </Empty>
+  </div>
+);

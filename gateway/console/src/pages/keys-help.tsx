@@ -1,0 +1,39 @@
+import { Dialog } from '../ui/dialogs.tsx';
+import ui from '../ui/ui.module.css';
+import css from './palette.module.css';
+import { ALL_PLACES } from './places.ts';
+
+const KEYS: readonly (readonly [keys: string, does: string])[] = [
+  ['Ctrl K', 'Find an incident, a service, a page or what to do'],
+  ['c', 'Declare an incident'],
+  ['j k', 'Go through the list; Enter opens'],
+  ['/', 'Search'],
+  ['n', 'Write to the timeline'],
+  ['s', 'Change the status of the incident'],
+  ['v', 'Change its severity'],
+  ['a', 'Assign it to me'],
+  ['e', 'Edit its title'],
+  ['r', 'Resolve or reopen it'],
+  ['y', 'Copy its address'],
+  ...ALL_PLACES.map(([, name, , key]) => [`g ${key}`, name] as const),
+  ['?', 'Show these keys'],
+  ['Ctrl Enter', 'Send what a dialogue or a text asks for'],
+  ['Esc', 'Leave a dialogue or a field'],
+];
+
+export const KeysHelp = ({ onClose }: { onClose: () => void }) => (
+  <Dialog title="Keys" onClose={onClose}>
+    <div className={ui.form}>
+      <dl className={css.keys} tabIndex={0} aria-label="Keys">
+        {KEYS.map(([keys, does]) => (
+          <div key={keys} style={{ display: 'contents' }}>
+            <dt>
+              <kbd>{keys}</kbd>
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  </Dialog>
+);

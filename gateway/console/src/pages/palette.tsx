@@ -1,0 +1,132 @@
+import type { Incident } from '@tocsin/sdk';
+import { useNavigate } from '@tanstack/react-router';
+import { type KeyboardEvent, useEffect, useId, useState } from 'react';
+import { query } from '../api/client.ts';
+import { useGet, useServices, useTeams } from '../api/hooks.ts';
+import { classes } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialogs.tsx';
+import ui from '../ui/ui.module.css';
+import css from './palette.module.css';
+import { ALL_PLACES } from './places.ts';
+
+interface Entry {
+  name: string;
+  /** What kind it is, or more about it. */
+  about: string;
+  run: () => void;
+}
+
+/** Of each kind. */
+const SHOWN = 6;
+/** Milliseconds without a key until incidents are searched. */
+const PAUSE = 200;
+
+/** Finds pages, services, teams, incidents and what can be done, by a part of their names. */
+export function Palette({
+  verbs,
+  onClose,
+}: {
+  verbs: readonly (readonly [name: string, run: () => void])[];
+  onClose: () => void;
+}) {
+  const [text, setText] = useState('');
+  const [chosen, setChosen] = useState(0);
+  const box = useId();
+  const navigate = useNavigate();
+  const { data: services = [] } = useServices();
+  const { data: teams = [] } = useTeams();
+  const incidents = useIncidents(text);
+  const matches = (name: string) => name.toLowerCase().includes(text.trim().toLowerCase());
+  const found = <Row,>(rows: readonly Row[], toEntry: (row: Row) => Entry): Entry[] =>
+    rows
+      .map(toEntry)
+      .filter(({ name }) => matches(name))
+      .slice(0, SHOWN);
+  const isEmpty = text.trim() === '';
+  const entries: Entry[] = [
+    ...incidents.map(({ human_id: id, title, status }) => ({
+      name: `${id} ${title}`,
+      about: status,
+      run: () => void navigate({ to: '/incidents/$id', params: { id } }),
+    })),
+    ...found(verbs, ([name, run]) => ({ name, about: 'Do', run })),
+    ...found(isEmpty ? [] : services, ({ id, name }) => ({
+      ...{ name, about: 'Service' },
+      run: () => void navigate({ to: '/catalog/services/$id', params: { id: String(id) } }),
+    })),
+    ...found(isEmpty ? [] : teams, ({ id, name }) => ({
+      ...{ name, about: 'Team' },
+      run: () => void navigate({ to: '/catalog/teams/$id', params: { id: String(id) } }),
+    })),
+    ...found(ALL_PLACES, ([to, name]) => ({ name, about: 'Page', run: () => void navigate({ to }) })),
+  ];
+  const current = Math.min(chosen, entries.length - 1);
+  const run = (entry: Entry | undefined) => {
+    if (entry === undefined) return;
+    onClose();
+    entry.run();
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (by !== undefined && entries.length > 0) setChosen((current + by + entries.length) % entries.length);
+    else if (event.key === 'Enter') run(entries[current]);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <Dialog title="Go to" onClose={onClose}>
+      <form className={ui.form} onSubmit={(event) => event.preventDefault()}>
+        <input
+          className={ui.input}
+          role="combobox"
+          aria-label="Incident, service, team, page or verb"
+          aria-expanded="true"
+          aria-controls={`${box}-list`}
+          aria-activedescendant={entries.length > 0 ? `${box}-${current}` : undefined}
+          autoComplete="off"
+          placeholder="INC-12, a service, a page, what to do"
+          value={text}
+          onChange={({ target }) => {
+            setText(target.value);
+            setChosen(0);
+          }}
+          onKeyDown={onKey}
+        />
+        <div className={css.list} role="listbox" id={`${box}-list`} aria-label="Found">
+          {entries.map((entry, index) => (
+            <div
+              key={`${entry.about} ${entry.name}`}
+              id={`${box}-${index}`}
+              role="option"
+              aria-selected={index === current}
+              ref={index === current ? scrollTo : undefined}
+              className={classes(css.entry, index === current && css.chosen)}
+              onClick={() => run(entry)}
+            >
+              <span>{entry.name}</span>
+              <span className={css.about}>{entry.about}</span>
+            </div>
+          ))}
+        </div>
+        {entries.length === 0 && <p role="status">Nothing has this name.</p>}
+      </form>
+    </Dialog>
+  );
+}
+
+function scrollTo(node: HTMLElement | null): void {
+  node?.scrollIntoView({ block: 'nearest' });
+}
+
+/** The incidents that a search finds, in whatever status. */
+function useIncidents(text: string): Incident[] {
+  const [searched, setSearched] = useState('');
+  useEffect(() => {
+    const timer = window.setTimeout(() => setSearched(text.trim()), PAUSE);
+    return () => window.clearTimeout(timer);
+  }, [text]);
+  const { data } = useGet<{ incidents: Incident[] }>(`/incidents${query({ q: searched, limit: SHOWN })}`, {
+    enabled: searched !== '',
+  });
+  return searched === '' || text.trim() === '' ? [] : (data?.incidents ?? []);
+}

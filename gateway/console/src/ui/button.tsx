@@ -1,0 +1,31 @@
+import type { ButtonHTMLAttributes } from 'react';
+import { Icon, type IconName } from './icon.tsx';
+import css from './ui.module.css';
+
+type ButtonKind = 'normal' | 'primary' | 'quiet' | 'danger';
+
+export const classes = (...names: (string | false | undefined)[]): string => names.filter(Boolean).join(' ');
+
+export const buttonClass = (kind: ButtonKind = 'normal', small = false): string =>
+  classes(css.button, kind !== 'normal' && css[kind], small && css.small);
+
+export function Button({
+  kind = 'normal',
+  small = false,
+  busy = false,
+  icon,
+  children,
+  ...rest
+}: ButtonHTMLAttributes<HTMLButtonElement> & {
+  kind?: ButtonKind;
+  small?: boolean;
+  busy?: boolean;
+  icon?: IconName;
+}) {
+  return (
+    <button type="button" {...rest} disabled={rest.disabled === true || busy} className={buttonClass(kind, small)}>
+      {icon && <Icon name={icon} />}
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,135 @@
+import { type ComponentProps, type ReactNode, type SubmitEvent, useEffect, useId, useRef, useState } from 'react';
+import type { ApiError } from '../api/client.ts';
+import { Button } from './button.tsx';
+import { Refusable } from './fields.tsx';
+import css from './ui.module.css';
+import { isSending } from './use-keys.ts';
+
+interface FormProps {
+  error: ApiError | null;
+  /** What the button says that submits. */
+  label: string;
+  busy?: boolean;
+  disabled?: boolean;
+  onSubmit: () => void;
+  onClose: () => void;
+  /** Closes, and forgets what was written. */
+  onCancel?: () => void;
+  children: ReactNode;
+}
+
+function Form({ error, label, onSubmit, onClose, onCancel = onClose, children, ...state }: FormProps) {
+  return (
+    <form
+      className={css.form}
+      noValidate
+      onSubmit={(event: SubmitEvent) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    >
+      <Refusable error={error}>{children}</Refusable>
+      <div className={css.actions}>
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button type="submit" kind="primary" {...state}>
+          {label}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** The browser's own modal dialog: it keeps the focus, Escape closes it, and Ctrl+Enter presses its primary button. */
+export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const before = document.activeElement;
+    ref.current?.showModal();
+    ref.current?.querySelector<HTMLElement>('form :is(input, select, textarea)')?.focus();
+    return () => (before instanceof HTMLElement ? before.focus() : undefined);
+  }, []);
+  return (
+    <dialog
+      ref={ref}
+      className={css.dialog}
+      aria-labelledby={heading}
+      onClose={onClose}
+      onKeyDown={(event) => {
+        if (!isSending(event)) return;
+        event.preventDefault();
+        // A dialogue may stand in another one.
+        event.stopPropagation();
+        event.currentTarget.querySelector<HTMLElement>(`.${css.primary}`)?.click();
+      }}
+    >
+      <div className={css.dialogHead}>
+        <h2 id={heading}>{title}</h2>
+        <Button kind="quiet" small icon="close" aria-label="Close" onClick={onClose} />
+      </div>
+      {children}
+    </dialog>
+  );
+}
+
+export const FormDialog = ({ title, ...form }: FormProps & { title: string }) => (
+  <Dialog title={title} onClose={form.onClose}>
+    <Form {...form} />
+  </Dialog>
+);
+
+/** Copies a text to the clipboard. */
+export function Copy({ value }: { value: string }) {
+  const [copied, setCopied] = useState(false);
+  return (
+    <div>
+      <Button
+        small
+        icon={copied ? 'check' : 'copy'}
+        onClick={() => void navigator.clipboard.writeText(value).then(() => setCopied(true))}
+      >
+        {copied ? 'Copied' : 'Copy'}
+      </Button>
+    </div>
+  );
+}
+
+/** A secret that is shown once. */
+export function SecretDialog({
+  title,
+  label,
+  value,
+  onClose,
+  children,
+}: {
+  title: string;
+  label: string;
+  value: string;
+  onClose: () => void;
+  children: ReactNode;
+}) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <div className={css.form}>
+        <p>{children}</p>
+        <div className={css.field}>
+          <span className={css.label}>{label}</span>
+          <code className={css.secret}>{value}</code>
+          <Copy value={value} />
+        </div>
+        <div className={css.actions}>
+          <Button kind="primary" onClick={onClose}>
+            Done
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+/** Asks before something that cannot be undone. */
+export const Confirm = ({ children, ...form }: ComponentProps<typeof FormDialog>) => (
+  <FormDialog {...form}>
+    <p>{children}</p>
+  </FormDialog>
+);

@@ -1,0 +1,97 @@
+import type { ReactNode } from 'react';
+import type { ApiError } from '../api/client.ts';
+import { Button } from './button.tsx';
+import { Icon, type IconName } from './icon.tsx';
+import { Card, Page } from './layout.tsx';
+import css from './ui.module.css';
+
+/** @param props `heading` is `h1` where the page has no other one */
+export const Empty = ({
+  title,
+  children,
+  action,
+  icon = 'calm',
+  heading: Heading = 'h2',
+}: {
+  title: string;
+  children?: ReactNode;
+  action?: ReactNode;
+  icon?: IconName;
+  heading?: 'h1' | 'h2';
+}) => (
+  <div className={css.state}>
+    <span className={css.muted}>
+      <Icon name={icon} size={28} />
+    </span>
+    <Heading>{title}</Heading>
+    {children && <p>{children}</p>}
+    {action}
+  </div>
+);
+
+export const Loading = ({ rows = 5 }: { rows?: number }) => (
+  <div className={css.skeleton} role="status" aria-label="Loading">
+    {Array.from({ length: rows }, (_, index) => (
+      <span key={index} />
+    ))}
+  </div>
+);
+
+/** A page that only some people see. */
+export const NoPermission = ({ title, what }: { title: string; what: string }) => (
+  <Page title={title}>
+    <Card>
+      <Empty title="You cannot see this page" icon="lock">
+        {`Only owners and admins of the workspace ${what}. Ask one of them.`}
+      </Empty>
+    </Card>
+  </Page>
+);
+
+/** What a query shows: its data, or why there are none. Data that were read before stay while others are read. */
+export function Loaded<Data>({
+  query,
+  rows,
+  heading,
+  children,
+}: {
+  query: { data: Data | undefined; error: ApiError | null; refetch: () => unknown };
+  rows?: number;
+  heading?: 'h1' | 'h2';
+  children: (data: Data) => ReactNode;
+}) {
+  const { data, error, refetch } = query;
+  if (data !== undefined) return children(data);
+  if (error === null) return <Loading rows={rows} />;
+  const isOffline = error.status === 0;
+  const title = isOffline
+    ? 'You are offline'
+    : error.status === 404
+      ? 'There is nothing here'
+      : 'This could not be read';
+  return (
+    <Empty
+      title={title}
+      heading={heading}
+      icon={isOffline ? 'offline' : 'alert'}
+      action={<Button onClick={() => void refetch()}>Try again</Button>}
+    >
+      {error.message}
+      {error.requestId && ` Request ${error.requestId}.`}
+    </Empty>
+  );
+}
+
+/** The pages of a list in one, with the button for the next one. */
+export const More = ({
+  list,
+}: {
+  list: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
+}) =>
+  list.hasNextPage && (
+    <div className={css.more}>
+      <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+        {list.isFetchingNextPage ? 'Loading' : 'Show more'}
+      </Button>
+    </div>
+  );

@@ -1,0 +1,278 @@
+import { quotaOf } from '@tocsin/contracts';
+import { checkRevision, DomainError, invalidRequest, invalidState, notFound, quotaExceeded } from '@tocsin/http';
+import type { Knex } from '@tocsin/postgres';
+import { addMilliseconds, type Instant } from '@tocsin/runtime';
+import { checkManages, checkReaches, checkScopesWithin, manages } from '../identity/domain/authority.ts';
+import { MAX_KEY_LIFETIME_OF_SESSION } from '../identity/domain/session.ts';
+import { digestOf, generateToken, shownPart } from '../identity/domain/token.ts';
+import { announceIdentityChange } from '../identity/store/identity-changes.ts';
+import { checkExpiry, checkName, checkOverlap, checkScopes } from './domain/checks.ts';
+import { type ApiKey, type KeyChanges, type KeyKind, keyStore, type NewKeyRow } from './store/key-store.ts';
+import { type User, userStore } from './store/user-store.ts';
+import { type Workspace, workspaceStore } from './store/workspace-store.ts';
+import { type CommandContext, findActingUser } from './actor.ts';
+import { recordEndedSessions, recordKeyChange } from './record-change.ts';
+
+export interface NewKey {
+  workspaceId: number;
+  /** The owner. */
+  userId: number;
+  name: string;
+  scopes: readonly string[];
+  /** RFC 3339; null: never; without it as late as the actor may let a key expire. */
+  expires?: string | null | undefined;
+}
+
+/** A key with its token, which is returned only when it is made. */
+export interface KeyWithToken {
+  key: ApiKey;
+  token: string;
+}
+
+/**
+ * Creates a key (contract: API keys).
+ * @throws DomainError `missing_scope` for a scope that the acting key lacks; `missing_role_permission` or
+ *   `permission_denied` for another owner; `invalid_request`, also for a later expiry than the actor may give;
+ *   `invalid_resource_state` for the quota
+ */
+export async function createKey(trx: Knex.Transaction, input: NewKey, context: CommandContext): Promise<KeyWithToken> {
+  const { workspaceId, userId } = input;
+  const { actor, now } = context;
+  const name = checkName(input.name);
+  const scopes = checkScopes(input.scopes);
+  const expires = typeof input.expires === 'string' ? checkExpiry(input.expires, now) : input.expires;
+  const workspace = await workspaceStore(trx).lock(workspaceId);
+  const acting = await findActingUser(trx, { workspaceId, actor });
+  if (actor.type === 'user') checkScopesWithin(actor.scopes, scopes, 'scopes');
+  if (acting?.id !== userId) checkManages(acting);
+  const owner = await userStore(trx).find(workspaceId, userId);
+  if (owner?.active !== true) throw invalidRequest('user_id', 'Must be an active user');
+  checkReaches(acting, owner.role, 'user_id');
+  const latest = await latestExpiry(trx, { context, acting });
+  const expiresAt = expires === undefined ? latest : expires;
+  if (!isWithin(expiresAt, latest)) {
+    throw invalidRequest('expires_at', `Must be at most ${latest}, the latest expiry that your token may give a key`);
+  }
+  await checkKeyQuota(trx, workspace, now);
+  const made = await insertKey(trx, { userId, name, scopes, expiresAt, createdAt: now });
+  await recordKeyChange(trx, context, { workspace, verb: 'created', before: null, after: made.key });
+  return made;
+}
+
+/** Stores a key, or a session, with a new token. */
+export async function insertKey(trx: Knex.Transaction, values: NewKeyRow): Promise<KeyWithToken> {
+  const token = generateToken(values.kind);
+  const key = await keyStore(trx).insert({ ...values, shown: shownPart(token), digest: digestOf(token) });
+  return { key, token };
+}
+
+export interface KeyChange {
+  workspaceId: number;
+  id: number;
+  expectedRevision: number;
+  name?: string | undefined;
+  /** Some of those that it has. */
+  scopes?: readonly string[] | undefined;
+}
+
+/**
+ * Changes the name of a valid key, or takes scopes from it (contract: API keys).
+ * @throws DomainError as `lockKey`; `invalid_resource_state`, `precondition_failed`; `missing_scope` or
+ *   `invalid_request` for a scope that the key does not have
+ */
+export async function setKey(trx: Knex.Transaction, input: KeyChange, context: CommandContext): Promise<ApiKey> {
+  const { actor, now } = context;
+  const name = input.name === undefined ? undefined : checkName(input.name);
+  const scopes = input.scopes === undefined ? undefined : checkScopes(input.scopes);
+  const locked = await lockKey(trx, input, context);
+  const { key } = locked;
+  checkValid(key, now);
+  checkRevision(key.revision, input.expectedRevision);
+  const added = scopes?.filter((scope) => !key.scopes.includes(scope)) ?? [];
+  if (actor.type === 'user') checkScopesWithin(actor.scopes, added, 'scopes');
+  if (added.length > 0) throw invalidRequest('scopes', `Must not have scopes that the key lacks: ${added.join(', ')}`);
+  const hasFewer = scopes !== undefined && scopes.length < key.scopes.length;
+  const changes = { ...(name !== undefined && name !== key.name && { name }), ...(hasFewer && { scopes }) };
+  if (Object.keys(changes).length === 0) return key;
+  const changed = await changeKey(trx, context, { ...locked, verb: 'updated', changes });
+  if (hasFewer) await announceIdentityChange(trx);
+  return changed;
+}
+
+export interface KeyRotation {
+  workspaceId: number;
+  id: number;
+  /** How long the old token stays valid; milliseconds, 0: it is revoked at once. */
+  overlap: number;
+  /** When the new key expires, in RFC 3339; without it, when the old one would have. */
+  expires?: string | undefined;
+}
+
+/**
+ * Creates a key with the owner, name and scopes of another one, which ends after the overlap (contract: API keys).
+ * @throws DomainError as `lockKey`, and as `checkGrant` for a key that allows more than the acting key;
+ *   `invalid_resource_state` for a key that has ended or was replaced before, and for the quota
+ */
+export async function rotateKey(
+  trx: Knex.Transaction,
+  input: KeyRotation,
+  context: CommandContext,
+): Promise<KeyWithToken & { replaced: ApiKey }> {
+  const { now } = context;
+  checkOverlap(input.overlap);
+  const expires = input.expires === undefined ? undefined : checkExpiry(input.expires, now);
+  const locked = await lockKey(trx, input, context);
+  const { workspace, key: old, owner, acting } = locked;
+  // The new token has the scopes of the old one, and its expiry.
+  await checkGrant(trx, { context, acting }, old);
+  if (old.replacedBy !== null) throw invalidState(`The key ${old.id} was replaced by the key ${old.replacedBy}`);
+  checkValid(old, now);
+  if (!owner.active) throw invalidState(`The user ${owner.email} is deactivated`);
+  if (input.overlap > 0) await checkKeyQuota(trx, workspace, now);
+
+  const { userId, name, scopes } = old;
+  const made = await insertKey(trx, { userId, name, scopes, expiresAt: expires ?? old.expiresAt, createdAt: now });
+  const end = addMilliseconds(now, input.overlap);
+  const changes = {
+    replacedBy: made.key.id,
+    expiresAt: input.overlap === 0 || (old.expiresAt !== null && old.expiresAt < end) ? old.expiresAt : end,
+    revokedAt: input.overlap === 0 ? now : null,
+  };
+  const replaced = await changeKey(trx, context, { ...locked, verb: 'rotated', changes });
+  await recordKeyChange(trx, context, { workspace, verb: 'created', before: null, after: made.key });
+  await announceIdentityChange(trx);
+  return { ...made, replaced };
+}
+
+/**
+ * Revokes a key or a session for good; every gateway refuses its token within a second (contract: API keys). Safe to repeat.
+ * @throws DomainError as `lockKey`
+ */
+export async function revokeKey(
+  trx: Knex.Transaction,
+  input: { workspaceId: number; id: number; kind?: KeyKind },
+  context: CommandContext,
+): Promise<ApiKey> {
+  const locked = await lockKey(trx, input, context);
+  if (locked.key.revokedAt !== null) return locked.key;
+  const revoked = await changeKey(trx, context, { ...locked, verb: 'revoked', changes: { revokedAt: context.now } });
+  await announceIdentityChange(trx);
+  return revoked;
+}
+
+/** A key that the transaction may change, with its owner and the acting user, if a user acts. */
+interface LockedKey {
+  workspace: Workspace;
+  key: ApiKey;
+  owner: User;
+  acting: User | undefined;
+}
+
+/**
+ * Locks the workspace and a key of it, or a session, for a change.
+ * @throws DomainError `not_found`, also for the key of another user if the actor manages only their own;
+ *   `permission_denied` if the owner's role is above the actor's
+ */
+async function lockKey(
+  trx: Knex.Transaction,
+  { workspaceId, id, kind = 'key' }: { workspaceId: number; id: number; kind?: KeyKind },
+  { actor }: CommandContext,
+): Promise<LockedKey> {
+  const workspace = await workspaceStore(trx).lock(workspaceId);
+  const acting = await findActingUser(trx, { workspaceId, actor });
+  const key = await keyStore(trx).findForUpdate(id);
+  const owner = key && (await userStore(trx).find(workspaceId, key.userId));
+  const isVisible = owner !== undefined && (manages(acting) || owner.id === acting?.id);
+  if (key?.kind !== kind || !isVisible) throw notFound(`The ${kind} ${id}`);
+  checkReaches(acting, owner.role);
+  return { workspace, key, owner, acting };
+}
+
+/** Changes a locked key, and records it in the audit log. A key that may do less ends the sessions that it began. */
+async function changeKey(
+  trx: Knex.Transaction,
+  context: CommandContext,
+  { workspace, key: before, verb, changes }: LockedKey & { verb: string; changes: KeyChanges },
+): Promise<ApiKey> {
+  const after = await keyStore(trx).change(before.id, changes);
+  await recordKeyChange(trx, context, { workspace, verb, before, after });
+  if (changes.scopes !== undefined || changes.replacedBy !== undefined || changes.revokedAt !== undefined) {
+    const ended = await keyStore(trx).revokeSessionsBegunBy(before, context.now);
+    await recordEndedSessions(trx, context, workspace, ended);
+  }
+  return after;
+}
+
+/** @throws DomainError `invalid_resource_state` for a key that has ended */
+function checkValid({ id, revokedAt, expiresAt }: ApiKey, now: Instant): void {
+  if (revokedAt !== null) throw invalidState(`The key ${id} is revoked`);
+  if (expiresAt !== null && expiresAt <= now) throw invalidState(`The key ${id} has expired`);
+}
+
+/** Checks that a workspace whose row is locked may have another key. @throws DomainError `invalid_resource_state` */
+async function checkKeyQuota(trx: Knex.Transaction, workspace: Workspace, now: Instant): Promise<void> {
+  const quota = quotaOf(workspace, 'api_keys');
+  if (quota === null || (await keyStore(trx).countValid(workspace.id, now)) < quota) return;
+  throw quotaExceeded('api_keys', `at most ${quota} valid API keys`);
+}
+
+/** Who gets a token: an operator, or a user with the key or session of the request. */
+interface Grantee {
+  context: CommandContext;
+  /** Undefined for an operator. */
+  acting: User | undefined;
+}
+
+/**
+ * Returns the latest expiry that a key of this actor may have; null: it may never expire (contract: API keys).
+ * @throws DomainError `permission_denied` if the key of the request is gone
+ */
+async function latestExpiry(
+  trx: Knex.Transaction,
+  { context: { actor, now }, acting }: Grantee,
+): Promise<Instant | null> {
+  if (actor.type === 'operator') return null;
+  const own = await keyStore(trx).find(actor.keyId);
+  if (own === undefined) throw new DomainError('permission_denied', 'The token is no longer valid');
+  if (own.kind === 'key') return own.expiresAt;
+  return manages(acting) ? null : addMilliseconds(now, MAX_KEY_LIFETIME_OF_SESSION);
+}
+
+const isWithin = (expiresAt: Instant | null, latest: Instant | null): boolean =>
+  latest === null || (expiresAt !== null && expiresAt <= latest);
+
+/** What a token allows, and until when; null: for ever. */
+type Grant = Pick<ApiKey, 'expiresAt'> & { scopes: readonly string[] };
+
+/**
+ * Nobody gets a token that allows more than their own, or for longer (contract: API keys).
+ * @throws DomainError `missing_scope`, `permission_denied`
+ */
+export async function checkGrant(trx: Knex.Transaction, grantee: Grantee, { scopes, expiresAt }: Grant): Promise<void> {
+  const { actor } = grantee.context;
+  if (actor.type === 'user') checkScopesWithin(actor.scopes, scopes);
+  const latest = await latestExpiry(trx, grantee);
+  if (isWithin(expiresAt, latest)) return;
+  throw new DomainError('permission_denied', `The key is valid for longer than your token may make one: ${latest}`, {
+    details: { latest_expires_at: latest },
+  });
+}
+
+/**
+ * Checks that the caller could make or replace this key now, before a stored response with its token is sent again: the
+ * same Idempotency-Key may come with another key of the user, and the user may have lost rights (contract: Idempotency).
+ * @param key as it was when its token was made
+ * @throws DomainError `missing_role_permission`, `permission_denied`, `missing_scope`
+ */
+export async function checkTokenReplay(
+  trx: Knex.Transaction,
+  key: Grant & { workspaceId: number; userId: number },
+  context: CommandContext,
+): Promise<void> {
+  const { workspaceId, userId } = key;
+  const acting = await findActingUser(trx, { workspaceId, actor: context.actor });
+  if (acting?.id !== userId) checkManages(acting);
+  const owner = await userStore(trx).find(workspaceId, userId);
+  if (owner !== undefined) checkReaches(acting, owner.role);
+  await checkGrant(trx, { context, acting }, key);
+}

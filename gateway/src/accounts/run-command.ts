@@ -1,0 +1,66 @@
+import { idempotently, type Reply, type RouteRequest } from '@tocsin/http';
+import { commitPipeline, type Knex } from '@tocsin/postgres';
+import { afterCommit, type Clock } from '@tocsin/runtime';
+import type { CommandContext } from './actor.ts';
+
+/** What commands of users work with. */
+export interface Dependencies {
+  database: Knex;
+  clock: Clock;
+  /** Called after the commit: this gateway applies a change to the next request; others are notified by the database. */
+  identitiesChanged: () => void;
+}
+
+type Command<Input, Result> = (trx: Knex.Transaction, input: Input, context: CommandContext) => Promise<Result>;
+
+type CommandRequest = Parameters<typeof idempotently>[1] & Pick<RouteRequest<unknown, unknown, unknown>, 'principal'>;
+
+export const contextOf = (
+  { clock }: Pick<Dependencies, 'clock'>,
+  { principal, requestId }: Pick<CommandRequest, 'principal' | 'requestId'>,
+): CommandContext => ({
+  actor: { type: 'user', userId: principal.user_id, keyId: principal.key_id, scopes: principal.scopes },
+  requestId,
+  now: clock.now(),
+});
+
+/** Runs a command of a user of the API, on their workspace, in a transaction. */
+export async function runCommand<Input extends { workspaceId: number }, Result>(
+  dependencies: Dependencies,
+  request: Pick<CommandRequest, 'principal' | 'requestId'>,
+  [command, input]: readonly [Command<Input, Result>, Omit<Input, 'workspaceId'>],
+): Promise<Result> {
+  const context = contextOf(dependencies, request);
+  const whole = { ...input, workspaceId: request.principal.workspace.id } as Input;
+  const result = await dependencies.database.transaction(async (trx) => command(trx, whole, context));
+  afterCommit(dependencies.identitiesChanged);
+  return result;
+}
+
+/** A response that is stored with an Idempotency-Key. */
+interface CreateOutcome {
+  status: number;
+  text: string;
+  revision: number;
+}
+
+/** Does the same for a create, and commits its outcome together with it if the request has an Idempotency-Key. */
+export async function runCreate<Input extends { workspaceId: number }, Result>(
+  dependencies: Dependencies,
+  request: CommandRequest,
+  [create, input, outcomeOf]: readonly [
+    Command<Input, Result>,
+    Omit<Input, 'workspaceId'>,
+    (result: Result) => CreateOutcome,
+  ],
+): Promise<Reply<never>> {
+  return idempotently(dependencies.database, request, async (key) => {
+    const keyed: Command<Input, CreateOutcome> = async (trx, whole, context) => {
+      await key?.lock(trx);
+      const outcome = outcomeOf(await create(trx, whole, context));
+      if (key !== undefined) await commitPipeline(trx, [key.outcome(outcome)]);
+      return outcome;
+    };
+    return runCommand(dependencies, request, [keyed, input]);
+  });
+}

@@ -1,0 +1,57 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { WorkspaceContext } from '@tocsin/contracts';
+import { DomainError, REQUEST_ID_HEADER, requestIdOf } from '@tocsin/http';
+import type { Context } from '@tocsin/runtime';
+import type { Wait } from '../../upstreams/clients/upstream.ts';
+import { parseTarget, type RequestTarget } from '../domain/request-target.ts';
+import type { Operation } from '../../routes/domain/route-table.ts';
+
+/** A request with its response, and what the gateway has found out about it so far. */
+export interface RequestContext {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  readonly target: RequestTarget;
+  readonly method: string;
+  // For the log, the metrics and the span.
+  /** The request's place in a trace, if it has one. */
+  trace: Context | undefined;
+  /** The slug of a workspace that exists, without a valid token. */
+  slug: string | undefined;
+  /** The workspace of a valid token. */
+  workspace: WorkspaceContext | undefined;
+  keyId: number | undefined;
+  operation: Operation | undefined;
+  /** Of the body, as far as it was read. */
+  bodyBytes: number;
+  /** When the request began to wait for events; the clock of `performance`. */
+  waitingSince: number | undefined;
+  /** The wait of such a request, to end it. */
+  wait: Wait | undefined;
+}
+
+/** Sets the headers that every response has. */
+export function openRequestContext(request: IncomingMessage, response: ServerResponse): RequestContext {
+  const requestId = requestIdOf(request);
+  response.setHeader(REQUEST_ID_HEADER, requestId);
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  response.setHeader('Cache-Control', 'no-store');
+  return {
+    request,
+    response,
+    requestId,
+    target: parseTarget(request.url ?? ''),
+    method: request.method ?? '',
+    trace: undefined,
+    slug: undefined,
+    workspace: undefined,
+    keyId: undefined,
+    operation: undefined,
+    bodyBytes: 0,
+    waitingSince: undefined,
+    wait: undefined,
+  };
+}
+
+export const methodNotAllowed = (method: string, allow: readonly string[]) =>
+  new DomainError('method_not_allowed', `The path does not allow ${method}`, { headers: { Allow: allow.join(', ') } });

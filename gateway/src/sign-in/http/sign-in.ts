@@ -1,0 +1,131 @@
+import { sendJson } from '@tocsin/http';
+import { addMilliseconds, type Clock, type Keyring } from '@tocsin/runtime';
+import { z } from 'zod';
+import { browserCookie, browserName, LOGIN_LINK_LIFETIME, type SessionCookie } from '../../identity/domain/session.ts';
+import { RefusedSignIn } from '../domain/sign-in-refusal.ts';
+import type { TokenSignIn } from '../login-links.ts';
+import type { OidcSignIn } from '../sign-in-by-oidc.ts';
+import { methodNotAllowed, type RequestContext } from '../../requests/http/request-context.ts';
+import {
+  bearerOf,
+  checkSameOrigin,
+  OIDC_CALLBACK_PATH,
+  OIDC_PATH,
+  SESSION_PATH,
+  SIGN_IN_PAGE,
+} from './session-requests.ts';
+
+/** The origin of the console, the slug of its workspace, and who is signed in there in the browser. */
+interface SignInHost {
+  origin: string;
+  slug: string | undefined;
+  findUserId(): Promise<number | undefined>;
+}
+
+/** Handles the requests of `SIGN_IN_PATHS`. */
+export type SignIn = (context: RequestContext, host: SignInHost) => Promise<void>;
+
+/** How long somebody may take at the provider; milliseconds. */
+const FLOW_LIFETIME = LOGIN_LINK_LIFETIME;
+
+/** What the cookie of a sign-in has, encrypted. */
+const flow = z.strictObject({
+  checks: z.strictObject({ state: z.string(), nonce: z.string(), verifier: z.string() }),
+  expiresAt: z.string(),
+});
+
+/**
+ * The ways into the console (contract: Sessions): a link, an API token, and the provider of the workspace. A sign-in by the provider
+ * belongs to the browser that began it: a cookie has its state, nonce and PKCE verifier, encrypted for the workspace. While
+ * another user is signed in there, a second cookie has the link that waits for their answer (ADR 103).
+ */
+export function signIn(options: {
+  isSecure: boolean;
+  cookie: SessionCookie;
+  keyring: Keyring;
+  signInByToken: (input: TokenSignIn) => Promise<{ token: string }>;
+  oidc: OidcSignIn;
+  /** Identities have changed. */
+  onSession: () => void;
+  clock: Clock;
+}): SignIn {
+  const { isSecure, cookie, keyring, signInByToken, oidc, onSession, clock } = options;
+  const flowCookie = browserCookie({ name: 'tocsin-oidc', lifetime: FLOW_LIFETIME, isSecure });
+  const linkCookie = browserCookie({ name: 'tocsin-link', lifetime: LOGIN_LINK_LIFETIME, isSecure });
+  const contextOf = (workspaceId: number) => `flow ${workspaceId}`;
+  const redirectUri = (origin: string) => `${origin}${OIDC_CALLBACK_PATH}`;
+
+  const openFlow = (text: string | undefined, workspaceId: number) => {
+    const [keyId = '', ciphertext = ''] = (text ?? '').split('.');
+    try {
+      const opened = keyring.open({ keyId, ciphertext: Buffer.from(ciphertext, 'base64url') }, contextOf(workspaceId));
+      const { checks, expiresAt } = flow.parse(JSON.parse(opened));
+      if (expiresAt > clock.now()) return checks;
+    } catch {
+      // Of another workspace, changed, or none.
+    }
+    throw new RefusedSignIn('expired');
+  };
+  const redirect = ({ response }: RequestContext, location: string, cookies: string[]) =>
+    response.writeHead(303, { Location: location, 'Set-Cookie': cookies, 'Content-Length': 0 }).end();
+  const browserOf = ({ request }: RequestContext) => browserName(request.headers['user-agent'] ?? '');
+
+  const handlers: Readonly<Record<string, SignIn>> = {
+    [`POST ${SESSION_PATH}`]: async (context, { origin, slug, findUserId }) => {
+      const { request, response, requestId, target } = context;
+      checkSameOrigin(request, origin);
+      const { authorization, cookie: cookies } = request.headers;
+      const given = authorization === undefined ? linkCookie.read(cookies) : bearerOf(authorization);
+      const isConfirmed = new URLSearchParams(target.search).get('replace') === 'true';
+      const signedIn = isConfirmed ? undefined : await findUserId();
+      const browser = browserOf(context);
+      const { token } = await signInByToken({ token: given ?? '', slug, signedIn, browser, requestId });
+      onSession();
+      const used = authorization === undefined ? [linkCookie.clear()] : [];
+      response.writeHead(204, { 'Set-Cookie': [cookie.set(token), ...used] }).end();
+    },
+
+    [`GET ${SESSION_PATH}`]: async ({ response }, { slug }) =>
+      sendJson(response, 200, { oidc: slug !== undefined && (await oidc.hasProvider(slug)) }),
+
+    [`GET ${OIDC_PATH}`]: async (context, { origin, slug = '' }) => {
+      const { workspaceId, url, checks } = await oidc.begin(slug, redirectUri(origin));
+      const expiresAt = addMilliseconds(clock.now(), FLOW_LIFETIME);
+      const { keyId, ciphertext } = keyring.seal(JSON.stringify({ checks, expiresAt }), contextOf(workspaceId));
+      redirect(context, url, [flowCookie.set(`${keyId}.${ciphertext.toString('base64url')}`)]);
+    },
+
+    [`GET ${OIDC_CALLBACK_PATH}`]: async (context, { origin, slug = '', findUserId }) => {
+      const { request, requestId, target } = context;
+      const checks = openFlow(flowCookie.read(request.headers.cookie), await oidc.workspaceIdOf(slug));
+      const callback = new URL(redirectUri(origin));
+      callback.search = target.search;
+      const browser = browserOf(context);
+      const begun = await oidc.finish({ slug, callback, checks, browser, requestId, signedIn: await findUserId() });
+      if (begun.link !== undefined) {
+        redirect(context, `${SIGN_IN_PAGE}?by=provider`, [linkCookie.set(begun.link), flowCookie.clear()]);
+        return;
+      }
+      onSession();
+      redirect(context, '/app/', [cookie.set(begun.token), flowCookie.clear()]);
+    },
+  };
+
+  return async (context, host) => {
+    const { method, target } = context;
+    const handle = handlers[`${method} ${target.path}`];
+    if (handle === undefined) {
+      const allowed = Object.keys(handlers).map((name) => name.split(' ') as [string, string]);
+      throw methodNotAllowed(
+        method,
+        allowed.filter(([, path]) => path === target.path).map(([name]) => name),
+      );
+    }
+    try {
+      await handle(context, host);
+    } catch (error) {
+      if (!(error instanceof RefusedSignIn)) throw error;
+      redirect(context, `${SIGN_IN_PAGE}?refused=${error.reason}`, [flowCookie.clear()]);
+    }
+  };
+}

@@ -1,0 +1,138 @@
+import { SCOPES } from '@tocsin/contracts';
+import { DomainError, invalidState } from '@tocsin/http';
+import type { Knex } from '@tocsin/postgres';
+import { addMilliseconds, type Instant } from '@tocsin/runtime';
+import { type CommandContext, findManager } from '../accounts/actor.ts';
+import { checkGrant } from '../accounts/keys.ts';
+import { existing, getUser, getWorkspace } from '../accounts/lookups.ts';
+import { recordLoginLink } from '../accounts/record-change.ts';
+import { keyStore } from '../accounts/store/key-store.ts';
+import { loginLinkStore } from '../accounts/store/login-link-store.ts';
+import { type User, userStore } from '../accounts/store/user-store.ts';
+import { workspaceStore } from '../accounts/store/workspace-store.ts';
+import { checkReaches } from '../identity/domain/authority.ts';
+import { LOGIN_LINK_LIFETIME, SESSION_LIFETIME } from '../identity/domain/session.ts';
+import { digestOf, generateToken, isToken } from '../identity/domain/token.ts';
+import { type Grant, type SigningIn, startSession } from './start-session.ts';
+
+/** What opens the console once: its token, and until when. */
+export interface LoginLink {
+  token: string;
+  expiresAt: Instant;
+}
+
+/**
+ * Creates a link that signs a user in once, within ten minutes (contract: Sessions).
+ * @throws DomainError `not_found`; `invalid_resource_state` for a deactivated user
+ */
+export async function createLoginLink(
+  trx: Knex.Transaction,
+  { workspace: slug, email }: { workspace: string; email: string },
+  now: Instant,
+): Promise<LoginLink> {
+  return insertLink(trx, await getUser(trx, await getWorkspace(trx, slug), email), now);
+}
+
+/**
+ * The same by a user, for another one whose role is not above theirs; it replaces the unused links of that user.
+ * @throws DomainError `not_found`, `missing_role_permission`, `permission_denied`; `missing_scope` for a key without all
+ *   scopes, which a session has; `invalid_resource_state` for a deactivated user
+ */
+export async function createUserLoginLink(
+  trx: Knex.Transaction,
+  { workspaceId, id }: { workspaceId: number; id: number },
+  context: CommandContext,
+): Promise<LoginLink> {
+  const { now } = context;
+  const workspace = await workspaceStore(trx).lock(workspaceId);
+  const user = await existing(userStore(trx).find(workspaceId, id), 'The user');
+  const acting = await findManager(trx, { workspaceId, actor: context.actor });
+  checkReaches(acting, user.role);
+  const expiresAt = addMilliseconds(now, LOGIN_LINK_LIFETIME + SESSION_LIFETIME);
+  await checkGrant(trx, { context, acting }, { scopes: SCOPES, expiresAt });
+  await loginLinkStore(trx).deleteOf(id);
+  const link = await insertLink(trx, user, now);
+  await recordLoginLink(trx, context, { workspace, user, expiresAt: link.expiresAt });
+  return link;
+}
+
+/** @throws DomainError `invalid_resource_state` for a deactivated user */
+export async function insertLink(trx: Knex.Transaction, user: User, now: Instant): Promise<LoginLink> {
+  if (!user.active) throw invalidState(`The user ${user.email} is deactivated`);
+  const token = generateToken('login_link');
+  const expiresAt = addMilliseconds(now, LOGIN_LINK_LIFETIME);
+  await loginLinkStore(trx).deleteExpired(now);
+  await loginLinkStore(trx).insert({ digest: digestOf(token), userId: user.id, expiresAt });
+  return { token, expiresAt };
+}
+
+export interface TokenSignIn extends SigningIn {
+  /** That of a link or of an API key. */
+  token: string;
+  /** The workspace that the host names. */
+  slug: string | undefined;
+  /** The user of the session that must not be replaced by one of another user. */
+  signedIn: number | undefined;
+}
+
+/**
+ * Uses up a link, or takes the token of a key, and begins a session of its user (contract: Sessions).
+ * @returns the token of the session
+ * @throws DomainError `invalid_resource_state` if another user is signed in; `authentication_required` for a token that is
+ *   unknown, used, too old, or of another workspace
+ */
+export async function signInByToken(
+  database: Knex,
+  { token: given, slug, signedIn, ...signingIn }: TokenSignIn,
+  now: Instant,
+): Promise<{ token: string }> {
+  return database.transaction(async (trx) => {
+    const used: Used | undefined = isToken(given, 'login_link')
+      ? await loginLinkStore(trx).use(digestOf(given), now)
+      : await findKeyGrant(trx, given, now);
+    if (used === undefined) throw invalidToken();
+    const { userId, workspaceId } = used;
+    const workspace = await workspaceStore(trx).lock(workspaceId);
+    // Before the lock, somebody may have revoked the key.
+    const grant = used.grant && (await findKeyGrant(trx, given, now))?.grant;
+    if (used.grant !== undefined && grant === undefined) throw invalidToken();
+    const user = await userStore(trx).find(workspaceId, userId);
+    // Throwing undoes the use: the link still works at its own host.
+    if (workspace.slug !== slug || user?.active !== true) throw invalidToken();
+    const present = signedIn === undefined ? undefined : await userStore(trx).find(workspaceId, signedIn);
+    if (present !== undefined && present.id !== userId) throw otherUser(present, user);
+    const { token } = await startSession(trx, { ...signingIn, workspace, userId, grant }, now);
+    return { token };
+  });
+}
+
+/** Whom a token signs in, and what their session may do at most. */
+interface Used {
+  userId: number;
+  workspaceId: number;
+  grant?: Grant;
+}
+
+/** A session that a key begins may do what the key may, and ends with it at the latest. */
+async function findKeyGrant(trx: Knex.Transaction, token: string, now: Instant): Promise<Used | undefined> {
+  if (!isToken(token, 'key')) return undefined;
+  const key = await keyStore(trx).findByDigest(digestOf(token));
+  if (key?.kind !== 'key' || key.revokedAt !== null) return undefined;
+  if (key.expiresAt !== null && key.expiresAt <= now) return undefined;
+  const { id: keyId, userId, workspaceId, scopes, expiresAt } = key;
+  return { userId, workspaceId, grant: { keyId, scopes, expiresAt } };
+}
+
+const otherUser = (present: User, next: User) =>
+  new DomainError('invalid_resource_state', `${present.name} is signed in in this browser`, {
+    details: {
+      signed_in: { name: present.name, email: present.email },
+      link: { name: next.name, email: next.email },
+    },
+  });
+
+const invalidToken = () =>
+  new DomainError(
+    'authentication_required',
+    'The link was used, is older than ten minutes, or is of another workspace; or the token is not valid here',
+  );

@@ -1,0 +1,196 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import {
+  type Attempt,
+  COST_HEADER,
+  type DomainError,
+  isRead,
+  NoResponse,
+  outcomeUnknown,
+  pathOf,
+  sendRequest,
+  type ServiceAddresses,
+} from '@tocsin/http';
+import type { Logger } from '@tocsin/runtime';
+import { createProxyMiddleware } from 'http-proxy-middleware';
+import { overloaded } from '../domain/overload.ts';
+import { endStream, isStream, relayResponse } from './relay-response.ts';
+
+/** A request that has arrived in whole. */
+interface CompleteRequest {
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** Sent instead of what `request` may still receive; `undefined` for a request without a body. */
+  body: Buffer | undefined;
+  /** Milliseconds until the service must have begun its response. */
+  deadline: number;
+  /**
+   * For an operation that may wait: called when the service says that the request waits for an event, or when it streams
+   * events. May throw what the client gets instead.
+   */
+  onWait: ((wait: Wait) => void) | undefined;
+  /** Called when the service responds, if it has added to the cost of the operation. */
+  onCost: (cost: number) => void;
+}
+
+/** The wait of a request for events. Both functions end a stream. */
+export interface Wait {
+  /** Ends it with an error. */
+  refuse(reason: DomainError): void;
+  /** Ends it as if its time were over: the client gets what there is now. */
+  finish(): void;
+}
+
+/** A service behind the gateway. */
+export interface Upstream {
+  readonly addresses: ServiceAddresses;
+  /**
+   * Sends a request to the service, and streams the response to the client. A request that fails is sent once more, if
+   * possible to another address: if it only reads, or if no connection was made for it. Resolves when the response has
+   * begun. If the client has gone, a read is given up; the service does not give up a write, so the response is awaited.
+   * @throws DomainError `service_unavailable` when the service did not respond; nothing has been sent to the client
+   *   then. Its outcome is unknown for a write that the service may have received
+   */
+  forward(request: CompleteRequest): Promise<void>;
+}
+
+/**
+ * What the proxy gets as the response of an attempt. With the response of the client, it would abort a write when the
+ * client goes.
+ */
+type AttemptResponse = ServerResponse & { attempt: Attempt<void>; body: Buffer | undefined; onProcessing: () => void };
+
+/** The interim response with which a service says that a request waits for an event. */
+const PROCESSING = 102;
+
+const CLIENT_HAS_GONE = new Error('the client has gone');
+const WAIT_IS_OVER = new Error('the wait is over');
+
+/** The proxy sends no body: neither what the client still sends, nor once more what was read of it. */
+const NO_BODY = Readable.from([]).resume().setMaxListeners(0);
+
+const proxy = createProxyMiddleware<IncomingMessage, AttemptResponse>({
+  router: (_request, response, options) => {
+    if (response === undefined) throw new Error('an upgrade is not forwarded');
+    const { agent, url } = response.attempt.address;
+    options.agent = agent;
+    return url;
+  },
+  buffer: NO_BODY,
+  changeOrigin: true,
+  selfHandleResponse: true,
+  // The default ones read every response, for a log that is not written.
+  ejectPlugins: true,
+  plugins: [
+    (server) => {
+      server.on('proxyReq', (upstreamRequest, _request, { attempt, body, onProcessing }) => {
+        attempt.begin(upstreamRequest);
+        upstreamRequest.end(body);
+        upstreamRequest.on('information', ({ statusCode }) => {
+          if (statusCode === PROCESSING) onProcessing();
+        });
+      });
+      server.on('error', (error, _request, response) => {
+        if (response !== undefined && 'attempt' in response) response.attempt.result.reject(error);
+      });
+      server.on('econnreset', (_error, _request, { attempt }) => attempt.abort(CLIENT_HAS_GONE));
+    },
+  ],
+});
+
+export function upstream(options: {
+  name: string;
+  addresses: ServiceAddresses;
+  log: Logger;
+  onFailure: () => void;
+  onRepeat: () => void;
+}): Upstream {
+  const { name, addresses, log, onFailure, onRepeat } = options;
+  return {
+    addresses,
+    forward: async ({ request, response, body, deadline, onWait, onCost }) => {
+      let attempt: Attempt<void> | undefined;
+      let stream: IncomingMessage | undefined;
+      let isWaiting = false;
+
+      const beginWait = () => {
+        if (onWait === undefined || attempt === undefined || isWaiting) return;
+        isWaiting = true;
+        // It is not the service that keeps it waiting.
+        attempt.suspectAfter = Infinity;
+        const end = (reason: Error) => {
+          if (stream === undefined) attempt?.abort(reason);
+          else endStream(stream, response);
+        };
+        try {
+          // A stream that begins while the gateway stops has no headers yet.
+          onWait({ refuse: end, finish: () => process.nextTick(end, WAIT_IS_OVER) });
+        } catch (error) {
+          attempt.abort(error as Error);
+        }
+      };
+
+      const send = async () =>
+        sendRequest<void>(addresses, {
+          service: name,
+          deadline,
+          mayArriveTwice: isRead(request),
+          open: (opened) => {
+            attempt = opened;
+            const own = { attempt, body, onProcessing: beginWait };
+            void proxy(request, Object.assign(new ServerResponse(request), own));
+          },
+          receive: async (upstreamResponse) => {
+            if (isStream(upstreamResponse)) {
+              stream = upstreamResponse;
+              beginWait();
+            }
+            // `onWait` refused it.
+            if (attempt?.end !== undefined) return;
+            // The key of the client is valid: the gateway has checked it.
+            if (upstreamResponse.statusCode === 401) {
+              log.error(
+                { upstream: name },
+                'a service refuses the principal of the gateway: their clocks or keys differ',
+              );
+              attempt?.abort(overloaded(`The ${name} service refuses the signature of the gateway`, 'service_down'));
+              return;
+            }
+            const cost = Number(upstreamResponse.headers[COST_HEADER] ?? 0);
+            if (cost > 0) onCost(cost);
+            if (response.destroyed) upstreamResponse.destroy();
+            else relayResponse(upstreamResponse, response);
+          },
+          onBroken: (error, address) =>
+            log.warn({ err: error, upstream: name, address: address.name }, 'a service failed to respond'),
+          onRepeat,
+        });
+
+      if (isRead(request)) response.on('close', () => attempt?.abort(CLIENT_HAS_GONE));
+      try {
+        await send().catch(async (error: unknown) => {
+          if (error !== WAIT_IS_OVER) throw error;
+          // A service cannot be told to end one wait, so it is asked again, and not to wait.
+          request.url = withoutWait(request.url ?? '');
+          await send();
+        });
+      } catch (error) {
+        if (error === CLIENT_HAS_GONE) return;
+        if (!(error instanceof NoResponse)) throw error;
+        const { message, reason, mayHaveArrived } = error;
+        if (reason === 'deadline') log.warn({ upstream: name, path: pathOf(request) }, 'a request took too long');
+        onFailure();
+        throw mayHaveArrived && !isRead(request) ? outcomeUnknown(message, reason) : overloaded(message, reason);
+      }
+    },
+  };
+}
+
+function withoutWait(target: string): string {
+  const start = target.indexOf('?');
+  // A query may contain further question marks.
+  const [path, search] = start === -1 ? [target, ''] : [target.slice(0, start), target.slice(start)];
+  const parameters = new URLSearchParams(search);
+  parameters.set('wait', '0');
+  return `${path}?${parameters.toString()}`;
+}

@@ -1,0 +1,71 @@
+import type { FeedEvent, Tocsin } from '@tocsin/sdk';
+import type { Filters } from './filters.ts';
+import type { Values } from './template.ts';
+
+type Properties = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Properties =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
+
+/** Returns what finds the values of an event; undefined if the filters do not select it. */
+export function eventDescriber(tocsin: Tocsin, filters: Filters, consoleUrl: string, signal: AbortSignal) {
+  const options = { signal, retries: Infinity };
+  /** Undefined if there is no such resource, or the key may not read it. */
+  const absent = (error: unknown) => {
+    if (![403, 404].includes((error as { status?: number }).status ?? 0)) throw error;
+  };
+  /** An incident's own team, or the one that owns its service. */
+  async function teamOf({ team_id: team, service: slug }: Properties): Promise<unknown> {
+    if (typeof team === 'number' || typeof slug !== 'string' || slug === '') return team;
+    return (await Array.fromAsync(tocsin.services.list({ slug }, options)).catch(absent))?.[0]?.owner_team_id;
+  }
+
+  return async ({ type, occurred_at, workspace, data }: FeedEvent): Promise<Values | undefined> => {
+    const { incident, changes: changed, ...others } = data as Properties;
+    const other = Object.values(others).find(isObject);
+    const changes = Array.isArray(changed) ? (changed as Properties[]) : [];
+    const before = (field: string) => changes.find((change) => change['field'] === field)?.['from'];
+    const id = isObject(incident) ? Number(incident['id']) : undefined;
+    // Events of a timeline have only the reference of the incident.
+    const isPart = id !== undefined && !('title' in (incident as object));
+    const whole = isPart ? await tocsin.incidents.get(id, options).catch(absent) : undefined;
+    const own: Properties = { ...whole?.incident, ...(incident as object) };
+
+    const { severities, teams } = filters;
+    if (severities !== undefined && ![own['severity'], before('severity')].some((key) => severities.has(textOf(key))))
+      return undefined;
+    if (teams !== undefined) {
+      const ofCatalog = type === 'team.changed' ? other?.['id'] : other?.['owner_team_id'];
+      const ids = [ofCatalog, before('team_id'), await teamOf(own)];
+      if (!ids.some((id) => teams.has(Number(id)))) return undefined;
+    }
+    const reference = id === undefined ? type.slice(0, type.indexOf('.')) : textOf(own['reference']);
+    return {
+      ...{ type, occurred_at, workspace: workspace.slug, reference },
+      url: id === undefined ? '' : new URL(`/app/incidents/${encodeURIComponent(reference)}`, consoleUrl).href,
+      title: textOf(id === undefined ? other?.['name'] : own['title']),
+      what: whatHappened(type, { own, changes, other: id === undefined ? undefined : other }),
+      ...{ severity: textOf(own['severity']), status: textOf(own['status']), service: textOf(own['service']) },
+    };
+  };
+}
+
+/** `declared, sev1, open`, `status open → monitoring`, `timeline event created: Rolled back` */
+function whatHappened(
+  type: string,
+  { own, changes, other }: { own: Properties; changes: Properties[]; other: Properties | undefined },
+): string {
+  if (other !== undefined)
+    return [type.replaceAll(/[._]/g, ' '), textOf(other['title']), textOf(other['body'])].filter(Boolean).join(': ');
+  if (type === 'incident.created')
+    return ['declared', own['severity'], own['status'], own['service']].map(textOf).filter(Boolean).join(', ');
+  const verb = type.slice(type.indexOf('.') + 1);
+  if (verb !== 'updated') return verb;
+  const shown = changes.map(({ field, from, to }) => {
+    const [old, present] = [from, to].map((value) => textOf(value).slice(0, 200) || 'none');
+    return `${textOf(field)} ${old} → ${present}`;
+  });
+  return shown.join('; ') || verb;
+}

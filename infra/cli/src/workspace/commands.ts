@@ -1,0 +1,265 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import type { Tocsin } from '@tocsin/sdk';
+import { parseJson, UsageError } from '../operation-parameters.ts';
+import { readInput } from '../read-input.ts';
+import { type Call, Exit } from '../session.ts';
+import { visible } from '../visible.ts';
+import { applySteps, type Run } from './apply.ts';
+import { checkSteps } from './check.ts';
+import { compare, isOwn, type Limits, PRUNABLE, type Prunable } from './compare.ts';
+import { type Desired, mergeDocuments } from './desired.ts';
+import type { ListName, LoadedDocument } from './document.ts';
+import { writeWorkspace } from './export.ts';
+import { KINDS, keyOf } from './kinds.ts';
+import { type Present, readPresent, type Wanted } from './present.ts';
+import { Mistakes, parseWorkspace } from './read-file.ts';
+import { openSecrets } from './secrets.ts';
+import { readSource, type SourceName } from './sources/read-source.ts';
+import { inPrint, lineOf, nameOfStep, type Plan, type Step, storedPlan, verbOf } from './steps.ts';
+
+export interface PlanFlags {
+  out?: string;
+  prune?: string;
+  onlyTag?: string;
+  onlyExternalId?: string;
+  secretsTo?: string;
+  yes?: boolean;
+  from?: SourceName;
+}
+
+const MAX_FILES = 1_000;
+/** The reports of steps. */
+const DONE: Readonly<Record<string, string>> = {
+  ...{ create: 'created', change: 'changed', restore: 'restored', archive: 'archived', revoke: 'revoked' },
+  ...{ add: 'added', remove: 'removed', rotate: 'replaced the secret of' },
+};
+
+/** Says what the files would change. Ends with 2 if that is something, and with 1 if it would be refused. */
+export async function plan(call: Call, files: readonly string[], flags: PlanFlags): Promise<void> {
+  const { steps } = await refusing(call, async () => {
+    const documents = await readDocuments(call, files, flags);
+    const made = await makePlan(call, await call.connect(), documents, flags);
+    print(call, made.plan);
+    if (flags.out !== undefined) writeText(flags.out, `${JSON.stringify(made.plan, undefined, 2)}\n`);
+    return made.plan;
+  });
+  if (steps.length > 0) throw new Exit(2);
+}
+
+/** Carries out a stored plan, or what the files change. */
+export async function apply(call: Call, files: readonly string[], flags: PlanFlags): Promise<void> {
+  await refusing(call, async () => {
+    const [file = ''] = files;
+    const tocsin = await call.connect();
+    const { signal } = call.session;
+    if (files.length === 1 && file.endsWith('.json') && flags.from === undefined) {
+      if (flags.prune ?? flags.onlyTag ?? flags.onlyExternalId)
+        throw new UsageError('a stored plan has its --prune and its limits already');
+      const stored = await readPlan(call, file);
+      const present = await readPresent(tocsin, wantedBy(stored), signal);
+      const [planned, here] = [placeOf(stored), placeOf(present)];
+      if (planned !== here) throw new Error(`the plan is for the workspace ${planned}, and this is ${here}`);
+      return run(call, { tocsin, plan: stored, present, secrets: secretsOf(flags, present), signal });
+    }
+    const made = await makePlan(call, tocsin, await readDocuments(call, files, flags), flags);
+    print(call, made.plan);
+    if (made.plan.steps.length === 0) return;
+    if (flags.yes !== true) {
+      await confirm(call);
+      // Time has passed.
+      made.present = await readPresent(tocsin, wantedBy(made.plan), signal);
+    }
+    await run(call, made);
+  });
+}
+
+/** Writes the workspace as YAML, into a file or to stdout. */
+export async function exportWorkspace(
+  call: Call,
+  file: string | undefined,
+  flags: Pick<PlanFlags, 'onlyTag' | 'onlyExternalId'> & { as: string; kinds?: string },
+): Promise<void> {
+  if (flags.as !== 'yaml') throw new UsageError('--as: must be yaml');
+  const all = ['configuration', ...(Object.keys(KINDS) as ListName[])] as const;
+  const limits: Limits = { ...flags, prune: new Set(), lostSecrets: new Set() };
+  const isLimited = flags.onlyTag !== undefined || flags.onlyExternalId !== undefined;
+  const chosen = flags.kinds === undefined ? all : wordsOf('--kinds', flags.kinds, all);
+  const lists = new Set(
+    isLimited ? chosen.filter((list) => list !== 'configuration' && isOwn(list, {}, limits) !== undefined) : chosen,
+  );
+  const wanted: Wanted = {
+    configuration: lists.has('configuration'),
+    lists: new Set([...lists].filter((list) => list !== 'configuration')),
+    members: lists.has('teams') ? 'all' : new Set(),
+  };
+  const present = await readPresent(await call.connect(), wanted, call.session.signal);
+  await refusing(call, async () => {
+    const before = file === undefined ? undefined : readText(file);
+    const text = writeWorkspace(present, lists, { limits, file: file ?? '', text: before });
+    if (file === undefined) call.session.stdout.write(text);
+    else if (text !== before) writeText(file, text);
+    for (const name of present.ambiguous) call.output.note(`left out: several webhooks have the name ${name}`);
+  });
+}
+
+async function readDocuments(call: Call, files: readonly string[], { from }: PlanFlags): Promise<LoadedDocument[]> {
+  if (files.length > MAX_FILES) throw new UsageError(`there are more than ${MAX_FILES} files`);
+  if (from !== undefined) return [await readSource(call, from, files)];
+  const documents: LoadedDocument[] = [];
+  const mistakes: string[] = [];
+  for (const file of files) {
+    try {
+      documents.push(parseWorkspace(file, await readInput(call.session, file)));
+    } catch (error) {
+      if (!(error instanceof Mistakes)) throw error;
+      mistakes.push(...error.list);
+    }
+  }
+  if (mistakes.length > 0) throw new Mistakes(mistakes);
+  return documents;
+}
+
+/** Compares documents with the workspace. @throws Mistakes: all of the documents, or all refusals of the server */
+export async function makePlan(
+  call: Call,
+  tocsin: Tocsin,
+  documents: readonly LoadedDocument[],
+  flags: PlanFlags,
+): Promise<Run> {
+  const { signal } = call.session;
+  const prune = new Set(flags.prune === undefined ? [] : wordsOf('--prune', flags.prune, PRUNABLE));
+  const { onlyTag, onlyExternalId } = flags;
+  checkLimits({ prune, onlyTag, onlyExternalId });
+  const mistakes: string[] = [];
+  const desired = mergeDocuments(documents, mistakes);
+  const present = await readPresent(tocsin, wantedOf(desired, prune), signal);
+  const secrets = secretsOf(flags, present);
+  const lost = [...desired.entries.webhooks.keys()].filter((key) => secrets?.stateOf(key) === 'lost');
+  const limits: Limits = { prune, onlyTag, onlyExternalId, lostSecrets: new Set(lost) };
+  const drafts = compare(desired, present, limits, mistakes);
+  if (secrets === undefined)
+    for (const { place } of drafts.filter(needsSecret))
+      mistakes.push(`${place ?? ''}: The secret of a new webhook is shown once: give --secrets-to FILE`);
+  if (mistakes.length > 0) throw new Mistakes(mistakes);
+  const { steps, refusals } = await checkSteps(tocsin, drafts, present, signal);
+  if (refusals.length > 0) throw new Mistakes(refusals);
+  const { installation_id, workspace } = present;
+  const made: Plan = { format: 1, id: randomUUID(), installation_id, workspace, steps };
+  return { tocsin, plan: made, present, secrets, signal };
+}
+
+const needsSecret = ({ list, action }: Step) => list === 'webhooks' && action !== 'archive';
+
+/** What a limit is not about would be removed from others. */
+function checkLimits(limits: Pick<Limits, 'prune' | 'onlyTag' | 'onlyExternalId'>): void {
+  if (limits.onlyTag === undefined && limits.onlyExternalId === undefined) return;
+  for (const list of limits.prune)
+    if (list !== 'members' && isOwn(list, {}, { ...limits, lostSecrets: new Set() }) === undefined)
+      throw new UsageError(
+        `--prune ${list}: the limit of the command is not about ${list}, so those of others would go`,
+      );
+}
+
+function wantedOf({ configuration, entries }: Desired, prune: ReadonlySet<Prunable>): Wanted {
+  const isConfigured = Object.keys(configuration).length > 0;
+  const lists = (Object.keys(entries) as ListName[]).filter(
+    (list) => entries[list].size > 0 || prune.has(list as Prunable),
+  );
+  const teams = [...entries.teams.values()].filter(({ hasMembers }) => hasMembers).map(({ key }) => key);
+  return { configuration: isConfigured, lists: new Set(lists), members: new Set(teams) };
+}
+
+/** What the steps of a plan need. */
+function wantedBy({ steps }: Plan): Wanted {
+  const lists = new Set(steps.map(({ list }) => list));
+  const configuration = lists.delete('configuration');
+  lists.delete('members');
+  const members = new Set(steps.flatMap(({ team }) => (team === undefined ? [] : keyOf('teams', team))));
+  return { configuration, lists: lists as Set<ListName>, members };
+}
+
+async function readPlan(call: Call, file: string): Promise<Plan> {
+  const { data, error } = storedPlan.safeParse(parseJson(file, await readInput(call.session, file)));
+  if (data === undefined) throw new UsageError(`${file} is no plan of this version: ${error.issues[0]?.message ?? ''}`);
+  return data;
+}
+
+const placeOf = ({ workspace, installation_id: installation }: Pick<Plan, 'workspace' | 'installation_id'>) =>
+  `${workspace.slug} (${workspace.id}) of the installation ${installation}`;
+
+const secretsOf = ({ secretsTo }: PlanFlags, present: Present) =>
+  secretsTo === undefined ? undefined : openSecrets(secretsTo, present);
+
+function print({ output, options }: Call, made: Plan): void {
+  const { steps } = made;
+  if (options.json === true) output.line(JSON.stringify(made, undefined, 2));
+  else if (steps.length === 0) output.line('no differences');
+  else for (const step of inPrint(steps)) output.line(lineOf(step));
+}
+
+/** Carries a plan out, and says after each step what was done; after a failure also what was not. */
+async function run({ output, options }: Call, made: Run): Promise<void> {
+  const { steps } = made.plan;
+  if (made.secrets === undefined && steps.some(needsSecret))
+    throw new UsageError('the secrets of webhooks would be lost: give --secrets-to FILE');
+  const say = options.json === true ? output.note : output.line;
+  let count = 0;
+  try {
+    await applySteps(made, (step, isWritten) => {
+      count += 1;
+      const name = nameOfStep(step);
+      say(isWritten ? `${DONE[verbOf(step)] ?? ''} ${name}` : `${name} is as planned already`);
+    });
+  } catch (error) {
+    for (const step of steps.slice(count)) output.note(`not done: ${lineOf(step)}`);
+    throw error;
+  }
+}
+
+/** @throws Error unless the answer is yes */
+async function confirm({ session: { stdin, stderr } }: Call): Promise<void> {
+  if (stdin.isTTY !== true) throw new UsageError('there is no terminal that could ask: --yes applies the plan');
+  stderr.write('Apply it? [y/N] ');
+  for await (const chunk of stdin) {
+    if (/^y(?:es)?\s*$/i.test(String(chunk))) return;
+    break;
+  }
+  throw new Error('nothing was changed');
+}
+
+/** Mistakes are listed, and the exit code of wrong usage, which is that of differences, becomes 1. */
+async function refusing<Result>({ output }: Call, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof UsageError) throw new Error(error.message, { cause: error });
+    if (!(error instanceof Mistakes)) throw error;
+    for (const mistake of error.list) output.note(visible(mistake));
+    throw new Error(`nothing was changed: ${error.list.length} mistakes or refusals`, { cause: error });
+  }
+}
+
+function wordsOf<Word extends string>(flag: string, text: string, allowed: readonly Word[]): Word[] {
+  const words = text.split(',').map((word) => word.trim());
+  for (const word of words)
+    if (!allowed.includes(word as Word)) throw new UsageError(`${flag}: ${word} is none of ${allowed.join(', ')}`);
+  return words as Word[];
+}
+
+/** Undefined if there is no such file. */
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Replaces a file as a whole. */
+function writeText(file: string, text: string): void {
+  const temporary = `${file}.${process.pid}`;
+  writeFileSync(temporary, text);
+  renameSync(temporary, file);
+}

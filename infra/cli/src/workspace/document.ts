@@ -1,0 +1,133 @@
+import { z } from 'zod';
+
+/** The schema of a file of the workspace: the properties of the API, with slugs and emails in place of IDs. */
+
+const text = z.string();
+const flag = z.boolean();
+const slug = text.min(1).describe('Names it; permanent');
+const name = text.min(1).describe('The name for people; required for a new one').optional();
+const description = text.nullable().describe('A text for people; null: none').optional();
+const externalId = text.min(1).nullable().describe('Its ID in another system; null: none').optional();
+const texts = z.array(text).optional();
+const email = text.regex(/@/, 'Must be an email address');
+
+const entry = {
+  key: text.min(1).describe('Names the entry; unique in its list'),
+  label: text.min(1).describe('The name for people'),
+  order: z.int().describe('May be left out: the place in the list decides').optional(),
+  is_default: flag.describe('Whether a new resource gets it if the request names none; one entry has it').optional(),
+};
+const color = text.describe('Such as #d92d20').optional();
+
+const configuration = z
+  .strictObject({
+    workflow_statuses: z.array(
+      z.strictObject({ ...entry, is_terminal: flag.optional(), is_escalation_threshold: flag.optional(), color }),
+    ),
+    severities: z.array(z.strictObject({ ...entry, min_score: z.number(), description: text.optional(), color })),
+    service_tiers: z.array(z.strictObject({ ...entry, description: text.optional() })),
+    exchange_rates: z.array(z.strictObject({ currency: text, rate: z.number(), as_of: text })),
+    timeline_groups: z.array(z.strictObject({ name: text })),
+    time_zone: text.describe('Such as Europe/Berlin'),
+    postmortem_template: text.describe('Markdown of post-mortems, with placeholders; empty: the built-in one'),
+  })
+  .partial()
+  .describe('Each list that is here is the whole list');
+
+const user = z.strictObject({
+  email,
+  name,
+  role: z.enum(['owner', 'admin', 'manager', 'member', 'viewer']).optional(),
+  seat: z.enum(['responder', 'none']).optional(),
+  active: flag.describe('false: the keys of the user are invalid').optional(),
+});
+
+const member = z.strictObject({ email, role: z.enum(['member', 'lead']).optional() });
+
+const team = z.strictObject({
+  slug,
+  name,
+  description,
+  parent: text.nullable().describe('The slug of the team above; null: none').optional(),
+  external_id: externalId,
+  members: z.array(member).describe('Others stay members, unless they are pruned').optional(),
+});
+
+const service = z.strictObject({
+  slug,
+  name,
+  description,
+  owner_team: text.nullable().describe('The slug of the team that owns it; null: none').optional(),
+  tier: text.describe('The key of a service tier').optional(),
+  tags: texts,
+  external_id: externalId,
+  observability_names: texts,
+});
+
+const FIELD_TYPES = [
+  ...(['string', 'number', 'boolean', 'date', 'time', 'datetime'] as const),
+  ...(['monetary', 'json', 'select', 'multi_select'] as const),
+] as const;
+
+const field = z.strictObject({
+  slug,
+  name,
+  field_type: z.enum(FIELD_TYPES).describe('Permanent; required for a new one').optional(),
+  description,
+  default_value: z.unknown().describe('Of a new incident; null: none').optional(),
+  config: z
+    .strictObject({
+      max_length: z.int(),
+      min: z.number(),
+      max: z.number(),
+      precision: z.int(),
+      currency: text,
+      currencies: z.array(text),
+      options: z.array(
+        z.union([text, z.strictObject({ value: text, label: text.optional(), color: text.optional() })], {
+          error: 'Must be a text, or an object with value, label and color',
+        }),
+      ),
+      allow_custom: flag,
+    })
+    .partial()
+    .nullable()
+    .describe('Rules for the values, as a whole; null: none')
+    .optional(),
+  required: flag.optional(),
+  sort_order: z.int().describe('The place in lists').optional(),
+  category: z.enum(['context', 'impact', 'analysis', 'external', 'custom']).optional(),
+  visibility_level: z.enum(['always', 'prominent', 'standard', 'collapsed']).optional(),
+  show_on_creation: flag.optional(),
+  required_on_creation: flag.optional(),
+  auto_add_to_layout: flag.optional(),
+  external_id: externalId,
+  external_source: text.nullable().optional(),
+});
+
+const webhook = z.strictObject({
+  name: text.min(1).describe('Names it; permanent'),
+  url: text.describe('Permanent; the API shows only scheme and host').optional(),
+  event_types: texts,
+});
+
+export const workspaceDocument = z.strictObject({
+  configuration: configuration.optional(),
+  users: z.array(user).optional(),
+  teams: z.array(team).optional(),
+  services: z.array(service).optional(),
+  fields: z.array(field).optional(),
+  webhooks: z.array(webhook).optional(),
+});
+
+/** What a file, or another source, wants a workspace to have. What it does not have stays as it is. */
+export type WorkspaceDocument = z.infer<typeof workspaceDocument>;
+
+/** The lists of a document, whose entries have an identity. */
+export type ListName = Exclude<keyof WorkspaceDocument, 'configuration'>;
+
+/** A document, and where its values are: `services.yaml:12:5` for `['services', 3, 'owner_team']`. */
+export interface LoadedDocument {
+  document: WorkspaceDocument;
+  placeOf(path: readonly PropertyKey[]): string;
+}

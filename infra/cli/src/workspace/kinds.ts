@@ -1,0 +1,93 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Tocsin } from '@tocsin/sdk';
+import type { Row } from '../output.ts';
+import { type ListName, workspaceDocument } from './document.ts';
+
+/** How one list of a document is in the API. */
+export interface Kind {
+  list: ListName;
+  /** The property that names an entry, and that never changes. */
+  identity: 'slug' | 'email' | 'name';
+  resource: 'users' | 'teams' | 'services' | 'customFields' | 'webhooks';
+  /** One of them, and the property of replies that is the resource. */
+  item: string;
+  isArchived: boolean;
+  /** Properties that are slugs of teams, with those of the API, which are IDs. */
+  references: Readonly<Record<string, string>>;
+  /** What a create must have, what never changes, and what only an update takes. */
+  required: readonly string[];
+  permanent: readonly string[];
+  later: readonly string[];
+}
+
+const kind = (list: ListName, item: string, more: Partial<Kind>): Kind => ({
+  ...{ list, item, identity: 'slug', resource: list as 'teams', isArchived: true },
+  ...{ references: {}, required: ['name'], permanent: [], later: [], ...more },
+});
+
+/** In the order of their references. */
+export const KINDS: Readonly<Record<ListName, Kind>> = {
+  users: kind('users', 'user', { identity: 'email', isArchived: false, later: ['active'] }),
+  teams: kind('teams', 'team', { references: { parent: 'parent_team_id' } }),
+  services: kind('services', 'service', { references: { owner_team: 'owner_team_id' } }),
+  fields: kind('fields', 'field', {
+    ...{ resource: 'customFields', required: ['name', 'field_type'], permanent: ['field_type'], later: ['sort_order'] },
+  }),
+  webhooks: kind('webhooks', 'webhook', {
+    ...{ identity: 'name', isArchived: false, required: ['url'], permanent: ['url', 'event_types'] },
+  }),
+};
+
+/** The methods of the kinds. */
+interface Resource {
+  list(query: object, options: object): AsyncIterable<Row>;
+  get(id: unknown, options: object): Promise<Record<string, Row>>;
+  create(body: object, options: object): Promise<Record<string, Row>>;
+  update(id: unknown, body: object, options: object): Promise<Record<string, Row>>;
+  archive(id: unknown, options: object): Promise<Record<string, Row>>;
+  restore(id: unknown, options: object): Promise<Record<string, Row>>;
+}
+export const resourceOf = (tocsin: Tocsin, { resource }: Kind) => tocsin[resource] as unknown as Resource;
+
+/** The properties of an entry besides its identity and its members. */
+export const propertiesOf = ({ list, identity }: Kind): string[] =>
+  Object.keys(workspaceDocument.shape[list].unwrap().element.shape).filter(
+    (name) => name !== identity && name !== 'members',
+  );
+
+/** Two names of the same thing have the same key. */
+export const keyOf = (list: ListName, name: string): string => {
+  const key = name.trim().normalize();
+  return list === 'users' ? key.toLowerCase() : key;
+};
+
+/** Whether an entry of a list of the configuration has a property by default. */
+export const isDefaultOfEntry = (name: string, value: unknown): boolean =>
+  value === false || value === '' || (name === 'color' && value === '#667085');
+
+/** The lists of a configuration without what follows from the place in them, IDs, and defaults. */
+export function listsOf(configuration: Row): Row {
+  const short = (entry: Row) =>
+    Object.fromEntries(
+      Object.entries(entry).filter(
+        ([name, value]) => !['order', 'id'].includes(name) && !isDefaultOfEntry(name, value),
+      ),
+    );
+  const lists = Object.keys(workspaceDocument.shape.configuration.unwrap().shape)
+    .filter((name) => configuration[name] !== undefined)
+    .map((name) => [name, Array.isArray(configuration[name]) ? configuration[name].map(short) : configuration[name]]);
+  return Object.fromEntries(lists) as Row;
+}
+
+export const isSame = (one: unknown, other: unknown): boolean => isDeepStrictEqual(one, other);
+
+/** A part of an object. */
+export const pick = (row: Row, names: readonly string[]): Row =>
+  Object.fromEntries(names.filter((name) => name in row).map((name) => [name, row[name]]));
+
+/** What of a URL the API shows. */
+export function originOf(url: unknown): string {
+  if (!URL.canParse(String(url))) return String(url);
+  const { protocol, hostname } = new URL(String(url));
+  return `${protocol}//${hostname}`;
+}

@@ -1,0 +1,16 @@
+import type { Call } from '../../session.ts';
+import type { LoadedDocument } from '../document.ts';
+import { readBackstage } from './backstage.ts';
+import { readCsv } from './csv.ts';
+
+const SOURCES = { backstage: readBackstage, csv: readCsv };
+
+/** A kind of source that a plan can be made of, besides files of the workspace. */
+export type SourceName = keyof typeof SOURCES;
+
+/** Reads folders or files of another system, and says what has no place in a workspace. @throws Error */
+export async function readSource(call: Call, name: SourceName, paths: readonly string[]): Promise<LoadedDocument> {
+  const { ignored, ...loaded } = await SOURCES[name](call.session, paths);
+  for (const what of ignored) call.output.note(`ignored: ${what}`);
+  return loaded;
+}

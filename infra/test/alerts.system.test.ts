@@ -1,0 +1,241 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from '@jest/globals';
+import { eventually, reservePorts } from '@tocsin/testing';
+import { describeWithServersAnd } from '@tocsin/testing/suites';
+import { ROOT } from '../environment.ts';
+import { running, runningSystem, temporaryFolder } from './running.ts';
+
+const CONFIGURATIONS = path.join(ROOT, 'gateway/console/src/monitors');
+const ALERTS = '/api/v1/alerts';
+const INCIDENTS = '/api/v1/incidents';
+
+const RULE = `
+groups:
+  - name: shop
+    rules:
+      - alert: CheckoutFails
+        # A scrape that comes late must not end the alert.
+        expr: last_over_time(checkout_fails[5m]) == 1
+        labels: { severity: critical, service: checkout }
+        annotations: { summary: Checkout fails }
+`;
+
+/** A workspace, and configurations of the guide with its address and the token of a key for a monitor. */
+function workspaceWithMonitor() {
+  const system = runningSystem(() => ({ settings: { DEFAULT_WORKSPACE: 'acme' } }));
+  return running(async () => {
+    const client = await system.as();
+    const key = { name: 'Monitor', scopes: ['alerts:write'] };
+    const { token } = (await client.post('/api/v1/settings/api-keys', key)).body;
+    return {
+      client,
+      configuration: async (file: string) =>
+        (await readFile(path.join(CONFIGURATIONS, file), 'utf8'))
+          .replaceAll(/https:\/\/(\S+@)?acme\.tocsin\.example\.com/g, system.url.replace('://', '://$1'))
+          .replaceAll('tcs_…', token),
+      incidents: async () => (await client.get(`${INCIDENTS}?sort=created_at&direction=asc`)).body.incidents,
+      timeline: async (id: number) =>
+        (await client.get(`${INCIDENTS}/${id}/timeline`)).body.events.map(({ title }: { title: string }) => title),
+    };
+  });
+}
+
+/** Starts a program, and waits until it is ready at its address. */
+async function startProgram(program: string, port: number, args: readonly string[]) {
+  const child = spawn(program, [...args, `--web.listen-address=127.0.0.1:${port}`], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes: Buffer) => (output += String(bytes)));
+  const closed = once(child, 'close');
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal);
+    await closed;
+  };
+  const url = `http://127.0.0.1:${port}`;
+  await eventually(async () => child.exitCode !== null || (await fetch(`${url}/-/ready`)).ok, { what: program });
+  if (child.exitCode !== null) throw new Error(output);
+  return { url, stop };
+}
+
+/** How many notifications an Alertmanager has sent since its start. */
+async function sentBy(url: string): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  return Number(/^alertmanager_notifications_total\{integration="webhook"\} (\d+)$/m.exec(metrics)?.[1]);
+}
+
+describeWithServersAnd('prometheus', 'prometheus-alertmanager')('Prometheus with a pair of Alertmanagers', () => {
+  const workspace = workspaceWithMonitor();
+  const folder = temporaryFolder();
+  const metric = running(async () => {
+    let value = 0;
+    const server = createServer((_request, response) => response.end(`checkout_fails ${value}\n`));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    return {
+      address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+      set: (next: number) => (value = next),
+      stop: async () => {
+        server.closeAllConnections();
+        await promisify(server.close.bind(server))();
+      },
+    };
+  });
+  const pair = running(async () => {
+    let configuration = await workspace.configuration('alertmanager.yml');
+    for (const time of ['30s', '5m', '1h']) {
+      expect(configuration).toContain(`: ${time}\n`);
+      configuration = configuration.replace(`: ${time}\n`, ': 1s\n');
+    }
+    const file = path.join(folder.path, 'alertmanager.yml');
+    await writeFile(file, configuration);
+    const [ports, clusterPorts] = [await reservePorts(2), await reservePorts(2)];
+    const start = async (index: number) =>
+      startProgram('prometheus-alertmanager', ports[index] ?? 0, [
+        `--config.file=${file}`,
+        `--storage.path=${path.join(folder.path, `alertmanager-${index}`)}`,
+        `--cluster.listen-address=127.0.0.1:${clusterPorts[index]}`,
+        `--cluster.advertise-address=127.0.0.1:${clusterPorts[index]}`,
+        `--cluster.peer=127.0.0.1:${clusterPorts[1 - index]}`,
+        '--cluster.settle-timeout=1s',
+        '--cluster.reconnect-interval=1s',
+        // Neither learns in time that the other one has notified: both send everything.
+        '--cluster.peer-timeout=0s',
+        '--cluster.gossip-interval=1h',
+        '--cluster.pushpull-interval=1h',
+      ]);
+    const both = await Promise.all([start(0), start(1)]);
+    await eventually(async () => {
+      const status = (await (await fetch(`${both[1].url}/api/v2/status`)).json()) as { cluster: { peers: object[] } };
+      return status.cluster.peers.length === 2;
+    });
+    return {
+      addresses: ports.map((port) => `127.0.0.1:${port}`),
+      /** How many notifications each has sent since its start. */
+      sent: async () => Promise.all(both.map(async ({ url }) => sentBy(url))),
+      kill: async (index: 0 | 1) => both[index].stop('SIGKILL'),
+      startAgain: async (index: 0 | 1) => void (both[index] = await start(index)),
+      stop: async () => Promise.all(both.map(async ({ stop }) => stop())),
+    };
+  });
+  running(async () => {
+    const inFolder = async (name: string, content: string) => writeFile(path.join(folder.path, name), content);
+    await inFolder('rules.yml', RULE);
+    // JSON is YAML, too.
+    const configuration = {
+      global: { scrape_interval: '1s', evaluation_interval: '1s' },
+      rule_files: ['rules.yml'],
+      scrape_configs: [{ job_name: 'shop', static_configs: [{ targets: [metric.address] }] }],
+      alerting: { alertmanagers: [{ static_configs: [{ targets: pair.addresses }] }] },
+    };
+    await inFolder('prometheus.yml', JSON.stringify(configuration));
+    const [port = 0] = await reservePorts(1);
+    return startProgram('prometheus', port, [
+      `--config.file=${path.join(folder.path, 'prometheus.yml')}`,
+      `--storage.tsdb.path=${path.join(folder.path, 'prometheus')}`,
+      '--rules.alert.resend-delay=5s',
+    ]);
+  });
+
+  /** Waits until both have sent twice more: what came of the first time is there then. */
+  const bothNotify = async () => {
+    const before = await pair.sent();
+    await eventually(async () => (await pair.sent()).every((count, index) => count >= (before[index] ?? 0) + 2), {
+      what: 'notifications of both',
+    });
+  };
+  /** Waits until the only incident is like this. Returns its timeline. */
+  const becomes = async (expected: object) => {
+    const incident = await eventually(
+      async () => {
+        const incidents = await workspace.incidents();
+        expect(incidents).toEqual([expect.objectContaining(expected)]);
+        return incidents[0];
+      },
+      { what: JSON.stringify(expected) },
+    );
+    const timeline = await workspace.timeline(incident.id);
+    if (process.env['TEST_LOG'] !== undefined) {
+      const { human_id: reference, title, status, severity, recovered_at: recovered } = incident;
+      const { notifications } = (await workspace.client.get(`${ALERTS}?limit=100`)).body;
+      const outcomes = notifications.map(({ outcome }: { outcome: string }) => outcome).reverse();
+      console.log({ reference, title, status, severity, recovered, timeline, outcomes: outcomes.join(' ') });
+    }
+    return timeline;
+  };
+
+  test('declares one incident, which ends, reopens, and survives the death of one of them', async () => {
+    const [fires, ends] = ['Firing: CheckoutFails', 'Resolved: CheckoutFails'];
+    const firing = { title: 'Checkout fails', severity: 'sev1', service: 'checkout', recovered_at: null };
+    metric.set(1);
+    await becomes({ ...firing, status: 'open' });
+    await bothNotify();
+    expect(await becomes({ ...firing, status: 'open' })).toEqual([fires]);
+
+    await pair.kill(0);
+    metric.set(0);
+    const ended = { status: 'resolved', recovered_at: expect.any(String) };
+    expect(await becomes(ended)).toEqual([fires, ends]);
+
+    metric.set(1);
+    await becomes({ ...firing, status: 'active' });
+    await pair.startAgain(0);
+    await bothNotify();
+    expect(await becomes({ ...firing, status: 'active' })).toEqual([fires, ends, fires]);
+    const { notifications } = (await workspace.client.get(`${ALERTS}?outcome=refused`)).body;
+    expect(notifications).toEqual([]);
+  });
+});
+
+describeWithServersAnd('curl')('the commands and templates of the guide', () => {
+  const workspace = workspaceWithMonitor();
+  const shell = async (script: string) => JSON.parse((await promisify(execFile)('sh', ['-c', script])).stdout);
+
+  test.each(['curl.sh', 'pagerduty.sh'])('%s declares an incident, and ends it', async (file) => {
+    const script = await workspace.configuration(file);
+    const outcomes = [];
+    for (const each of [script, script.replace('"firing"', '"resolved"').replace('"trigger"', '"resolve"')])
+      outcomes.push((await shell(each)).results[0].outcome);
+    expect(outcomes).toEqual(['declared', 'ended']);
+  });
+
+  test.each<[file: string, body: RegExp, values: [RegExp, string][]]>([
+    [
+      'gatus.yml',
+      /body: \|\n([^]+?)\n {4}\w/,
+      [
+        [/\[ALERT_TRIGGERED_OR_RESOLVED\]/, 'firing'],
+        [/\[ENDPOINT_URL\]/, 'https://shop.example.com'],
+        [/\[[A-Z_]+\]/g, 'shop'],
+      ],
+    ],
+    [
+      'datadog.txt',
+      /Payload:\n([^]+)/,
+      [
+        [/\$LINK/, 'https://app.datadoghq.com'],
+        [/\$[A-Z_]+/g, 'P2'],
+      ],
+    ],
+    [
+      'uptime-kuma.txt',
+      /Custom Body:\n([^]+)/,
+      [
+        [/\{% if .*?%\}(.*?)\{% else .*%\}/, '$1'],
+        [/\{\{[^}]*\| json \}\}/g, '"shop"'],
+        [/\{\{.*?\}\}/g, '1'],
+      ],
+    ],
+  ])('the body of %s is an alert', async (file, body, values) => {
+    const template = body.exec(await workspace.configuration(file))?.[1] ?? '';
+    const alert = JSON.parse(values.reduce((text, [placeholder, value]) => text.replace(placeholder, value), template));
+    const { status, body: reply } = await workspace.client.post(ALERTS, alert);
+    expect({ status, reply }).toMatchObject({ status: 202, reply: { results: [{ outcome: 'declared' }] } });
+    expect(reply.left_out).toEqual([]);
+  });
+});

@@ -1,0 +1,31 @@
+import { beforeAll, describe } from '@jest/globals';
+import { startReceiver, startSlack } from '@tocsin/testing';
+import { describeWithServersAndBrowser } from '@tocsin/testing/suites';
+import { testCatalog } from './console/catalog.ts';
+import { testConfiguration } from './console/configuration.ts';
+import { testDeclare } from './console/declare.ts';
+import { testForms } from './console/forms.ts';
+import { consoleInBrowser } from './console/harness.ts';
+import { testLists } from './console/lists.ts';
+import { running } from './running.ts';
+
+describeWithServersAndBrowser('a workspace in the console', () => {
+  const receiver = running(startReceiver);
+  const slack = running(startSlack);
+  const console = consoleInBrowser(() => ({ receivers: [receiver], settings: { SLACK_API_URL: slack.url } }));
+
+  beforeAll(async () => {
+    const client = console.client();
+    const { team } = (await client.post('/api/v1/teams', { name: 'Payments' })).body;
+    const service = { name: 'Checkout', owner_team_id: team.id, observability_names: ['checkout-prod'] };
+    await client.post('/api/v1/services', service);
+  });
+
+  // The first, since it counts all incidents.
+  describe('addresses, lists and the way back in the console', () => testLists(console));
+  describe('the catalog, webhooks, keys and first steps in the console', () => testCatalog(console, receiver));
+  describe('forms in the console', () => testForms(console));
+  describe('the configuration in the console', () => testConfiguration(console));
+  // The last, since the workspace then requires more.
+  describe('declaring an incident in the console', () => testDeclare(console, slack));
+});

@@ -1,0 +1,229 @@
+import { expect, test } from '@jest/globals';
+import { eventually } from '@tocsin/testing';
+import type { Page } from 'playwright-core';
+import { at, CLEAN, type Console, findings } from './harness.ts';
+
+const PHONE = { viewport: { width: 360, height: 720 }, hasTouch: true, isMobile: true };
+/** CSS pixels, of a target for a thumb. */
+const TARGET = 44;
+
+const TEXT = `**Latency** of \`checkout\` is *high*, see https://grafana.example.com/d/1.
+1. drain db-1
+2. restart the pool
+> the provider: nothing is wrong
+\`\`\`
+select 1 <b>now</b>
+\`\`\`
+[a guide](https://wiki.example.com/db) [no link](javascript:alert(1)) <img src=x onerror=alert(1)>`;
+
+export function testActivity({ open, client, declare, incident, note, addPerson, problems }: Console): void {
+  const patch = async (id: number, changes: object) =>
+    client().patch(`/api/v1/incidents/${id}`, changes, at((await incident(id)).revision));
+  const stream = (page: Page) => page.getByRole('region', { name: 'Activity' });
+  /** The times of all entries, from the top. */
+  const times = async (page: Page) =>
+    page.evaluate<string[]>(
+      "[...document.querySelectorAll('section[aria-label=Activity] time')].map((each) => each.dateTime)",
+    );
+
+  /** An incident with texts, changes of people and lists, tags and an imported address. */
+  const fill = async () => {
+    const { user } = (await client().get('/api/v1/me')).body;
+    const { id } = await declare('Checkout answers slowly', {
+      ...{
+        service: 'checkout',
+        regions: ['eu'],
+        severity: 'sev2',
+        impact_summary: 'One order in ten takes ten seconds',
+      },
+    });
+    await note(id, { body: 'The connection pool of the order database is exhausted', tags: ['database'] });
+    await patch(id, { status: 'active', incident_manager: String(user.id) });
+    await note(id, { body: TEXT, is_key: true });
+    await patch(id, { severity: 'sev1', regions: ['us'] });
+    return id;
+  };
+
+  test('has what was written and changed in one order, which is remembered, with names and safe Markdown', async () => {
+    const id = await fill();
+    const page = await open(`/incidents/${id}`);
+    await stream(page).getByText('drain db-1').waitFor();
+    const changes = stream(page).getByRole('listitem').filter({ hasText: '→' });
+    await changes.nth(1).waitFor();
+    expect(await changes.first().textContent()).toContain('Severity SEV 2 → SEV 1');
+    expect(await changes.first().textContent()).toContain('Regions added us; removed eu');
+    expect(await changes.last().textContent()).toContain('Status Open → Active');
+    expect(await changes.last().textContent()).toContain('Lead none → You');
+    expect(await stream(page).getByText('declared INC-').count()).toBe(1);
+    expect(await stream(page).getByText('database', { exact: true }).count()).toBe(1);
+
+    const event = page.getByRole('article').filter({ hasText: 'drain db-1' });
+    expect(await event.locator('strong').textContent()).toBe('Latency');
+    expect(await event.locator('em').textContent()).toBe('high');
+    expect(await event.locator('ol > li').allTextContents()).toEqual(['drain db-1', 'restart the pool']);
+    expect(await event.locator('blockquote').textContent()).toBe('the provider: nothing is wrong');
+    expect(await event.locator('pre').textContent()).toBe('select 1 <b>now</b>');
+    expect(await event.locator('img').count()).toBe(0);
+    const links = await page.evaluate<string[][]>(
+      "[...document.querySelectorAll('article p a')].map((link) => [link.href, link.rel])",
+    );
+    expect(links).toEqual([
+      ['https://grafana.example.com/d/1', 'noopener noreferrer'],
+      ['https://wiki.example.com/db', 'noopener noreferrer'],
+    ]);
+    expect(await stream(page).locator('time').first().getAttribute('title')).toMatch(/\d:\d\d:\d\d/);
+
+    const newest = await times(page);
+    expect(newest).toEqual([...newest].sort().reverse());
+    await page.getByLabel('Order of the activity').selectOption('Oldest first');
+    await eventually(async () => (await times(page)).join() === [...newest].reverse().join());
+    await page.reload();
+    await stream(page).getByText('drain db-1').waitFor();
+    expect(await times(page)).toEqual([...newest].reverse());
+    await page.getByLabel('What is shown').selectOption('Key events');
+    await stream(page).getByText('exhausted').waitFor({ state: 'detached' });
+    await stream(page).getByText('drain db-1').waitFor();
+    await page.getByLabel('What is shown').selectOption('Changes');
+    await stream(page).getByText('drain db-1').waitFor({ state: 'detached' });
+    await page.getByLabel('What is shown').selectOption('Everything');
+    await page.getByLabel('Search the timeline').fill('pool of the order');
+    await stream(page).getByText('drain db-1').waitFor({ state: 'detached' });
+    await stream(page).getByText('exhausted').waitFor();
+    expect(await stream(page).getByText('→').count()).toBe(0);
+    expect(await findings(page)).toEqual(CLEAN);
+    expect(problems()).toEqual([]);
+  });
+
+  test('is read on without a gap, in both orders', async () => {
+    const { id, ...declared } = await declare('Long');
+    let { revision } = declared;
+    for (let index = 0; index < 35; index += 1) {
+      await note(id, { body: `Text ${index}` });
+      revision += 1;
+      for (const changes of [{ title: `Long ${index}` }, { regions: [`r${index}`] }, { service: `s${index}` }])
+        ({ revision } = (await client().patch(`/api/v1/incidents/${id}`, changes, at(revision))).body.incident);
+    }
+    const page = await open(`/incidents/${id}`);
+    for (const order of ['Newest first', 'Oldest first']) {
+      await page.getByLabel('Order of the activity').selectOption(order);
+      const more = page.getByRole('button', { name: /^(Show more|Loading)$/ });
+      await stream(page).locator('time').first().waitFor();
+      for (;;) {
+        const shown = await times(page);
+        expect(shown).toEqual(order === 'Newest first' ? [...shown].sort().reverse() : [...shown].sort());
+        if ((await more.count()) === 0) break;
+        await more.click();
+        await eventually(async () => (await times(page)).length > shown.length || (await more.count()) === 0);
+      }
+      // 35 texts, 105 changes and the declaration.
+      await eventually(async () => (await times(page)).length === 141);
+    }
+  });
+
+  test('a time and an end are given when writing and when editing', async () => {
+    const { id } = await declare('In the past');
+    const page = await open(`/incidents/${id}`, { timezoneId: 'Europe/Berlin' });
+    await page.getByLabel('Write to the timeline').fill('The deployment began');
+    await page.getByRole('button', { name: 'Set a time' }).click();
+    await page.getByRole('textbox', { name: 'Began', exact: true }).fill('2026-03-01T10:00');
+    await page.getByLabel('Ended').fill('2026-03-01T09:00');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await eventually(async () => (await page.getByLabel('Ended').getAttribute('aria-invalid')) === 'true');
+    await page.getByLabel('Ended').fill('2026-03-01T10:30');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText('until Mar 1, 2026, 10:30 AM').waitFor();
+    const stored = async () => (await client().get(`/api/v1/incidents/${id}/timeline`)).body.events[0];
+    expect(await stored()).toMatchObject({
+      ...{ started_at: '2026-03-01T09:00:00.000Z', ended_at: '2026-03-01T09:30:00.000Z' },
+    });
+    await page.getByRole('article').getByRole('button', { name: 'Edit' }).click();
+    await page.getByLabel('Ended').fill('');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await eventually(async () => (await stored()).ended_at === null);
+    expect(await stored()).toMatchObject({ started_at: '2026-03-01T09:00:00.000Z', body: 'The deployment began' });
+  });
+
+  test('on a phone, what matters is at the top and within reach', async () => {
+    const id = await fill();
+    for (let index = 0; index < 12; index += 1) await note(id, { body: `Attempt ${index}` });
+    await addPerson('Dee');
+    const page = await open(`/incidents/${id}`, PHONE);
+    await stream(page).getByText('Attempt 11').waitFor();
+    for (const name of ['Severity', 'Status', 'Lead']) {
+      const box = await page.getByRole('button', { name: new RegExp(`^Edit ${name}`) }).boundingBox();
+      expect(box?.y).toBeLessThan(PHONE.viewport.height / 2);
+    }
+    const small = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('main :is(button, select, input[type=search], textarea), header button')]
+      .map((each) => [each, each.getBoundingClientRect().height])
+      .filter(([, height]) => height > 0 && height < ${TARGET})
+      .map(([each, height]) => each.textContent + height)`,
+    );
+    expect(small).toEqual([]);
+    await page.getByRole('button', { name: /^Edit Lead/ }).tap();
+    await page.getByRole('combobox', { name: 'Lead' }).selectOption('Dee');
+    await page.getByRole('button', { name: 'Save' }).tap();
+    await page.getByRole('button', { name: 'Edit Lead: Dee' }).waitFor();
+
+    const bar = page.getByRole('group', { name: 'Most frequent' });
+    const bottom = async () => {
+      const box = await bar.boundingBox();
+      return Math.round((box?.y ?? 0) + (box?.height ?? 0));
+    };
+    expect(await bottom()).toBe(PHONE.viewport.height);
+    await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+    expect(await bottom()).toBe(PHONE.viewport.height);
+    await bar.getByRole('button', { name: 'Add' }).tap();
+    await page.keyboard.type('Written with a thumb');
+    await page.getByRole('button', { name: 'Add', exact: true }).first().tap();
+    await stream(page).getByText('Written with a thumb').waitFor();
+    await page.getByRole('button', { name: 'Declare', exact: true }).tap();
+    await page.getByRole('dialog', { name: 'Declare an incident' }).waitFor();
+    expect(await findings(page)).toEqual(CLEAN);
+    await page.getByRole('button', { name: 'Cancel' }).tap();
+    await bar.getByRole('button', { name: 'Resolve' }).tap();
+    await page.getByRole('dialog').getByRole('button', { name: 'Resolve' }).tap();
+    await bar.getByRole('button', { name: 'Reopen' }).waitFor();
+    expect(await incident(id)).toMatchObject({ status: 'resolved' });
+  });
+
+  test.each([
+    ['light', 360],
+    ['dark', 360],
+    ['light', 1_440],
+    ['dark', 1_440],
+  ] as const)(
+    'is accessible and fits while it is read and written, in %s colours, %d px wide',
+    async (colorScheme, width) => {
+      const id = await fill();
+      const viewport = { width, height: width === 360 ? 720 : 900 };
+      const page = await open(`/incidents/${id}`, { colorScheme, viewport, reducedMotion: 'reduce' });
+      await stream(page).getByText('drain db-1').waitFor();
+      expect(await findings(page)).toEqual(CLEAN);
+      await page.getByRole('button', { name: /^Edit Status/ }).click();
+      await page.getByRole('article').last().getByRole('button', { name: 'Edit' }).click();
+      await page.getByRole('button', { name: 'Set a time' }).click();
+      await page.getByRole('button', { name: /^Edit Impact summary/ }).click();
+      expect(await findings(page)).toEqual(CLEAN);
+    },
+  );
+
+  test('a post-mortem is copied as Markdown, and a failure is reported', async () => {
+    const id = await fill();
+    const page = await open(`/incidents/${id}`, { permissions: ['clipboard-read', 'clipboard-write'] });
+    const button = page.getByRole('button', { name: 'Copy post-mortem' });
+    await button.click();
+    await page.getByText(`The post-mortem of INC-${id} is copied as Markdown.`).waitFor();
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+    expect(copied).toMatch(new RegExp(`^# INC-${id}: Checkout answers slowly\n`));
+    expect(copied).toContain('\\*\\*Latency\\*\\* of');
+    expect(await findings(page)).toEqual(CLEAN);
+    expect(problems()).toEqual([]);
+
+    const refusal = { code: 'service_unavailable', message: 'The users cannot be read at the moment; try again' };
+    await page.route('**/postmortem', async (route) => route.fulfill({ status: 503, json: refusal }));
+    await button.click();
+    await page.getByText(refusal.message).waitFor();
+    expect(await button.isEnabled()).toBe(true);
+  });
+}

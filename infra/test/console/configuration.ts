@@ -1,0 +1,55 @@
+import { expect, test } from '@jest/globals';
+import { type Console, expectSound, NARROW } from './harness.ts';
+
+export function testConfiguration({ open, origin, client, declare }: Console): void {
+  test('names, colours and order are changed, by keyboard too', async () => {
+    const page = await open('/configuration');
+    const { keyboard } = page;
+    const focused = async () => page.evaluate<string>("document.activeElement.getAttribute('aria-label')");
+    const up = page.getByRole('button', { name: 'Move SEV 2 up' });
+    await up.focus();
+    await keyboard.press('Enter');
+    // It goes on where it is, and there is nothing above the first one.
+    expect(await focused()).toBe('Move SEV 2 up');
+    expect(await up.getAttribute('aria-disabled')).toBe('true');
+    await keyboard.press('Enter');
+    await page.getByLabel('Colour of SEV 2').fill('#0a7a55');
+    await page.getByLabel('Colour of Open').fill('#7a0a55');
+    const down = page.getByRole('button', { name: /^Move .* down$/ });
+    await page.getByRole('region', { name: 'Service tiers' }).locator(down).first().focus();
+    await keyboard.press('Enter');
+    await expectSound(page, 'configuration-changed');
+    await page.setViewportSize(NARROW);
+    await expectSound(page, 'configuration-changed-narrow');
+
+    const name = page.getByLabel('Name of on-hold');
+    await name.fill(' ');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const reason = page.getByText('Must not be blank');
+    await reason.waitFor();
+    expect([await reason.count(), await name.getAttribute('aria-invalid')]).toEqual([1, 'true']);
+    await name.fill('Paused');
+    await reason.waitFor({ state: 'detached' });
+    const before = (await client().get('/api/v1/settings/configuration')).body.configuration;
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The configuration is saved.').waitFor();
+    const { configuration } = (await client().get('/api/v1/settings/configuration')).body;
+    type Entry = { key: string; min_score: number };
+    const keys = (list: Entry[]) => list.map(({ key }) => key);
+    expect(keys(configuration.severities)).toEqual(['sev2', 'sev1', 'sev3', 'sev4']);
+    expect(configuration.severities.map(({ min_score: score }: Entry) => score)).toEqual([90, 70, 40, 0]);
+    const [first, second, ...rest] = keys(before.service_tiers);
+    expect(keys(configuration.service_tiers)).toEqual([second, first, ...rest]);
+    expect(configuration.workflow_statuses[2]).toMatchObject({ key: 'on-hold', label: 'Paused' });
+
+    const { human_id: reference } = await declare('In colour', { severity: 'sev2' });
+    await page.goto(`${origin()}/app/incidents/${reference}`);
+    await page.getByRole('heading', { name: 'In colour' }).waitFor();
+    const style = async (name: string) =>
+      page.evaluate<string[]>(`((style) => [style.backgroundColor, style.color])
+        (getComputedStyle(document.querySelector('[data-edit=${name}] [style]')))`);
+    expect(await style('severity')).toEqual(['rgb(10, 122, 85)', 'rgb(255, 255, 255)']);
+    expect((await style('status'))[1]).toBe('rgb(122, 10, 85)');
+    await expectSound(page, 'chosen-colours');
+  });
+}

@@ -1,0 +1,130 @@
+import { afterEach, expect } from '@jest/globals';
+import { type Client } from '@tocsin/testing';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { buildConsole } from '../../console/build-console.ts';
+import { startSystem, type System, type SystemOptions } from '../../verification/systems/system.ts';
+import { findViolations, launchBrowser, openPage, type WatchedPage } from '../browser.ts';
+import { running } from '../running.ts';
+
+export const WIDE = { width: 1_440, height: 900 };
+export const NARROW = { width: 360, height: 740 };
+/** The owner for whom the client acts. */
+export const OWNER = 'person-1@acme.example';
+
+/** The revision that a change is based on. */
+export const at = (revision: number) => ({ 'If-Service-Resource-Version': String(revision) });
+
+interface OpenOptions extends BrowserContextOptions {
+  email?: string;
+  /** Whether it stays open after the test. */
+  stays?: boolean;
+}
+
+/** A system with the console and a browser. */
+interface RunningConsole {
+  system: System;
+  /** Acts for `OWNER`. */
+  client: Client & { token: string };
+  browser: Browser;
+  origin: string;
+  stop(): Promise<void>;
+}
+
+async function startConsole(options: SystemOptions): Promise<RunningConsole> {
+  await buildConsole();
+  const settings = { ANONYMOUS_RATE_LIMIT_PER_MINUTE: '100000', ...options.settings };
+  const system = await startSystem({ ...options, settings });
+  const client = await system.as({ role: 'owner' });
+  const browser = await launchBrowser();
+  return {
+    ...{ system, client, browser, origin: `http://acme.localhost:${new URL(system.url).port}` },
+    stop: async () => {
+      await browser.close();
+      await system.stop();
+    },
+  };
+}
+
+export type Console = ReturnType<typeof consoleInBrowser>;
+
+/** A system with the console and a browser, for all tests of one file. What a test opens is closed after it. */
+export function consoleInBrowser(options: () => SystemOptions = () => ({})) {
+  const console = running(async () => startConsole(options()));
+  const opened: WatchedPage[] = [];
+  afterEach(async () => {
+    for (const each of opened.splice(0)) await each.close();
+  });
+  /** A link that signs somebody in. */
+  const linkFor = async (email: string) => {
+    const { url } = (await console.system.admin('login-link', '--workspace', 'acme', '--email', email)) as {
+      url: string;
+    };
+    return `${console.origin}/app/sign-in${new URL(url).hash}`;
+  };
+  /** A browser profile in which somebody is signed in. */
+  const profileOf = async (email: string): Promise<Pick<BrowserContextOptions, 'storageState'>> => {
+    const token = new URL(await linkFor(email)).hash.slice(1);
+    const { headers } = await console.system
+      .anonymously()
+      .with({ Authorization: `Bearer ${token}`, 'Sec-Fetch-Site': 'same-origin' })
+      .post('/app/session');
+    const [name = '', value = ''] = (headers.get('set-cookie')?.split(';')[0] ?? '').split('=');
+    const cookie = { name, value, domain: new URL(console.origin).hostname, path: '/' };
+    const attributes = { expires: -1, httpOnly: true, secure: false, sameSite: 'Lax' as const };
+    return { storageState: { cookies: [{ ...cookie, ...attributes }], origins: [] } };
+  };
+  /** Opens an address in a profile of its own. */
+  const visit = async (url: string, context: BrowserContextOptions = {}): Promise<WatchedPage> => {
+    const watched = await openPage(console.browser, url, context);
+    opened.push(watched);
+    return watched;
+  };
+  /** Opens a path of the console in a profile of its own, in which somebody is signed in. */
+  const openWatched = async (
+    path = '/',
+    { email = OWNER, stays = false, ...more }: OpenOptions = {},
+  ): Promise<WatchedPage> => {
+    const context = { viewport: WIDE, timezoneId: 'UTC', ...(await profileOf(email)), ...more };
+    const watched = await openPage(console.browser, `${console.origin}/app${path}`, context);
+    if (!stays) opened.push(watched);
+    await watched.page.getByRole('main').waitFor();
+    return watched;
+  };
+  return {
+    ...{ linkFor, visit, openWatched },
+    open: async (...given: Parameters<typeof openWatched>): Promise<Page> => (await openWatched(...given)).page,
+    system: () => console.system,
+    client: () => console.client,
+    origin: () => console.origin,
+    /** Problems of the pages that are open. */
+    problems: () => opened.flatMap(({ problems }) => problems),
+    /** Adds a person who responds to incidents, and returns their email. */
+    addPerson: async (name: string) => {
+      const email = `${name.toLowerCase()}@acme.example`;
+      await console.client.post('/api/v1/settings/users', { name, email, role: 'member', seat: 'responder' });
+      return email;
+    },
+    declare: async (title: string, more: object = {}) =>
+      (await console.client.post('/api/v1/incidents', { title, ...more })).body.incident,
+    incident: async (id: number) => (await console.client.get(`/api/v1/incidents/${id}`)).body.incident,
+    note: async (id: number, event: object) =>
+      (await console.client.post(`/api/v1/incidents/${id}/timeline`, event)).body.event,
+  };
+}
+
+/** What axe finds, and by how much the page is wider than its window. */
+export const findings = async (page: Page) => ({
+  overflow: await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth'),
+  violations: (await findViolations(page)).map(
+    ({ id, nodes }) => `${id} ${nodes.map(({ target, any }) => `${String(target)} ${any[0]?.message}`).join('; ')}`,
+  ),
+});
+
+export const CLEAN = { overflow: 0, violations: [] };
+
+/** Expects a page to be accessible, and to fit its width; takes a picture if `TOCSIN_LOOK` names a folder. */
+export async function expectSound(page: Page, name: string): Promise<void> {
+  const folder = process.env['TOCSIN_LOOK'];
+  if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` });
+  expect({ name, ...(await findings(page)) }).toEqual({ name, ...CLEAN });
+}

@@ -1,0 +1,126 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '@tocsin/testing';
+import { withClient } from '../../databases.ts';
+import { type Console, expectSound, NARROW } from './harness.ts';
+
+export function testLists({ open, openWatched, client, system, origin }: Console): void {
+  const names: string[] = [];
+
+  beforeAll(async () => {
+    for (const title of ['Fresh fire', 'Old fire', 'Ancient fire']) {
+      const body = { title, service: 'checkout', severity: 'sev2' };
+      names.push((await client().post('/api/v1/incidents', body)).body.incident.human_id);
+    }
+    for (const id of [2, 3]) await client().post(`/api/v1/incidents/${id}/resolve`, {});
+    await withClient(system().database.adminUrl, async (database) => {
+      await database.query(`update incident.incidents set ended_at = created_at + interval '90 minutes'
+      where title <> 'Fresh fire'`);
+      await database.query(`update incident.incidents set created_at = created_at - interval '20 days',
+      ended_at = ended_at - interval '20 days' where title = 'Old fire'`);
+      await database.query(`update incident.incidents set created_at = created_at - interval '60 days',
+      ended_at = ended_at - interval '60 days' where title = 'Ancient fire'`);
+    });
+  });
+
+  test('an incident has the address that people say; old ones lead there, and a wrong one offers the search', async () => {
+    const { page, problems } = await openWatched('/incidents/1', {
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    await page.waitForURL(`${origin()}/app/incidents/${names[0]}`);
+    await page.getByRole('heading', { name: 'Fresh fire' }).waitFor();
+    await page.keyboard.press('y');
+    await page.getByText(`The address of ${names[0]} is copied.`).waitFor();
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(page.url());
+    await page.goto(`${origin()}/app/incidents/${names[1]?.toLowerCase()}`);
+    await page.getByRole('heading', { name: 'Old fire' }).waitFor();
+    await page.waitForURL(`${origin()}/app/incidents/${names[1]}`);
+    expect(problems).toEqual([]);
+    await page.goto(`${origin()}/app/incidents/INC-900`);
+    await page.getByRole('link', { name: 'Search for INC-900' }).waitFor();
+    await expectSound(page, 'wrong-address');
+    await page.getByRole('link', { name: 'Search for INC-900' }).click();
+    await page.getByText('No incident matches').waitFor();
+  });
+
+  test('a search looks at all statuses, and says how many are in the others', async () => {
+    const page = await open();
+    await page.getByRole('link', { name: 'Fresh fire' }).waitFor();
+    expect(await page.locator('[data-rows] a').count()).toBe(1);
+    await page.keyboard.press('/');
+    await page.keyboard.type('fire');
+    await page.getByRole('link', { name: 'Ancient fire' }).waitFor();
+    expect(await page.getByRole('button', { name: /^All/ }).getAttribute('aria-pressed')).toBe('true');
+    await page.getByRole('button', { name: /^Ongoing/ }).click();
+    await page.getByText('2 incidents with another status match, too.').waitFor();
+    await expectSound(page, 'search-others');
+    await page.getByRole('button', { name: 'Show all' }).click();
+    await page.getByRole('link', { name: 'Ancient fire' }).waitFor();
+    await page.getByRole('searchbox').fill(names[2] ?? '');
+    const titles = async () => (await page.locator('[data-rows] a').allTextContents()).join();
+    await eventually(async () => (await titles()) === 'Ancient fire');
+  });
+
+  test('dates are in the address, rows say when, and the way back keeps the filters', async () => {
+    const page = await open('/?view=all');
+    await page.getByLabel('Declared', { exact: true }).selectOption('Last 30 days');
+    await page.getByRole('link', { name: 'Ancient fire' }).waitFor({ state: 'detached' });
+    expect(page.url()).toContain('days=30');
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: 'Old fire' })
+      .getByText(/–.*took 1 h 30 min/)
+      .waitFor();
+    await expectSound(page, 'dates-wide');
+    await page.getByRole('link', { name: 'Old fire' }).click();
+    await page.getByRole('heading', { name: 'Old fire' }).waitFor();
+    await page.getByRole('main').getByRole('link', { name: 'Incidents' }).click();
+    await page.getByRole('link', { name: 'Old fire' }).waitFor();
+    expect(page.url()).toContain('days=30');
+    await page.getByLabel('Declared', { exact: true }).selectOption('Dates…');
+    const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+    await page.getByLabel('From').fill(dayBefore(70));
+    await page.getByLabel('Until').fill(dayBefore(40));
+    await page.getByRole('link', { name: 'Ancient fire' }).waitFor();
+    await eventually(async () => (await page.locator('[data-rows] a').count()) === 1);
+    await page.setViewportSize(NARROW);
+    await expectSound(page, 'dates-narrow');
+    await page.reload();
+    await page.getByRole('link', { name: 'Ancient fire' }).waitFor();
+    expect(await page.getByLabel('From').inputValue()).toBe(dayBefore(70));
+  });
+
+  test('a view is saved by name, opened and removed', async () => {
+    const page = await open('/?view=all&severity=["sev2"]&days=90');
+    await page.getByLabel('Saved views').selectOption('Save this view…');
+    await page.getByRole('dialog').getByLabel('Name').fill('Severe, this quarter');
+    await expectSound(page, 'save-view');
+    await page.keyboard.press('Enter');
+    const chosen = async () => page.getByLabel('Saved views').locator('option:checked').textContent();
+    await eventually(async () => (await chosen()) === 'Severe, this quarter');
+    await page.goto(`${origin()}/app/`);
+    expect(await chosen()).toBe('Views');
+    await page.getByLabel('Saved views').selectOption('Severe, this quarter');
+    await page.getByRole('link', { name: 'Ancient fire' }).waitFor();
+    expect(page.url()).toContain('days=90');
+    await page.getByLabel('Saved views').selectOption('Remove “Severe, this quarter”');
+    await page.getByText('The view is removed.').waitFor();
+    expect(await page.getByLabel('Saved views').locator('option').allTextContents()).toEqual([
+      'Views',
+      'Save this view…',
+    ]);
+  });
+
+  test('bars and rows of the statistics open the incidents that they count', async () => {
+    const page = await open('/statistics?span="90"');
+    await page.getByRole('link', { name: 'Checkout' }).first().click();
+    await page.getByRole('link', { name: 'Ancient fire' }).waitFor();
+    expect(await page.locator('[data-rows] a').count()).toBe(3);
+    await page.goBack();
+    await page.getByText('Show as a table').click();
+    const table = page.getByRole('region', { name: 'Incidents as a table' });
+    await expectSound(page, 'statistics');
+    await table.getByRole('row').filter({ hasText: '1' }).last().getByRole('link').click();
+    await page.getByRole('link', { name: 'Fresh fire' }).waitFor();
+    expect(await page.locator('[data-rows] a').count()).toBe(1);
+  });
+}

@@ -1,0 +1,100 @@
+import { describe, expect, test } from '@jest/globals';
+import { type Console, expectSound, NARROW, WIDE } from './harness.ts';
+import { type Provider, withProvider } from './provider.ts';
+
+export function testSignIn(console: Console, provider: Provider): void {
+  const { open, visit, client, origin, addPerson } = console;
+  test('an owner invites somebody, who signs in with the link once', async () => {
+    const page = await open('/users');
+    await page.getByRole('button', { name: 'Invite' }).click();
+    await page.getByLabel('Name').fill('Ana New');
+    await page.getByLabel('Email').fill('ana@acme.example');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const dialog = page.getByRole('dialog', { name: 'A link for Ana New' });
+    const link = (await dialog.locator('code').textContent()) ?? '';
+    expect(link).toMatch(new RegExp(`^${origin()}/app/sign-in#tcl_`));
+    await expectSound(page, 'invite');
+    const invited = await visit(link);
+    await invited.page.getByText('Ana New', { exact: true }).waitFor();
+    await invited.close();
+    const again = await visit(link);
+    await again.page.getByText('You are not signed in').waitFor();
+    await again.close();
+    // Another one for somebody who is there already.
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'ana@acme.example' });
+    await row.getByRole('button', { name: 'Sign-in link' }).click();
+    await dialog.waitFor();
+    expect(await dialog.locator('code').textContent()).not.toBe(link);
+  });
+
+  test('who is signed out reads the ways in, pastes a token, and is on the page that was asked for', async () => {
+    for (const [colorScheme, viewport] of [
+      ['light', NARROW],
+      ['dark', WIDE],
+    ] as const) {
+      const { page, close } = await visit(`${origin()}/app/catalog`, {
+        colorScheme,
+        viewport,
+      });
+      await page.getByText('You can also paste an API token of your own.').waitFor();
+      await expectSound(page, `signed-out-${colorScheme}`);
+      await page.getByLabel('API token').fill('tcs_wrong');
+      await page.keyboard.press('Enter');
+      await page.getByText('The token is not valid in this workspace.').waitFor();
+      await page.getByLabel('API token').fill(client().token);
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Services and teams' }).waitFor();
+      await close();
+    }
+  });
+
+  test('says that the session ends five minutes before, and ends it after 12 hours without the person', async () => {
+    const page = await open();
+    await page.clock.install();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Incidents', level: 1 }).waitFor();
+    const notice = page.getByText('you will be signed out in');
+    await page.clock.fastForward('11:54:00');
+    await page.clock.runFor(31_000);
+    expect(await notice.count()).toBe(0);
+    await page.clock.fastForward('01:00');
+    await page.clock.runFor(31_000);
+    await notice.waitFor();
+    await expectSound(page, 'idle');
+    // Somebody is there.
+    await page.keyboard.press('Shift');
+    await notice.waitFor({ state: 'detached' });
+    await page.clock.fastForward('12:00:00');
+    await page.clock.runFor(31_000);
+    await page.getByText('because nobody used this browser for 12 hours').waitFor();
+    // At the server, too.
+    await page.reload();
+    await page.getByText('You are signed out').waitFor();
+  });
+
+  describe('by the provider of the workspace', () => {
+    withProvider(console, provider);
+
+    test('asks before another user is signed out', async () => {
+      const email = await addPerson('Dora');
+      provider.signIn({ sub: 'dora', email, email_verified: true, name: 'Dora' });
+      const page = await open('/', { ignoreHTTPSErrors: true });
+      const signedIn = async (name: string) => page.getByText(name, { exact: true }).first().waitFor();
+      await signedIn('Person 1');
+      await page.goto(`${origin()}/app/oidc`);
+      await page.getByRole('button', { name: 'Sign in as Dora' }).waitFor();
+      await expectSound(page, 'other-user');
+      await page.getByRole('button', { name: 'Stay Person 1' }).click();
+      await signedIn('Person 1');
+      await page.goto(`${origin()}/app/oidc`);
+      await page.getByRole('button', { name: 'Sign in as Dora' }).click();
+      await signedIn('Dora');
+      // Nobody is asked about themselves, and a link was used once.
+      await page.goto(`${origin()}/app/oidc`);
+      await signedIn('Dora');
+      await page.goto(`${origin()}/app/sign-in?by=provider`);
+      await page.getByText('You are not signed in').waitFor();
+    });
+  });
+}

@@ -1,0 +1,95 @@
+import { expect } from '@jest/globals';
+import type { Client } from '@tocsin/testing';
+import { type Ids, operationOf, readList, requestOf, send } from './operations.ts';
+
+type Resource = Record<string, unknown> & { id: number; archived_at?: string | null };
+
+/** How many resources of a kind get a PATCH of each property alone; all get one of all properties. */
+const ALONE = 4;
+
+/** The lists of resources that have a PATCH, and the property of a page. */
+const PATCHES: Readonly<Record<string, readonly [path: string, name: string]>> = {
+  updateUser: ['/api/v1/settings/users', 'users'],
+  updateApiKey: ['/api/v1/settings/api-keys', 'api_keys'],
+  updateTeam: ['/api/v1/teams', 'teams'],
+  updateService: ['/api/v1/services', 'services'],
+  updateCustomField: ['/api/v1/custom-fields', 'fields'],
+  updateIncident: ['/api/v1/incidents', 'incidents'],
+  updateFollowUp: ['/api/v1/follow-ups', 'follow_ups'],
+};
+
+/** Writes all that a workspace has as it is stored, and checks that each answer shows it unchanged. Returns their number. */
+export async function writeTheSame(client: Client): Promise<number> {
+  let written = 0;
+  const unchanged = async (operation: string, ids: Ids, [body, shown]: readonly [object, unknown]) => {
+    const known = (shown as { revision?: number }).revision;
+    const request = await requestOf(client, operation, { ids, body, known });
+    const { status, headers, body: answer, text } = await send(client, request);
+    const resource = operation.endsWith('CustomFields') ? answer.values : Object.values(answer as object)[0];
+    expect({ operation, body, status, text, shown: stable(resource) }).toEqual({
+      ...{ operation, body, status: 200, text, shown: stable(shown) },
+    });
+    const revision = request.headers['If-Service-Resource-Version'] ?? null;
+    expect([operation, headers.get('Service-Resource-Version')]).toEqual([operation, revision]);
+    written += 1;
+  };
+  const incidents = await readList<Resource>(client, '/api/v1/incidents', 'incidents');
+  const isActive = ({ archived_at, revoked_at, incident_id: of }: Resource) =>
+    (archived_at ?? revoked_at ?? null) === null && (of === undefined || incidents.some(({ id }) => id === of));
+  const patch = async (operation: string, resources: readonly Resource[]) => {
+    const { properties } = operationOf(operation);
+    const names = Object.keys(properties);
+    const none = (name: string) => (properties[name]?.type === 'array' ? [] : null);
+    const active = resources.filter(isActive);
+    const largest = active.toSorted((a, b) => JSON.stringify(b).length - JSON.stringify(a).length).slice(0, ALONE);
+    expect([operation, largest.length]).toEqual([operation, ALONE]);
+    const stored = (resource: Resource, of = names) =>
+      Object.fromEntries(of.map((name) => [name, resource[name] ?? none(name)]));
+    for (const resource of largest) {
+      const label = ['name', 'title'].filter((name) => names.includes(name));
+      const padded = label.map((name) => [name, `\u3000${String(resource[name])} \n`]);
+      await unchanged(operation, [resource.id], [Object.fromEntries(padded), resource]);
+      await unchanged(operation, [resource.id], [{}, resource]);
+      for (const name of names) await unchanged(operation, [resource.id], [stored(resource, [name]), resource]);
+    }
+    for (const resource of active) {
+      // Of two names of the same property, a request may use only one.
+      const { at: _, ...all } = stored(resource);
+      await unchanged(operation, [resource.id], [all, resource]);
+    }
+  };
+
+  for (const [operation, [path, name]] of Object.entries(PATCHES)) {
+    await patch(operation, await readList<Resource>(client, path, name));
+  }
+  const fields = await readList<Resource>(client, '/api/v1/custom-fields', 'fields');
+  const timelines: Resource[] = [];
+  for (const { id } of incidents) {
+    timelines.push(...(await readList<Resource>(client, `/api/v1/incidents/${id}/timeline`, 'events')));
+    const { values } = (await client.get(`/api/v1/incidents/${id}/custom-fields`)).body;
+    // Those of archived fields cannot be written.
+    const sent = values
+      .map(({ field_id, value }: Resource) => ({ field_id, value }))
+      .filter(({ field_id }: Resource) => fields.some((field) => field.id === field_id));
+    if (sent.length > 0) await unchanged('updateIncidentCustomFields', [id], [{ values: sent }, values]);
+  }
+  await patch('updateTimelineEvent', timelines);
+  for (const { id } of await readList<Resource>(client, '/api/v1/teams', 'teams')) {
+    for (const member of await readList<Resource>(client, `/api/v1/teams/${id}/members`, 'members')) {
+      const ids = [id, String(member['user_id'])];
+      await unchanged('updateTeamMember', ids, [{ role: member['role'] }, member]);
+    }
+  }
+  const { configuration } = (await client.get('/api/v1/settings/configuration')).body;
+  for (const name of Object.keys(configuration as object)) {
+    await unchanged('replaceConfiguration', [], [{ [name]: configuration[name] }, configuration]);
+  }
+  await unchanged('replaceConfiguration', [], [configuration, configuration]);
+  return written;
+}
+
+/** Without the duration of what goes on. */
+const stable = (resource: unknown) =>
+  typeof resource === 'object' && resource !== null && !Array.isArray(resource)
+    ? { ...resource, duration_seconds: 0 }
+    : resource;

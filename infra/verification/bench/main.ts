@@ -1,0 +1,152 @@
+/**
+ * `npm run bench`: measures Tocsin as separate processes on the local servers, beside one bare process that executes the
+ * same statements on the same tables, in turns. Prints tables, or JSON with `--json`; `--write` puts them into
+ * docs/performance.md.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import { cpus } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { ROOT } from '../../environment.ts';
+import { formatted } from '../../generate/formatted.ts';
+import { runScript } from '../../run-script.ts';
+import { interruption } from '../interruption.ts';
+import { findServers, releaseServers } from '../servers/find-servers.ts';
+import type { ProcessGroups } from './cpu.ts';
+import { measureGrowth } from './growth.ts';
+import { measureInTurns, type Target } from './measure.ts';
+import { floorRequests, OPERATIONS } from './operations.ts';
+import { PEER_NAME, startPeer } from './peer.ts';
+import { loadIn, type RunLoad, startScript } from './processes.ts';
+import { type OperationResult, render, type Report } from './report.ts';
+import { startSystem } from './system.ts';
+import { createWorld } from './world.ts';
+
+/** Reads of each kind before anything is measured; the creates of the world warm up the rest. */
+const WARM_UP = 5_000;
+
+type Options = ReturnType<typeof readOptions>;
+
+/** @throws an error with a one-line message for an unknown flag or a value that is not a whole number */
+function readOptions() {
+  const { values } = parseArgs({
+    options: {
+      clients: { type: 'string', default: '1,16,64' },
+      rounds: { type: 'string', default: '5' },
+      seconds: { type: 'string', default: '2' },
+      only: { type: 'string', multiple: true, default: [] },
+      growth: { type: 'boolean', default: false },
+      peers: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      write: { type: 'boolean', default: false },
+    },
+  });
+  const count = (flag: string, text: string): number => {
+    if (!/^[1-9]\d{0,5}$/.test(text)) throw new Error(`--${flag} must be a whole number of at least 1`);
+    return Number(text);
+  };
+  const names = OPERATIONS.map(({ name }) => name);
+  const unknown = values.only.find((name) => !names.includes(name));
+  if (unknown !== undefined) throw new Error(`--only ${unknown}: the operations are ${names.join(', ')}`);
+  return {
+    ...values,
+    clients: values.clients.split(',').map((text) => count('clients', text)),
+    rounds: count('rounds', values.rounds),
+    seconds: count('seconds', values.seconds),
+  };
+}
+
+async function measureOperations(runLoad: RunLoad, options: Options): Promise<OperationResult[]> {
+  await using started = new AsyncDisposableStack();
+  const system = await startSystem();
+  started.defer(system.stop);
+  const world = await createWorld(system, runLoad);
+  const floor = await startScript('floor.ts', [], { DATABASE_URL: system.databaseUrl });
+  started.defer(floor.stop);
+  const proxy = await startScript('proxy.ts', [new URL(floor.origin).port]);
+  started.defer(proxy.stop);
+  const peer = options.peers ? await startPeer(system, world, runLoad) : undefined;
+  if (peer !== undefined) started.defer(peer.stop);
+
+  /** A process, with the connections to a database that no app of Tocsin has. */
+  const withBackends = async (name: string, pid: number, database?: string): Promise<ProcessGroups> => {
+    const { rows } = await system.sql.query<{ pid: number }>(
+      `select pid from pg_stat_activity where datname = coalesce($1, current_database()) and usename = current_user
+       and backend_type = 'client backend' and pid <> pg_backend_pid()`,
+      [database ?? null],
+    );
+    return new Map([[name, [pid, ...rows.map((row) => row.pid)]]]);
+  };
+  for (const { requests, hasTail } of OPERATIONS)
+    if (!hasTail)
+      await runLoad({ origin: system.origin, clients: 16, requests: await requests(world, system), count: WARM_UP });
+
+  const results: OperationResult[] = [];
+  for (const operation of OPERATIONS.filter(({ name }) => options.only.length === 0 || options.only.includes(name))) {
+    const { name, requests, hasTail } = operation;
+    const peerRequests = peer?.requests[name];
+    const floorGroups = async () => withBackends('floor', floor.pid);
+    const targets: Target[] = [
+      {
+        ...{ name: 'Tocsin', origin: system.origin, groups: system.groups },
+        requests: async () => requests(world, system),
+        drained: hasTail ? system.drained : undefined,
+      },
+      {
+        name: 'floor',
+        origin: floor.origin,
+        requests: async () => floorRequests(world, operation),
+        groups: floorGroups,
+      },
+      {
+        ...{ name: 'behind a proxy', origin: proxy.origin },
+        requests: async () => floorRequests(world, operation),
+        groups: async () => new Map([...(await floorGroups()), ['proxy', [proxy.pid]]]),
+      },
+      ...(peer === undefined || peerRequests === undefined
+        ? []
+        : [
+            {
+              ...{ name: PEER_NAME, origin: peer.origin, requests: async () => peerRequests },
+              groups: async () => withBackends('peer', peer.pid, peer.database),
+            },
+          ]),
+    ];
+    for (const clients of options.clients) {
+      const samples = await measureInTurns(runLoad, targets, { ...options, clients });
+      results.push({ name, clients, samples });
+      console.error(`${name}, ${clients}: ${samples['Tocsin']?.perSecond.toFixed(0)}/s`);
+    }
+  }
+  return results;
+}
+
+const BEGIN = '<!-- results of npm run bench -->';
+const END = '<!-- end of the results -->';
+
+async function write(text: string): Promise<void> {
+  const file = path.join(ROOT, 'docs/performance.md');
+  const [before = '', rest = ''] = (await readFile(file, 'utf8')).split(BEGIN);
+  const [, after = ''] = rest.split(END);
+  await writeFile(file, await formatted(file, `${before}${BEGIN}\n\n${text}\n\n${END}${after}`));
+}
+
+const interrupted = interruption('stopping what was started');
+await runScript(async () => {
+  const options = readOptions();
+  await using started = new AsyncDisposableStack();
+  await findServers();
+  started.defer(releaseServers);
+  const clients = await startScript('load.ts');
+  started.defer(clients.stop);
+  const runLoad = loadIn(clients, interrupted);
+  const report: Report = {
+    machine: `${cpus().length} × ${cpus()[0]?.model ?? 'an unknown processor'}`,
+    date: new Date().toISOString().slice(0, 10),
+    operations: await measureOperations(runLoad, options),
+    growth: options.growth ? await measureGrowth(runLoad, options) : undefined,
+  };
+  const text = render(report);
+  console.log(options.json ? JSON.stringify(report, undefined, 2) : text);
+  if (options.write) await write(text);
+});

@@ -1,0 +1,75 @@
+import type { Growth } from './growth.ts';
+import { type Sample, total } from './measure.ts';
+
+/** The samples of an operation, by target: `Tocsin`, `floor`, `behind a proxy`, and the peer. */
+export interface OperationResult {
+  name: string;
+  clients: number;
+  samples: Record<string, Sample>;
+}
+
+export interface Report {
+  machine: string;
+  date: string;
+  operations: OperationResult[];
+  growth: Growth[] | undefined;
+}
+
+const number = (value: number | undefined, digits = 0): string =>
+  value?.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits }) ?? '–';
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map((_, index) => (index === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
+}
+
+/** Renders the results as Markdown. */
+export function render({ machine, date, operations, growth }: Report): string {
+  const targets = [...new Set(operations.flatMap(({ samples }) => Object.keys(samples)))].filter(
+    (name) => name !== 'Tocsin',
+  );
+  const most = Math.max(...operations.map(({ clients }) => clients).filter((clients) => clients <= 16));
+  const ofMost = operations.filter(({ clients }) => clients === most);
+  const groups = [...new Set(ofMost.flatMap(({ samples }) => Object.keys(samples['Tocsin']?.cpu ?? {})))];
+  return [
+    `Measured ${date} on ${machine}.`,
+    '### Requests',
+    table(
+      [
+        ...['operation', 'clients', 'Tocsin, 1/s', 'p50, ms', 'p99, ms', 'CPU, µs'],
+        ...targets.flatMap((name) => [`${name}, 1/s`, `Tocsin / ${name}`]),
+      ],
+      operations.map(({ name, clients, samples }) => {
+        const { perSecond = 0, p50, p99, cpu = {} } = samples['Tocsin'] ?? {};
+        return [
+          ...[name, number(clients), number(perSecond), number(p50, 1), number(p99, 1), number(total(cpu))],
+          ...targets.flatMap((target) => {
+            const other = samples[target]?.perSecond;
+            return [number(other), number(other === undefined ? undefined : perSecond / other, 2)];
+          }),
+        ];
+      }),
+    ),
+    `### CPU by process, with ${most} clients`,
+    'Microseconds a request, with what follows the response.',
+    table(
+      ['operation', 'floor', 'behind a proxy', ...groups],
+      ofMost.map(({ name, samples }) => [
+        name,
+        number(total(samples['floor']?.cpu ?? {})),
+        number(total(samples['behind a proxy']?.cpu ?? {})),
+        ...groups.map((group) => number(samples['Tocsin']?.cpu[group])),
+      ]),
+    ),
+    ...(growth === undefined
+      ? []
+      : [
+          '### Growth',
+          'Microseconds of CPU a request, all processes, with 16 clients.',
+          table(
+            ['incidents', ...Object.keys(growth[0]?.cpu ?? {})],
+            growth.map(({ incidents, cpu }) => [number(incidents), ...Object.values(cpu).map((used) => number(used))]),
+          ),
+        ]),
+  ].join('\n\n');
+}

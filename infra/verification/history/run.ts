@@ -1,0 +1,136 @@
+import { eventually, httpClient, type Receiver } from '@tocsin/testing';
+import { check, type Evidence } from './checker.ts';
+import { factsOf } from './facts.ts';
+import { readFinalState, readLists } from './final-state.ts';
+import { type History, startHistory, type Violation } from './history.ts';
+import { seededRandom } from './random.ts';
+import { type FeedReader, followByPolling, followByStream } from './readers.ts';
+import { randomClient, type World } from './workload.ts';
+
+export interface RunOptions {
+  gateways: readonly string[];
+  seed: number;
+  workspaces: readonly RunWorkspace[];
+  /** Whether clients break their own connections; default: true. */
+  cuts?: boolean;
+  /** Milliseconds between two operations of a client; default: 0. */
+  pause?: number;
+}
+
+export interface RunWorkspace {
+  slug: string;
+  token: string;
+  clients: number;
+  /** Operations of each client; default: until the run is stopped. */
+  rounds?: number;
+  /** How many incidents there may be by now; default: any number. */
+  mayDeclare?: () => number;
+  /** Gets a webhook to this receiver. */
+  receiver?: { server: Receiver; url: string };
+}
+
+/** Clients of several workspaces, and readers of their feeds, while the system breaks. */
+export interface Run {
+  history: History;
+  /** Settles when the clients are done, or have given up. */
+  done: Promise<void>;
+  /** Lets the clients end what they are doing. */
+  stop(): Promise<void>;
+  /** Compares everything, once the clients are done and the system works. Ends the run. */
+  finish(): Promise<Violation[]>;
+}
+
+/** Milliseconds until all that was written is in the feed, and delivered. */
+const SETTLED_WITHIN = 240_000;
+
+export async function startRun(options: RunOptions): Promise<Run> {
+  const { gateways, seed, cuts = true, pause = 0 } = options;
+  let seeds = seed;
+  const nextRandom = () => seededRandom((seeds += 1));
+  const clientOf = ({ slug, token }: RunWorkspace) =>
+    httpClient(gateways[0] ?? '', { Host: `${slug}.localhost`, Authorization: `Bearer ${token}` });
+
+  const parts = await Promise.all(
+    options.workspaces.map(async (workspace) => {
+      const { slug, mayDeclare = () => Infinity, receiver } = workspace;
+      const me = (await clientOf(workspace).get('/api/v1/me')).body as { user: { id: number } };
+      const known = { incident: [], timeline_event: [], follow_up: [], service: [], team: [], field: [] };
+      const world: World = { slug, user: String(me.user.id), known, declared: 0, mayDeclare };
+      const secret = receiver === undefined ? undefined : await subscribe(clientOf(workspace), receiver.url);
+      receiver?.server.requests.splice(0);
+      return { workspace, world, secret, readers: [] as FeedReader[] };
+    }),
+  );
+  const history = startHistory(gateways);
+  for (const { workspace, readers } of parts) {
+    const sender = { ...workspace, client: 0 };
+    readers.push(followByPolling(history, sender), followByStream(history, sender, nextRandom()));
+  }
+  let isStopped = false;
+  const clients = parts.flatMap(({ workspace, world }, index) =>
+    Array.from({ length: workspace.clients }, async (_, client) => {
+      const other = parts[(index + 1) % parts.length]?.world ?? world;
+      const sender = { ...workspace, client: client + 1 };
+      const act = randomClient({ ...{ history, sender, world, other, cuts, pause }, random: nextRandom() });
+      for (let round = 0; round < (workspace.rounds ?? Infinity) && !isStopped; round += 1) await act();
+    }),
+  );
+  const done = Promise.all(clients).then(() => undefined);
+  // Whoever waits for it gets the error.
+  done.catch(() => undefined);
+
+  const evidenceOf = async ({ workspace, secret, readers }: (typeof parts)[number]): Promise<Evidence> => ({
+    ...{ operations: history.operations, lists: history.lists, seen: history.seen, slug: workspace.slug },
+    polled: readers[0]?.events ?? [],
+    streamed: readers[1]?.events ?? [],
+    final: await readFinalState(clientOf(workspace), workspace.slug),
+    ...(secret !== undefined && { webhook: { secret, requests: workspace.receiver?.server.requests ?? [] } }),
+  });
+  /** Whether a feed has the newest revision of everything that lists have, and a receiver each new incident. */
+  const isSettled = async ({ workspace, readers }: (typeof parts)[number]): Promise<boolean> => {
+    const { slug, receiver } = workspace;
+    const { versions } = await readLists(clientOf(workspace), slug);
+    const facts = factsOf(history, readers[0]?.events ?? []);
+    const delivered = new Set(receiver?.server.requests.map(({ headers }) => headers['webhook-id']));
+    const created = facts.changes.filter(({ event }) => event.type === 'incident.created').length;
+    return (
+      readers[0]?.events.length === readers[1]?.events.length &&
+      [...versions.values()].every(({ name, revision }) => facts.of(name).at(-1)?.revision === revision) &&
+      (receiver === undefined || delivered.size === created)
+    );
+  };
+
+  const finish = async (): Promise<Violation[]> => {
+    await done;
+    // If something is missing, the comparison says what.
+    const settled = { within: SETTLED_WITHIN, what: 'a feed with everything' };
+    for (const part of parts) await eventually(async () => isSettled(part), settled).catch(() => undefined);
+    const violations = [...history.violations];
+    for (const part of parts) violations.push(...check(await evidenceOf(part)));
+    for (const { workspace } of parts) {
+      const ids = workspace.receiver?.server.requests.map(({ headers }) => headers['webhook-id']) ?? [];
+      if (new Set(ids).size < ids.length) history.met.see('a repeated delivery');
+    }
+    await Promise.all(parts.flatMap(({ readers }) => readers.map(async (reader) => reader.stop())));
+    await history.stop();
+    return violations;
+  };
+  return {
+    history,
+    done,
+    stop: async () => {
+      isStopped = true;
+      await done;
+    },
+    finish,
+  };
+}
+
+/** Returns the secret of an active webhook. */
+async function subscribe(client: ReturnType<typeof httpClient>, url: string): Promise<string> {
+  const created = await client.post('/api/v1/settings/webhooks', { url });
+  const { webhook, secret } = created.body as { webhook: { id: string }; secret: string };
+  const { status, text } = await client.post(`/api/v1/settings/webhooks/${webhook.id}/verify`);
+  if (status !== 200) throw new Error(text);
+  return secret;
+}

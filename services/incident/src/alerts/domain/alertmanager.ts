@@ -1,0 +1,112 @@
+import { invalidRequest } from '@tocsin/http';
+import type { Instant } from '@tocsin/runtime';
+import {
+  type Alert,
+  type AlertGroup,
+  type AlertOptions,
+  digestOf,
+  KEPT,
+  MAX_ALERTS,
+  type Notification,
+} from './alert.ts';
+import { type Body, type BodyReader, bodyReader, isObject } from './body-reader.ts';
+
+const STATES = new Map<unknown, Alert['state']>([
+  ['firing', 'firing'],
+  ['resolved', 'ended'],
+]);
+
+/**
+ * Reads a notification of Alertmanager's webhook, version 4, which Grafana's extends (contract: Alerts).
+ * @throws DomainError `invalid_request` naming the property
+ */
+export function readAlertmanager(body: Body, { now, options }: { now: Instant; options: AlertOptions }): Notification {
+  const read = bodyReader(now);
+  if (!Array.isArray(body['alerts']) || body['alerts'].length === 0)
+    throw invalidRequest('alerts', 'Must be a list with at least one alert');
+  if (body['alerts'].length > MAX_ALERTS) throw invalidRequest('alerts', `Must have at most ${MAX_ALERTS} items`);
+  const common = read.object(body['commonAnnotations'], 'commonAnnotations');
+  const alerts = body['alerts'].map((alert: unknown, index) =>
+    alertOf(alert, `alerts.${index}`, { read, body, options }),
+  );
+  if (options.isGroupedByAlert) {
+    const byIdentity = Map.groupBy(alerts, ({ id }) => id);
+    const groups = [...byIdentity].map(([identity, same]) => ({
+      identity,
+      title: same[0]?.summary ?? '',
+      alerts: same,
+      isOver: false,
+    }));
+    return { groups, leftOut: read.leftOut };
+  }
+  const group: AlertGroup = {
+    identity: read.required(body['groupKey'], 'groupKey'),
+    title: read.text(common['summary'], 'commonAnnotations.summary', KEPT.name) || onlySummary(alerts),
+    alerts,
+    isOver: STATES.get(body['status']) === 'ended',
+  };
+  return { groups: [group], leftOut: read.leftOut };
+}
+
+/** What one alert says stands for its group. */
+const onlySummary = (alerts: readonly Alert[]): string => (alerts.length === 1 ? (alerts[0]?.summary ?? '') : '');
+
+function alertOf(
+  value: unknown,
+  at: string,
+  { read, body, options }: { read: BodyReader; body: Body; options: AlertOptions },
+): Alert {
+  if (!isObject(value)) throw invalidRequest(at, 'Must be an object');
+  const state = STATES.get(value['status']);
+  if (state === undefined) throw invalidRequest(`${at}.status`, 'Must be firing or resolved');
+  const labels = read.object(value['labels'], `${at}.labels`);
+  const annotations = read.object(value['annotations'], `${at}.annotations`);
+  const id = identityOf(value['fingerprint'], labels);
+  const startedAt = read.time(value['startsAt'], `${at}.startsAt`);
+  const text = (from: Body, name: string, field: string, max?: number) =>
+    read.text(from[name], `${at}.${field}.${name}`, max);
+  const summary = text(annotations, 'summary', 'annotations', KEPT.name);
+  const valueString = read.text(value['valueString'], `${at}.valueString`);
+  return {
+    id,
+    key: digestOf(id),
+    state,
+    firing: startedAt,
+    startedAt,
+    // Of one that fires, it is when the monitor would end it.
+    endedAt: state === 'ended' ? read.time(value['endsAt'], `${at}.endsAt`) : null,
+    isAcknowledged: false,
+    name: text(labels, 'alertname', 'labels', KEPT.name) || summary || namedByLabels(labels),
+    summary,
+    description: [text(annotations, 'description', 'annotations'), valueString]
+      .filter((each) => each !== '')
+      .join('\n\n'),
+    severity: text(labels, options.severityLabel, 'labels', KEPT.label),
+    service: options.service || text(labels, options.serviceLabel, 'labels', KEPT.label),
+    labels: read.labels(labels, `${at}.labels`),
+    links: read.links([
+      { label: 'Runbook', source: 'alert', url: annotations['runbook_url'], field: `${at}.annotations.runbook_url` },
+      {
+        label: 'Dashboard',
+        source: 'alert',
+        url: value['dashboardURL'] ?? annotations['dashboard_url'],
+        field: `${at}.dashboardURL`,
+      },
+      { label: 'Panel', source: 'alert', url: value['panelURL'], field: `${at}.panelURL` },
+      { label: 'Query', source: 'alert', url: value['generatorURL'], field: `${at}.generatorURL` },
+      { label: 'Silence', source: 'alert', url: value['silenceURL'], field: `${at}.silenceURL` },
+      { label: 'Alertmanager', source: 'alert', url: body['externalURL'], field: 'externalURL' },
+    ]),
+  };
+}
+
+/** Alerts without a fingerprint are the same if their labels are. */
+const identityOf = (fingerprint: unknown, labels: Body): string =>
+  typeof fingerprint === 'string' && fingerprint !== ''
+    ? fingerprint
+    : digestOf(JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1))));
+
+const namedByLabels = (labels: Body) =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}=${String(value)}`)
+    .join(', ');

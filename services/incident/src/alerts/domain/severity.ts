@@ -1,0 +1,24 @@
+import { fold } from '@tocsin/contracts';
+import type { Severity } from '../../configuration/domain/configuration.ts';
+
+/** The usual words of monitors, by rank: the first ones are the most severe. */
+const WORDS: readonly (readonly string[])[] = [
+  ['critical', 'crit', 'fatal', 'emergency', 'emerg', 'alert', 'page', 'disaster', 'p1'],
+  ['error', 'err', 'high', 'major', 'severe', 'p2'],
+  ['warning', 'warn', 'medium', 'moderate', 'average', 'p3'],
+  ['info', 'information', 'informational', 'notice', 'low', 'minor', 'debug', 'none', 'ok', 'p4', 'p5'],
+];
+
+/**
+ * Returns the severity that a monitor means: that with this key or label, or, for a usual word, the one of the word's rank;
+ * undefined if it means none.
+ */
+export function severityOf(text: string, severities: readonly Severity[]): Severity | undefined {
+  const folded = fold(text);
+  const named = severities.find(({ key, label }) => folded === fold(key) || folded === fold(label));
+  if (named !== undefined) return named;
+  const rank = WORDS.findIndex((words) => words.includes(folded));
+  if (rank === -1) return undefined;
+  const bySeverity = severities.toSorted((a, b) => a.order - b.order);
+  return rank === WORDS.length - 1 ? bySeverity.at(-1) : (bySeverity[rank] ?? bySeverity.at(-1));
+}

@@ -1,0 +1,55 @@
+import { type Contracts, endpoint, type Handlers } from '@tocsin/http';
+import { read } from '../../incidents/http/contracts.ts';
+import {
+  alertBody,
+  alertmanagerBody,
+  alertmanagerQuery,
+  alertsQuery,
+  listQuery,
+  notificationPage,
+  pagerDutyBody,
+  received,
+} from './wire.ts';
+
+const ALERTS = '/api/v1/alerts';
+
+/** Monitors repeat the same names in each alert: a body of 1 MiB has that at most. */
+const DOCUMENT = { complexity: 400_000, depth: 100 };
+
+const write = {
+  tag: 'Alerts',
+  scope: 'alerts:write',
+  basic: true,
+  needs: ['active_responder'],
+  // A quota.
+  errors: ['invalid_resource_state'],
+  reply: { status: 202, body: received },
+} as const;
+
+/** contract: Alerts */
+export const alertContracts = {
+  sendAlert: { ...endpoint('POST', ALERTS, 'Send an alert'), ...write, query: alertsQuery, body: alertBody },
+  listAlertNotifications: {
+    ...endpoint('GET', ALERTS, 'List notifications of alerts'),
+    tag: 'Alerts',
+    ...read,
+    query: listQuery,
+    cost: { base: 2 },
+    reply: { status: 200, body: notificationPage },
+  },
+  sendAlertmanagerAlerts: {
+    ...endpoint('POST', `${ALERTS}/alertmanager`, 'Send alerts of Alertmanager or Grafana'),
+    ...write,
+    document: DOCUMENT,
+    query: alertmanagerQuery,
+    body: alertmanagerBody,
+  },
+  sendPagerDutyAlert: {
+    ...endpoint('POST', `${ALERTS}/pagerduty`, "Send an event in the format of PagerDuty's Events API v2"),
+    ...write,
+    query: alertsQuery,
+    body: pagerDutyBody,
+  },
+} as const satisfies Contracts;
+
+export type AlertApi = Handlers<typeof alertContracts>;

@@ -1,0 +1,110 @@
+import type { Documentation } from '@tocsin/http';
+import type { alertContracts } from './contracts.ts';
+
+const declared = {
+  outcome: 'declared' as const,
+  incident: { id: 4, human_id: 'INC-4' },
+};
+
+/** contract: Alerts */
+export const alertOperations: Documentation<typeof alertContracts> = {
+  sendAlert: {
+    description:
+      'Takes an alert of a monitor that can send JSON of your choice. Alerts of one group belong to one incident while it is open; the same alert sent again changes nothing.',
+    body: {
+      id: 'disk-full db-1',
+      status: 'firing',
+      title: 'The disk of db-1 is full',
+      severity: 'critical',
+      service: 'checkout',
+      started_at: '2026-11-24T09:58:00Z',
+      labels: { host: 'db-1' },
+      links: [{ url: 'https://wiki.example.com/disk-full', label: 'Runbook' }],
+    },
+    reply: {
+      results: [{ identity: 'disk-full db-1', ...declared, alerts: [{ id: 'disk-full db-1', outcome: 'started' }] }],
+      left_out: [],
+    },
+  },
+  listAlertNotifications: {
+    description:
+      'Returns what has become of the notifications of monitors in the last 7 days, the newest first: the last 5,000 of each API key. A notification that declares or changes several incidents has a record for each.',
+    reply: {
+      notifications: [
+        {
+          id: 7,
+          received_at: '2026-11-24T10:00:00.000Z',
+          api_key: { id: 3, name: 'Alertmanager', prefix: 'tcs_7Jq2' },
+          format: 'alertmanager',
+          identity: '{}:{alertname="HighErrorRate"}',
+          groups: 1,
+          outcome: 'declared',
+          reason: '',
+          incident: { id: 4, human_id: 'INC-4' },
+          started: 1,
+          ended: 0,
+          unchanged: 0,
+        },
+      ],
+      pagination: { limit: 50, has_more: false },
+    },
+  },
+  sendAlertmanagerAlerts: {
+    description:
+      "Takes the notifications of Alertmanager's webhook (version 4), and those of Grafana's, which has the same form. Point `webhook_configs` or a contact point here. Properties that are not known are ignored.",
+    body: {
+      version: '4',
+      groupKey: '{}:{alertname="HighErrorRate"}',
+      status: 'firing',
+      receiver: 'tocsin',
+      groupLabels: { alertname: 'HighErrorRate' },
+      commonLabels: { alertname: 'HighErrorRate', service: 'checkout', severity: 'critical' },
+      commonAnnotations: { summary: 'Checkout answers with errors' },
+      externalURL: 'https://alertmanager.example.com',
+      alerts: [
+        {
+          status: 'firing',
+          labels: { alertname: 'HighErrorRate', service: 'checkout', severity: 'critical' },
+          annotations: { summary: 'Checkout answers with errors', runbook_url: 'https://wiki.example.com/errors' },
+          startsAt: '2026-11-24T09:58:00.000Z',
+          endsAt: '0001-01-01T00:00:00Z',
+          generatorURL: 'https://prometheus.example.com/graph?g0.expr=errors',
+          fingerprint: '9d2f6b8a1c3e5f70',
+        },
+      ],
+    },
+    reply: {
+      results: [
+        {
+          identity: '{}:{alertname="HighErrorRate"}',
+          ...declared,
+          alerts: [{ id: '9d2f6b8a1c3e5f70', outcome: 'started' }],
+        },
+      ],
+      left_out: [],
+    },
+  },
+  sendPagerDutyAlert: {
+    description:
+      "Takes events as monitors send them to PagerDuty's Events API v2. The API token is sent as everywhere; `routing_key` is ignored, as are properties that are not known.",
+    body: {
+      event_action: 'trigger',
+      dedup_key: 'checkout/latency',
+      payload: {
+        summary: 'Checkout is slow',
+        source: 'probe-1',
+        severity: 'warning',
+        component: 'checkout',
+        timestamp: '2026-11-24T09:58:00Z',
+        custom_details: { p99: '4.1 s' },
+      },
+      links: [{ href: 'https://wiki.example.com/latency', text: 'Runbook' }],
+    },
+    reply: {
+      results: [
+        { identity: 'checkout/latency', ...declared, alerts: [{ id: 'checkout/latency', outcome: 'started' }] },
+      ],
+      left_out: [],
+    },
+  },
+};

@@ -1,0 +1,178 @@
+import { ceilTimestamp, parseTimestamp } from '@tocsin/contracts';
+import {
+  buildPage,
+  COST_HEADER,
+  type Cursors,
+  cursorsOf,
+  DEFAULT_LIMIT,
+  DomainError,
+  type RequestOf,
+} from '@tocsin/http';
+import type { z } from 'zod';
+import { humanId } from '../../incidents/domain/incident.ts';
+import { type AlertOptions, digestOf, type Format, KEPT, type Notification } from '../domain/alert.ts';
+import { readAlertmanager } from '../domain/alertmanager.ts';
+import { bodyReader, shorten } from '../domain/body-reader.ts';
+import { readPagerDuty } from '../domain/pagerduty.ts';
+import { type AlertDependencies, type GroupResult, receiveAlerts } from '../receive-alerts.ts';
+import { alertStore, KEPT_DAYS, type ListedRecord, listRecords } from '../store/alert-store.ts';
+import { type AlertApi, alertContracts } from './contracts.ts';
+import type { alertBody, alertmanagerQuery, NotificationWire } from './wire.ts';
+
+/** Alerts of a notification that cost as much as a request. */
+const ALERTS_BY_COST = 10;
+const DAY = 86_400_000;
+
+type Reading = { now: string; options: AlertOptions };
+
+export function alertHandlers(dependencies: AlertDependencies & { cursors: Cursors }): AlertApi {
+  const { database, clock, cursors } = dependencies;
+  const positions = cursorsOf(cursors, { name: 'id', keys: ['integer'] });
+
+  const handler =
+    <Body>(format: Format, read: (body: Body, reading: Reading) => Notification) =>
+    async (
+      request: Pick<RequestOf<typeof alertContracts.sendAlertmanagerAlerts>, 'principal' | 'requestId' | 'query'> & {
+        body: Body;
+      },
+    ) => {
+      const { principal, requestId, query, body } = request;
+      const options = optionsOf(query);
+      try {
+        const notification = read(body, { now: clock.now(), options });
+        const results = await receiveAlerts(dependencies, { principal, requestId, format, notification, options });
+        const alerts = notification.groups.reduce((sum, group) => sum + group.alerts.length, 0);
+        return {
+          body: { results: results.map(resultView), left_out: [...notification.leftOut] },
+          assigned: results.flatMap(({ outcome }, index) =>
+            outcome === 'declared' ? `results.${index}.incident` : [],
+          ),
+          headers: { [COST_HEADER]: String(Math.floor(alerts / ALERTS_BY_COST)) },
+        };
+      } catch (error) {
+        if (error instanceof DomainError && error.status < 500) {
+          const { message, field } = error;
+          await alertStore(database, { workspaceId: principal.workspace.id, keyId: principal.key_id }).record([
+            {
+              receivedAt: clock.now(),
+              keyName: principal.key?.name ?? '',
+              keyPrefix: principal.key?.prefix ?? '',
+              format,
+              identity: '',
+              outcome: 'refused',
+              reason: shorten(field === undefined ? message : `${field}: ${message}`, KEPT.identity),
+              incidentId: null,
+              ...{ groups: 0, started: 0, ended: 0, unchanged: 0 },
+            },
+          ]);
+        }
+        throw error;
+      }
+    };
+
+  return {
+    sendAlert: handler('tocsin', readAlert),
+    sendAlertmanagerAlerts: handler('alertmanager', readAlertmanager),
+    sendPagerDutyAlert: handler('pagerduty', readPagerDuty),
+
+    listAlertNotifications: async ({ principal: { workspace }, query }) => {
+      const { limit = DEFAULT_LIMIT, cursor, key_id: keyId, outcome = [] } = query;
+      const oldest = new Date(Date.parse(clock.now()) - KEPT_DAYS * DAY).toISOString();
+      const from = query.received_from === undefined ? '' : (ceilTimestamp(query.received_from) ?? '');
+      const filters = {
+        keyId,
+        outcomes: [...new Set(outcome)].sort(),
+        before: query.received_to === undefined ? null : (ceilTimestamp(query.received_to) ?? null),
+      };
+      const scope = {
+        workspaceId: workspace.id,
+        path: alertContracts.listAlertNotifications.path,
+        filters: { ...filters, from },
+      };
+      const [before] = cursor === undefined ? [] : positions.decode(cursor, scope);
+      const { rows, pagination } = await buildPage({
+        listed: await listRecords(database, {
+          workspaceId: workspace.id,
+          filters: { ...filters, from: from > oldest ? from : oldest },
+          limit: limit + 1,
+          before,
+        }),
+        limit,
+        view: notificationView,
+        nextCursor: (last) => positions.encode([last.id], scope),
+      });
+      return { body: { notifications: rows, pagination } };
+    },
+  };
+}
+
+const optionsOf = (query: z.output<typeof alertmanagerQuery>): AlertOptions => ({
+  onEnd: query.on_end ?? 'note',
+  reopenWithin: (query.reopen_within ?? 3_600) * 1_000,
+  newIncidents: query.new_incidents ?? 20,
+  service: query.service ?? '',
+  serviceLabel: query.service_label ?? 'service',
+  severityLabel: query.severity_label ?? 'severity',
+  isGroupedByAlert: query.group === 'alert',
+});
+
+/** Reads an alert in the format of Tocsin. @throws DomainError `invalid_request` */
+function readAlert(body: z.output<typeof alertBody>, { now, options }: Reading): Notification {
+  const read = bodyReader(now);
+  const { id, group = id, status, title, labels = {}, links = [] } = body;
+  const label = (name: string) => (Object.hasOwn(labels, name) ? labels[name] : undefined);
+  const startedAt = body.started_at === undefined ? null : (parseTimestamp(body.started_at) ?? null);
+  const alert = {
+    id,
+    key: digestOf(id),
+    state: status === 'firing' ? ('firing' as const) : ('ended' as const),
+    firing: read.time(startedAt, 'started_at'),
+    startedAt: read.time(startedAt, 'started_at'),
+    endedAt: status === 'firing' ? null : read.time(body.ended_at, 'ended_at'),
+    isAcknowledged: false,
+    name: title.trim(),
+    summary: title.trim(),
+    description: body.description ?? '',
+    severity: body.severity ?? label(options.severityLabel) ?? '',
+    service: options.service || (body.service ?? label(options.serviceLabel) ?? ''),
+    labels: read.labels(labels, 'labels'),
+    links: read.links(
+      links.map(({ url, label: name = 'Link' }, index) => ({
+        label: name,
+        url,
+        source: 'alert',
+        field: `links.${index}.url`,
+      })),
+    ),
+  };
+  return {
+    groups: [{ identity: group, title: title.trim(), alerts: [alert], isOver: false }],
+    leftOut: read.leftOut,
+  };
+}
+
+const resultView = ({ identity, outcome, reason, incident, alerts }: GroupResult) => ({
+  identity,
+  outcome: outcome as Exclude<GroupResult['outcome'], 'refused'>,
+  ...(reason !== '' && { reason }),
+  incident: incident && { id: incident.id, human_id: humanId(incident.number) },
+  alerts: [...alerts],
+});
+
+const notificationView = (record: ListedRecord): NotificationWire => ({
+  id: record.id,
+  received_at: record.receivedAt,
+  api_key: { id: record.keyId, name: record.keyName, prefix: record.keyPrefix },
+  format: record.format,
+  identity: record.identity,
+  groups: record.groups,
+  outcome: record.outcome,
+  reason: record.reason,
+  incident:
+    record.incidentId === null || record.incidentNumber === null
+      ? null
+      : { id: record.incidentId, human_id: humanId(record.incidentNumber) },
+  started: record.started,
+  ended: record.ended,
+  unchanged: record.unchanged,
+});

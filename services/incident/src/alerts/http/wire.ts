@@ -1,0 +1,195 @@
+import { boundedText, instant, nameText, timestampInput } from '@tocsin/contracts';
+import { pageQuery, pagination } from '@tocsin/http';
+import { z } from 'zod';
+import { id } from '../../incidents/domain/property-kinds.ts';
+import { FORMATS, KEPT, MAX_ALERTS, MAX_LEFT_OUT } from '../domain/alert.ts';
+import { KEPT_DAYS, OUTCOMES } from '../store/alert-store.ts';
+
+const count = z.int().min(0);
+const anything = (description: string) => z.unknown().optional().meta({ description });
+
+/** How alerts become incidents (contract: Alerts). */
+const options = {
+  on_end: z.enum(['note', 'resolve']).optional().meta({
+    description:
+      'What the end of all alerts does: `note` adds a timeline event and sets recovered_at if nobody has, `resolve` also resolves the incident if nobody has acted on it; default: `note`',
+    default: 'note',
+  }),
+  reopen_within: z.int().min(0).max(604_800).optional().meta({
+    description:
+      'Seconds after an end that resolved the incident in which a new firing reopens it; later, it declares another one; default: 3600',
+    default: 3_600,
+  }),
+  new_incidents: z.int().min(1).max(60).optional().meta({
+    description:
+      'The most incidents that the key declares in a minute; the last of them stands for all further groups of that minute; default: 20',
+    default: 20,
+  }),
+  service: boundedText(128).optional().meta({ description: 'The service of all alerts; default: that of each' }),
+  service_label: boundedText(128).optional().meta({
+    description: 'The label that names the service, by its slug or one of its observability_names; default: `service`',
+    default: 'service',
+  }),
+  severity_label: boundedText(128).optional().meta({
+    description:
+      'The label that names the severity, by its key, its label or a word like `critical` or `warning`; default: `severity`',
+    default: 'severity',
+  }),
+};
+
+export const alertsQuery = z.strictObject(options);
+export const alertmanagerQuery = z.strictObject({
+  ...options,
+  group: z.enum(['group', 'alert']).optional().meta({
+    description:
+      'What belongs to one incident: the alerts of a group of the monitor, by its groupKey, or a single alert, by its fingerprint; default: `group`',
+    default: 'group',
+  }),
+});
+
+/** Other systems make these bodies, so that what is not known here is ignored. */
+export const alertmanagerBody = z.looseObject({
+  groupKey: anything('Identity of the group; required, except with `group=alert`'),
+  status: anything('`resolved`: no alert of the group fires any more'),
+  commonAnnotations: anything('Its `summary` is the title of the incident'),
+  externalURL: anything('Address of Alertmanager or Grafana; becomes an evidence link'),
+  alerts: anything(
+    `The alerts, 1 to ${MAX_ALERTS}, each with status (\`firing\` or \`resolved\`), labels, annotations, startsAt, endsAt, fingerprint and generatorURL`,
+  ),
+});
+
+export const pagerDutyBody = z.looseObject({
+  event_action: anything('`trigger`, `acknowledge` or `resolve`'),
+  dedup_key: anything('Identity of the alert; required, except to trigger an alert that is never resolved'),
+  payload: anything(
+    'What has happened: summary (required to trigger), severity, source, component, group, class, timestamp, custom_details',
+  ),
+  links: anything('Objects with href and text; become evidence links'),
+  client: anything('Name of the monitor'),
+  client_url: anything('Its address; becomes an evidence link'),
+});
+
+export const alertBody = z
+  .strictObject({
+    id: nameText(KEPT.identity).meta({ description: 'Identity of the alert in the monitor' }),
+    group: nameText(KEPT.identity).optional().meta({
+      description: 'Identity of what belongs to one incident, for several alerts; default: that of the alert',
+    }),
+    status: z.enum(['firing', 'resolved']).meta({ description: 'Whether the alert fires or has ended' }),
+    title: nameText(KEPT.name).meta({ description: 'What has happened, in one line' }),
+    description: boundedText(KEPT.text).optional().meta({ description: 'What has happened, in more words' }),
+    severity: boundedText(KEPT.label).optional().meta({
+      description: 'Key or label of a severity, or a word like `critical` or `warning`; default: the default severity',
+    }),
+    service: boundedText(128).optional().meta({
+      description: 'Slug of a service, one of its observability_names, or any text; default: none',
+    }),
+    started_at: timestampInput.optional().meta({
+      description: 'When the alert began to fire: another time is another firing; default: unknown',
+    }),
+    ended_at: timestampInput.optional().meta({ description: 'When it ended; default: now' }),
+    labels: z
+      .record(boundedText(KEPT.label), boundedText(KEPT.label))
+      .refine((labels) => Object.keys(labels).length <= KEPT.labels, `Must have at most ${KEPT.labels} names`)
+      .optional()
+      .meta({ description: `Further properties, at most ${KEPT.labels}; default: none`, maxProperties: KEPT.labels }),
+    links: z
+      .array(
+        z.strictObject({
+          url: boundedText(KEPT.url).meta({ description: 'Absolute http or https URL' }),
+          label: boundedText(KEPT.name)
+            .optional()
+            .meta({ description: 'A short name; default: `Link`', default: 'Link' }),
+        }),
+      )
+      .max(KEPT.links)
+      .optional()
+      .meta({ description: 'Where to look; become evidence links; default: none' }),
+  })
+  .meta({ id: 'NewAlert' });
+
+const incident = z
+  .strictObject({
+    id: id.meta({ description: 'ID of the incident' }),
+    human_id: z.string().meta({ description: 'Its reference for people' }),
+  })
+  .nullable();
+
+export const received = z.strictObject({
+  results: z
+    .array(
+      z.strictObject({
+        identity: z.string().meta({ description: "The monitor's identity of the group; a long one is shortened" }),
+        outcome: z.enum(OUTCOMES).exclude(['refused']).meta({
+          description:
+            '`declared`, `reopened`, or `collected` into the last incident of the minute; `added` to an open incident; `ended`: nothing fires any more or less than before; `unchanged`: nothing is new',
+        }),
+        reason: z.string().optional().meta({ description: 'What was not done, in a sentence; absent: all was' }),
+        incident: incident.meta({ description: 'The incident that the group belongs to; null: none' }),
+        alerts: z
+          .array(
+            z.strictObject({
+              id: z.string().meta({ description: 'Identity of the alert; a long one is shortened' }),
+              outcome: z.enum(['started', 'ended', 'acknowledged', 'unchanged']).meta({
+                description: 'What is new of it: it fires, it has ended, or the monitor says that somebody cares',
+              }),
+            }),
+          )
+          .meta({ description: 'The alerts of the group in the notification' }),
+      }),
+    )
+    .meta({ description: 'What has become of each group of the notification' }),
+  left_out: z
+    .array(
+      z.strictObject({
+        field: z.string().meta({ description: 'The property, dotted, with indexes' }),
+        reason: z.string().meta({ description: 'Why, as a clause for people that may change' }),
+      }),
+    )
+    .max(MAX_LEFT_OUT)
+    .meta({ description: `What was not kept or was shortened, the first ${MAX_LEFT_OUT}; empty: all was kept` }),
+});
+
+const outcomes = z.enum(OUTCOMES);
+
+export const listQuery = z.strictObject({
+  ...pageQuery,
+  key_id: id.optional().meta({ description: 'Notifications with the API key with this ID' }),
+  outcome: z.array(outcomes).max(OUTCOMES.length).optional().meta({ description: 'Outcomes; default: all' }),
+  received_from: timestampInput.optional().meta({ description: 'Notifications at this time or later' }),
+  received_to: timestampInput.optional().meta({ description: 'Notifications before this time' }),
+});
+
+const notification = z
+  .strictObject({
+    id: id.meta({ description: 'Identifies the record' }),
+    received_at: instant.meta({ description: 'When the notification came' }),
+    api_key: z
+      .strictObject({
+        id: id.meta({ description: 'ID of the API key' }),
+        name: z.string().meta({ description: 'Its name at that time: that of the monitor' }),
+        prefix: z.string().meta({ description: 'The first characters of its token' }),
+      })
+      .meta({ description: 'The API key, which is the monitor' }),
+    format: z.enum(FORMATS).meta({ description: 'The format of the notification' }),
+    identity: z.string().meta({
+      description: "The monitor's identity of the group, the first of several; shortened; empty: unknown",
+    }),
+    groups: count.meta({ description: 'Number of groups that this is about' }),
+    outcome: outcomes.meta({ description: 'What has become of them' }),
+    reason: z.string().meta({ description: 'Why something was refused or not kept, for people; empty: nothing was' }),
+    incident: incident.meta({ description: 'Their incident; null: none' }),
+    started: count.meta({ description: 'Alerts that began to fire' }),
+    ended: count.meta({ description: 'Alerts that ended' }),
+    unchanged: count.meta({ description: 'Alerts that were known already' }),
+  })
+  .meta({ id: 'AlertNotification' });
+
+export type NotificationWire = z.infer<typeof notification>;
+
+export const notificationPage = z.strictObject({
+  notifications: z
+    .array(notification)
+    .meta({ description: `Notifications of the last ${KEPT_DAYS} days, the newest first` }),
+  pagination,
+});

@@ -1,0 +1,59 @@
+/** The placeholders of a template for post-mortems: the parts that `postmortem/http/document.ts` makes. */
+export const PLACEHOLDERS = [
+  'reference',
+  'title',
+  'status',
+  'severity',
+  'overview',
+  'summary',
+  'moments',
+  'people',
+  'services',
+  'custom_fields',
+  'activity',
+  'relations',
+  'follow_ups',
+  'evidence',
+  'generated_at',
+] as const;
+
+export type Placeholder = (typeof PLACEHOLDERS)[number];
+
+/** Bytes of UTF-8. */
+export const MAX_TEMPLATE_BYTES = 65_536;
+/** Of one placeholder: each is replaced by up to a few mebibytes. */
+const MAX_REPETITIONS = 3;
+
+/** There, a text could end the tag or the attribute. */
+const IN_TAG = /<[a-z/][^<>]*\{\{/i;
+const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
+
+const isPlaceholder = (name: string): name is Placeholder => (PLACEHOLDERS as readonly string[]).includes(name);
+
+/** Says what is wrong with a template; undefined if nothing is. */
+export function faultOf(template: string): string | undefined {
+  if (Buffer.byteLength(template) > MAX_TEMPLATE_BYTES) return `Must be at most ${MAX_TEMPLATE_BYTES} bytes`;
+  if (IN_TAG.test(template)) return 'Must not have a placeholder inside of an HTML tag';
+  const counts = new Map<string, number>();
+  for (const [placeholder, name = ''] of template.matchAll(PLACEHOLDER)) {
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    if (!isPlaceholder(name)) {
+      return `Must not have the placeholder ${placeholder.slice(0, 64)}, but only ${PLACEHOLDERS.map((each) => `{{${each}}}`).join(', ')}`;
+    }
+    if (count > MAX_REPETITIONS)
+      return `Must not have the placeholder ${placeholder} more than ${MAX_REPETITIONS} times`;
+  }
+  return undefined;
+}
+
+/** Replaces the placeholders of a template that has no fault; each part is made once. */
+export function fillTemplate(template: string, partOf: (placeholder: Placeholder) => string): string {
+  const parts = new Map<string, string>();
+  return template.replaceAll(PLACEHOLDER, (placeholder, name: string) => {
+    if (!isPlaceholder(name)) return placeholder;
+    const part = parts.get(name) ?? partOf(name);
+    parts.set(name, part);
+    return part;
+  });
+}

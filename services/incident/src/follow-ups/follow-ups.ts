@@ -1,0 +1,157 @@
+import { checkRevision, type IdempotencyKey } from '@tocsin/http';
+import { insertEvents, type NewEvent } from '@tocsin/messaging';
+import { commitPipeline, type Knex, runPipeline } from '@tocsin/postgres';
+import { type Caller, eventOrigin } from '@tocsin/resources';
+import type { Instant } from '@tocsin/runtime';
+import { humanId, type Incident } from '../incidents/domain/incident.ts';
+import { checkWritable } from '../incidents/domain/lifecycle.ts';
+import { checkReferences } from '../incidents/references.ts';
+import { type Attempt, type CommandDependencies, runCommand } from '../incidents/run-command.ts';
+import { actorOf } from '../incidents/save-incident.ts';
+import { incidentStore } from '../incidents/store/incident-store.ts';
+import { bytesOf } from '../storage/domain/storage-quota.ts';
+import {
+  changeFollowUp,
+  checkRoomForFollowUps,
+  type FollowUp,
+  type FollowUpProperties,
+  followUpSnapshot,
+  newFollowUp,
+  textsOfFollowUp,
+} from './domain/follow-up.ts';
+import { followUpStore, insertFollowUp, nextFollowUp } from './store/follow-up-store.ts';
+
+// Follow-ups change under the lock of their incident, which decides whether they may. Its revision stays: whoever works on
+// the incident loses nothing by a change of what is left to do.
+
+interface CreateCommand extends Caller {
+  incidentId: number;
+  properties: Partial<FollowUpProperties> & Pick<FollowUpProperties, 'title'>;
+  key: IdempotencyKey | undefined;
+  render: (followUp: FollowUp) => string;
+}
+
+/**
+ * Adds a follow-up to an active incident (contract: Follow-ups). The outcome of the Idempotency-Key commits with it.
+ * @returns the response body
+ * @throws DomainError `not_found`, `invalid_resource_state`, `invalid_request`, in this order
+ */
+export async function createFollowUp(dependencies: CommandDependencies, command: CreateCommand): Promise<string> {
+  const { principal, incidentId, properties, key, render } = command;
+  const { workspace } = principal;
+  return runCommand(dependencies, {
+    workspace,
+    replicas: refersToOwner(properties) ? ['users'] : [],
+    transaction: async (trx, attempt) => {
+      await key?.lock(trx);
+      const incident = await incidentStore(trx, workspace.id).getForUpdate(incidentId);
+      checkWritable(incident);
+      const [[next]] = await runPipeline(trx, [nextFollowUp(incidentId)]);
+      const { id, count } = next as { id: number; count: number };
+      checkRoomForFollowUps(count + 1);
+      await checkOwner(trx, command, { properties, attempt });
+      const now = dependencies.clock.now();
+      const followUp = newFollowUp({ id, incidentId, createdBy: actorOf(command) }, properties, now);
+      const text = render(followUp);
+      const growth = bytesOf(textsOfFollowUp(followUp));
+      attempt.storage.check({ kind: 'addition', growth });
+      attempt.storage.add({ bytes: growth, keyBytes: key === undefined ? 0 : Buffer.byteLength(text) });
+      await commitPipeline(trx, [
+        insertFollowUp(workspace.id, followUp),
+        ...(key === undefined ? [] : [key.outcome({ status: 201, text, revision: 1 })]),
+        insertEvents([eventOf(command, 'follow_up.created', { incident, followUp, now })]),
+      ]);
+      return text;
+    },
+  });
+}
+
+interface UpdateCommand extends Caller {
+  id: number;
+  expectedRevision: number;
+  changes: Partial<FollowUpProperties>;
+}
+
+/**
+ * Changes properties of a follow-up of an active incident (contract: Follow-ups). Values equal to the stored ones change
+ * nothing.
+ * @throws DomainError `not_found`, `invalid_resource_state`, `precondition_failed`, `invalid_request`, in this order
+ */
+export async function updateFollowUp(dependencies: CommandDependencies, command: UpdateCommand): Promise<FollowUp> {
+  const { principal, id, expectedRevision, changes } = command;
+  const { workspace } = principal;
+  return runCommand(dependencies, {
+    workspace,
+    replicas: refersToOwner(changes) ? ['users'] : [],
+    transaction: async (trx, attempt) => {
+      const { incident, followUp: before, store } = await lock(trx, workspace.id, id);
+      checkRevision(before.revision, expectedRevision);
+      await checkOwner(trx, command, { properties: changes, before, attempt });
+      const now = dependencies.clock.now();
+      const followUp = changeFollowUp(before, changes, now);
+      if (followUp === before) return before;
+      const growth = bytesOf(textsOfFollowUp(followUp)) - bytesOf(textsOfFollowUp(before));
+      attempt.storage.check({ kind: 'addition', growth });
+      attempt.storage.add({ bytes: growth });
+      await store.update(followUp);
+      await runPipeline(trx, [insertEvents([eventOf(command, 'follow_up.updated', { incident, followUp, now })])]);
+      return followUp;
+    },
+  });
+}
+
+/**
+ * Deletes a follow-up of an active incident (contract: Follow-ups).
+ * @throws DomainError `not_found`, `invalid_resource_state`, in this order
+ */
+export async function deleteFollowUp(
+  dependencies: CommandDependencies,
+  command: Caller & { id: number },
+): Promise<void> {
+  const { workspace } = command.principal;
+  await runCommand(dependencies, {
+    workspace,
+    transaction: async (trx) => {
+      const { incident, followUp, store } = await lock(trx, workspace.id, command.id);
+      await store.delete(followUp.id);
+      const now = dependencies.clock.now();
+      await runPipeline(trx, [insertEvents([eventOf(command, 'follow_up.deleted', { incident, followUp, now })])]);
+    },
+  });
+}
+
+/** Locks the incident, and reads the follow-up then. @throws DomainError `not_found`, `invalid_resource_state` */
+async function lock(trx: Knex.Transaction, workspaceId: number, id: number) {
+  const store = followUpStore(trx, workspaceId);
+  const incident = await incidentStore(trx, workspaceId).getForUpdate(await store.getIncidentId(id));
+  const followUp = await store.get(id);
+  checkWritable(incident);
+  return { incident, followUp, store };
+}
+
+const refersToOwner = ({ owner = '' }: Partial<FollowUpProperties>) => owner !== '';
+
+/** An owner that the follow-up has already may stay. @throws DomainError `invalid_request` naming `owner` */
+async function checkOwner(
+  trx: Knex.Transaction,
+  { principal: { workspace } }: Caller,
+  options: { properties: Partial<FollowUpProperties>; before?: FollowUp; attempt: Attempt },
+): Promise<void> {
+  const { properties, before, attempt } = options;
+  const { owner: id = '' } = properties;
+  if (id === '' || id === before?.owner) return;
+  const references = [{ field: 'owner', refersTo: 'user' as const, id }];
+  await checkReferences(trx, { workspace, references, freshness: attempt.freshness });
+}
+
+const eventOf = (
+  caller: Caller,
+  type: 'follow_up.created' | 'follow_up.updated' | 'follow_up.deleted',
+  { incident, followUp, now }: { incident: Incident; followUp: FollowUp; now: Instant },
+): NewEvent => ({
+  ...{ type, occurredAt: now, ...eventOrigin(caller) },
+  data: {
+    incident: { id: incident.id, reference: humanId(incident.number) },
+    follow_up: followUpSnapshot(followUp),
+  },
+});

@@ -1,0 +1,114 @@
+import { fold } from '@tocsin/contracts';
+import { buildPage, type Cursors, cursorsOf, DEFAULT_LIMIT, idempotently } from '@tocsin/http';
+import { definedProperties, readWhole } from '@tocsin/resources';
+import type { CommandDependencies } from '../../incidents/run-command.ts';
+import { incidentStore } from '../../incidents/store/incident-store.ts';
+import type { FollowUp, FollowUpProperties } from '../domain/follow-up.ts';
+import { createFollowUp, deleteFollowUp, updateFollowUp } from '../follow-ups.ts';
+import { type FollowUpFilters, type FollowUpPosition, listFollowUps } from '../store/follow-up-list.ts';
+import { followUpStore } from '../store/follow-up-store.ts';
+import { type FollowUpApi, followUpContracts } from './contracts.ts';
+import type { FollowUpPatch, FollowUpWire } from './wire.ts';
+
+const ALL: FollowUpFilters = { statuses: [], owner: null, incidentId: null, dueBefore: null, text: null };
+
+export function followUpHandlers(dependencies: CommandDependencies & { cursors: Cursors }): FollowUpApi {
+  const { database } = dependencies;
+  const positions = cursorsOf(dependencies.cursors, { name: 'due_on', keys: ['text', 'integer'] });
+  const page = async (
+    scope: { workspaceId: number; path: string; filters: FollowUpFilters },
+    { limit = DEFAULT_LIMIT, cursor }: { limit?: number | undefined; cursor?: string | undefined },
+  ) => {
+    const { workspaceId, filters } = scope;
+    const [due, id] = cursor === undefined ? [] : positions.decode(cursor, scope);
+    const after = due === undefined || id === undefined ? undefined : { due, id };
+    const { listed, searchedUntil } = await listFollowUps(database, { workspaceId, filters, after, limit: limit + 1 });
+    const cursorOf = (last: FollowUpPosition) => positions.encode([last.due, last.id], scope);
+    const { rows, pagination } = await buildPage({
+      listed,
+      limit,
+      whole: () => readWhole<FollowUp>(listed.slice(0, limit), followUpStore(database, workspaceId).readWhole),
+      view: followUpView,
+      nextCursor: cursorOf,
+      continueAt: searchedUntil && cursorOf(searchedUntil),
+    });
+    return { body: { follow_ups: rows, pagination } };
+  };
+  const reply = (followUp: FollowUp) => ({
+    body: { follow_up: followUpView(followUp) },
+    revision: followUp.revision,
+  });
+  return {
+    listFollowUps: async ({ principal, query }) => {
+      const filters = {
+        statuses: [...new Set(query.status)].sort(),
+        owner: query.owner ?? null,
+        incidentId: query.incident_id ?? null,
+        dueBefore: query.due_before ?? null,
+        text: fold(query.q ?? '') || null,
+      };
+      const { path } = followUpContracts.listFollowUps;
+      return page({ workspaceId: principal.workspace.id, path, filters }, query);
+    },
+
+    listIncidentFollowUps: async ({ principal, params: { id }, query }) => {
+      const workspaceId = principal.workspace.id;
+      await incidentStore(database, workspaceId).getVersion(id);
+      const path = followUpContracts.listIncidentFollowUps.path.replace('{id}', String(id));
+      return page({ workspaceId, path, filters: { ...ALL, incidentId: id } }, query);
+    },
+
+    createFollowUp: async (request) => {
+      const { principal, requestId, params, body } = request;
+      return idempotently(database, request, async (key) => ({
+        status: 201,
+        revision: 1,
+        text: await createFollowUp(dependencies, {
+          ...{ principal, requestId, incidentId: params.id, key },
+          properties: { ...toFollowUpProperties(body), title: body.title.trim() },
+          render: (followUp) => JSON.stringify({ follow_up: followUpView(followUp) }),
+        }),
+      }));
+    },
+
+    getFollowUp: async ({ principal, params: { id } }) =>
+      reply(await followUpStore(database, principal.workspace.id).get(id)),
+
+    updateFollowUp: async ({ principal, requestId, params: { id }, expectedRevision, body }) => {
+      const changes = toFollowUpProperties(body);
+      return reply(await updateFollowUp(dependencies, { principal, requestId, id, expectedRevision, changes }));
+    },
+
+    deleteFollowUp: async ({ principal, requestId, params: { id } }) => {
+      await deleteFollowUp(dependencies, { principal, requestId, id });
+      return {};
+    },
+  };
+}
+
+/** The properties that a validated request gives, as the follow-up stores them. */
+export const toFollowUpProperties = (wire: FollowUpPatch): Partial<FollowUpProperties> =>
+  definedProperties<FollowUpProperties>({
+    title: wire.title?.trim(),
+    description: wire.description,
+    owner: wire.owner,
+    dueOn: wire.due_on,
+    status: wire.status,
+    externalUrl: wire.external_url,
+  });
+
+export const followUpView = (followUp: FollowUp): FollowUpWire => ({
+  id: followUp.id,
+  revision: followUp.revision,
+  incident_id: followUp.incidentId,
+  title: followUp.title,
+  description: followUp.description,
+  owner: followUp.owner,
+  due_on: followUp.dueOn,
+  status: followUp.status,
+  external_url: followUp.externalUrl,
+  created_at: followUp.createdAt,
+  created_by: followUp.createdBy,
+  completed_at: followUp.completedAt,
+  updated_at: followUp.updatedAt,
+});

@@ -1,0 +1,102 @@
+import { fold } from '@tocsin/contracts';
+import { notFound } from '@tocsin/http';
+import { type Knex, type PreparedStatement, runPrepared } from '@tocsin/postgres';
+import { column, type ColumnsOf, insertOf, listedColumns, rowMapping } from '@tocsin/resources';
+import { refolding } from '../../shared/store/refold.ts';
+import type { FollowUp } from '../domain/follow-up.ts';
+
+const COLUMNS = {
+  id: column('id', 'bigint'),
+  revision: column('revision', 'bigint'),
+  incidentId: column('incident_id', 'bigint'),
+  title: column('title', 'text'),
+  description: column('description', 'text'),
+  owner: column('owner', 'text'),
+  dueOn: column('due_on', 'text'),
+  status: column('status', 'text'),
+  externalUrl: column('external_url', 'text'),
+  createdAt: column('created_at', 'timestamptz'),
+  createdBy: column('created_by', 'text'),
+  completedAt: column('completed_at', 'timestamptz'),
+  updatedAt: column('updated_at', 'timestamptz'),
+  externalId: column('external_id', 'text'),
+} as const satisfies ColumnsOf<FollowUp>;
+
+const mapping = rowMapping<FollowUp, typeof COLUMNS>(COLUMNS);
+
+/** A select list whose rows are follow-ups. */
+export const FOLLOW_UP_SELECTION = mapping.selection;
+
+/** The select list of lists from `follow_up`; a large description is left out. */
+export const LISTED_FOLLOW_UP_COLUMNS = listedColumns({
+  table: 'follow_up',
+  names: mapping.names,
+  as: mapping.propertyOf,
+  large: { description: 'text' },
+});
+
+const foldedColumns = ({ title, description }: Pick<FollowUp, 'title' | 'description'>) => ({
+  texts_folded: [title, description].map(fold),
+});
+
+/** The values of a row, by column. */
+export const toFollowUpColumns = (workspaceId: number, followUp: FollowUp): Record<string, unknown> => ({
+  ...mapping.toRow(followUp),
+  ...foldedColumns(followUp),
+  workspace_id: workspaceId,
+});
+
+/** Takes the ID of a follow-up, and counts those of the incident, which the transaction has locked. */
+export const nextFollowUp = (incidentId: number): PreparedStatement<{ id: number; count: number }> => ({
+  name: 'next-follow-up',
+  text: `select nextval('follow_ups_id_seq') as id,
+    (select count(*) from follow_ups where incident_id = $1) as count`,
+  values: [incidentId],
+});
+
+export const insertFollowUp = (workspaceId: number, followUp: FollowUp): PreparedStatement => ({
+  name: 'insert-follow-up',
+  ...insertOf('follow_ups', toFollowUpColumns(workspaceId, followUp)),
+});
+
+const SELECT = `select ${FOLLOW_UP_SELECTION} from follow_ups where workspace_id = $1 and id = `;
+
+/** The follow-ups of one workspace, over a pool or a transaction. */
+export function followUpStore(db: Knex, workspaceId: number) {
+  const rows = () => db('follow_ups').where({ workspace_id: workspaceId });
+  const one = <Row>([row]: Row[]): Row => {
+    if (row === undefined) throw notFound('The follow-up');
+    return row;
+  };
+  return {
+    /** @throws DomainError `not_found` */
+    get: async (id: number): Promise<FollowUp> =>
+      one(await runPrepared<FollowUp>(db, 'get-follow-up', `${SELECT} $2`, [workspaceId, id])),
+
+    /** Returns the incident, which never changes. @throws DomainError `not_found` */
+    getIncidentId: async (id: number): Promise<number> =>
+      one(await rows().where({ id }).pluck<number[]>('incident_id')),
+
+    readWhole: async (ids: readonly number[]): Promise<FollowUp[]> =>
+      runPrepared<FollowUp>(db, 'get-follow-ups', `${SELECT} any($2::bigint[])`, [workspaceId, ids]),
+
+    /** The transaction has locked the incident, under whose lock follow-ups change. */
+    update: async (followUp: FollowUp): Promise<void> => {
+      const { id, ...columns } = toFollowUpColumns(workspaceId, followUp);
+      await rows().where({ id: followUp.id }).update(columns);
+    },
+
+    delete: async (id: number): Promise<void> => {
+      await rows().where({ id }).delete();
+    },
+  };
+}
+
+export const refoldFollowUps = (database: Knex) =>
+  refolding<Pick<FollowUp, 'id' | 'title' | 'description'>>(database, {
+    table: 'follow_ups',
+    key: ['id'],
+    columns: ['title', 'description'],
+    isToFold: 'not is_folded(texts_folded)',
+    fold: foldedColumns,
+  });

@@ -1,0 +1,49 @@
+import { isLargeValue } from '@tocsin/contracts';
+import type { Change } from './changes.ts';
+import type { Incident } from './incident.ts';
+import { RECORDED, type Shown, type WireName } from './property-sets.ts';
+
+/** The properties whose changes the changelog never has, and what follows from them. */
+const NOT_RECORDED = [
+  'status_changed_at',
+  'last_event_at',
+  'last_event_summary',
+  'duration_seconds',
+  'event_count',
+  'investigation_summary',
+] as const satisfies readonly WireName<Shown>[];
+
+const VALUES = 'custom_fields.';
+
+/** An incident as it was at a revision, as far as the changelog says. */
+export interface PastIncident {
+  incident: Incident;
+  /** The properties, as the changelog names them, that may have been others: they are as they are now. */
+  notRecorded: string[];
+}
+
+/**
+ * Returns the incident as it was at an earlier revision (contract: Incidents).
+ * @param changes for each property that has changed since, the value before the first of these changes
+ */
+export function undoChanges(
+  incident: Incident,
+  { revision, changes }: { revision: number; changes: readonly Pick<Change, 'field' | 'from'>[] },
+): PastIncident {
+  const large = changes.filter(({ from }) => isLargeValue(from));
+  const known = new Map(changes.filter((change) => !large.includes(change)).map(({ field, from }) => [field, from]));
+  const changed = RECORDED.filter(({ name }) => known.has(name));
+  const properties = Object.fromEntries(
+    changed.map(({ property, name }) => [property, known.get(name)]),
+  ) as Partial<Incident>;
+  const values = new Map(Object.entries(incident.customFields));
+  for (const [field, from] of known) {
+    if (!field.startsWith(VALUES)) continue;
+    if (from === null) values.delete(field.slice(VALUES.length));
+    else values.set(field.slice(VALUES.length), from);
+  }
+  return {
+    incident: { ...incident, ...properties, revision, customFields: Object.fromEntries(values) },
+    notRecorded: [...NOT_RECORDED, ...large.map(({ field }) => field)],
+  };
+}

@@ -1,0 +1,183 @@
+import { setImmediate } from 'node:timers/promises';
+import { fillTemplate, type Placeholder } from '../../configuration/domain/postmortem-template.ts';
+import { MAX_BYTES, MAX_ENTRIES } from '../domain/activity.ts';
+import { capitalised, momentText } from '../domain/texts.ts';
+import { inline, lineOf, link, list, paragraphs, row, table, tableOf } from './markdown.ts';
+import type { EntryWire, PostmortemWire } from './wire.ts';
+
+/** What stands in the document for a part that has nothing. */
+const NOTHING = 'None.';
+
+/** The parts of the document by their placeholders: each makes Markdown of what the JSON has. */
+const PARTS = {
+  reference: ({ human_id }) => human_id,
+  title: ({ title }) => lineOf(title),
+  status: ({ status }) => lineOf(status.label),
+  severity: ({ severity }) => lineOf(severity.label),
+  overview: (postmortem) =>
+    list([
+      `Status: ${inline(postmortem.status.label)}`,
+      `Severity: ${inline(postmortem.severity.label)}`,
+      `Customer impact: ${postmortem.customer_impact_status}`,
+      ...(postmortem.regions.length === 0 ? [] : [`Regions: ${inline(postmortem.regions.join(', '))}`]),
+      ...[
+        ['Time to response', postmortem.response_seconds] as const,
+        ['Time to recovery', postmortem.recovery_seconds] as const,
+      ].flatMap(([label, seconds]) => (seconds === null ? [] : [`${label}: ${durationText(seconds)}`])),
+    ]),
+  summary: ({ summary }) => paragraphs(summary) || NOTHING,
+  moments: ({ moments }) =>
+    table(
+      ['Moment', 'Time (UTC)', 'After the previous'],
+      moments.map(({ label, at, seconds_since_previous: since }) => [
+        ...[label, momentText(at), since === null ? '' : durationText(since)],
+      ]),
+    ),
+  people: ({ people }) =>
+    table(
+      ['Role', 'Name'],
+      people.map(({ role, person }) => [ROLES[role], person.name]),
+    ),
+  services: ({ services, team }) =>
+    list([
+      ...services.map(({ slug, tier }) => lineOf(tier === null ? slug : `${slug} (${tier})`)),
+      ...(team === null ? [] : [`Team: ${inline(team.name)}`]),
+    ]) || NOTHING,
+  custom_fields: ({ custom_fields: fields }) =>
+    fields.length === 0
+      ? NOTHING
+      : table(
+          ['Field', 'Value'],
+          fields.map(({ name, text }) => [name, text]),
+        ),
+  relations: ({ relations }) =>
+    list(
+      relations.map(({ type, human_id: reference, title, status }) =>
+        inline(`${capitalised(type.replaceAll('_', ' '))} ${reference}: ${title} (${status.label})`),
+      ),
+    ) || NOTHING,
+  follow_ups: ({ follow_ups: followUps }) =>
+    list(
+      followUps.map(({ title, status, owner, due_on: due, external_url: url }) => {
+        const more = [status, ...(owner === null ? [] : [owner.name]), ...(due === null ? [] : [`due ${due}`])].join(
+          ', ',
+        );
+        return `${url === '' ? lineOf(title) : link(title, url)} (${inline(more)})`;
+      }),
+    ) || NOTHING,
+  evidence: ({ links, attachments }) =>
+    list([
+      ...links.map(({ label, url, summary }) => [link(label, url), inline(summary)].filter(Boolean).join(': ')),
+      ...attachments.map(({ filename, size_bytes: bytes }) => lineOf(`${filename} (${bytes} bytes)`)),
+    ]) || NOTHING,
+  generated_at: ({ generated_at: at }) => `${momentText(at)} UTC`,
+} as const satisfies Record<Exclude<Placeholder, 'activity'>, (postmortem: PostmortemWire) => string>;
+
+const TEMPLATE = `# {{reference}}: {{title}}
+
+{{overview}}
+
+## Summary
+
+{{summary}}
+
+## Moments
+
+{{moments}}
+
+## People
+
+{{people}}
+
+## Services
+
+{{services}}
+
+## Custom fields
+
+{{custom_fields}}
+
+## Activity
+
+{{activity}}
+
+## Related incidents
+
+{{relations}}
+
+## Follow-ups
+
+{{follow_ups}}
+
+## Evidence
+
+{{evidence}}
+
+Made by Tocsin at {{generated_at}}.
+`;
+
+/**
+ * Returns the post-mortem as Markdown (contract: Post-mortems). No stored text becomes markup.
+ * @param template of the workspace; empty: the built-in one
+ */
+export async function postmortemDocument(postmortem: PostmortemWire, template: string): Promise<string> {
+  const activity = await activityOf(postmortem);
+  return fillTemplate(template || TEMPLATE, (placeholder) =>
+    placeholder === 'activity' ? activity : PARTS[placeholder](postmortem),
+  );
+}
+
+const ROLES = {
+  incident_manager: 'Incident manager',
+  responder: 'Responder',
+  declared_by: 'Declared by',
+} as const satisfies Record<PostmortemWire['people'][number]['role'], string>;
+
+/** Characters of rows that are escaped before other requests get their turn: a few milliseconds. */
+const YIELD_AFTER = 65_536;
+
+async function activityOf({ activity, left_out: leftOut }: PostmortemWire): Promise<string> {
+  if (activity.length === 0 && leftOut === null) return NOTHING;
+  const rows: string[] = [];
+  let unyielded = 0;
+  for (const { at, ended_at: end, type, is_key: isKey, author, ...entry } of activity) {
+    const time = momentText(at) + (end === null ? '' : `\nto ${momentText(end)}`);
+    const escaped = row([time, isKey ? `${type} (key)` : type, author.name, whatHappened(entry)]);
+    rows.push(escaped);
+    unyielded += escaped.length;
+    if (unyielded < YIELD_AFTER) continue;
+    unyielded = 0;
+    await setImmediate();
+  }
+  const { after = 0, timeline_events: events = 0, changes = 0, attachments = 0 } = leftOut ?? {};
+  if (events + changes > 0) rows.splice(after, 0, row(['…', '', '', `${events + changes} entries are left out here`]));
+  const shown = tableOf(['Time (UTC)', 'Type', 'Who', 'What'], rows);
+  if (leftOut === null) return shown;
+  const limits = `at most ${MAX_ENTRIES} entries and ${MAX_BYTES / 1_048_576} MiB of them, from the beginning and from the end`;
+  return `${shown}\n\nLeft out: ${events} timeline events, ${changes} changes and ${attachments} files. A post-mortem has ${limits}; the timeline and the changelog of the incident have all.`;
+}
+
+const whatHappened = ({ title, body, tags, changes }: Pick<EntryWire, 'title' | 'body' | 'tags' | 'changes'>): string =>
+  [
+    ...[title, body].filter((text) => text !== ''),
+    ...(tags.length === 0 ? [] : [`Tags: ${tags.join(', ')}`]),
+    ...changes.map(({ label, from, to }) => `${label}: ${from} → ${to}`),
+  ].join('\n');
+
+const UNITS = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+  ['s', 1],
+] as const;
+
+/** A duration for people: `2 h 5 min`; of a day or more without seconds. */
+export function durationText(seconds: number): string {
+  let rest = seconds;
+  const parts = UNITS.flatMap(([unit, size]) => {
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    return count === 0 ? [] : [`${count} ${unit}`];
+  });
+  return parts.slice(0, 3).join(' ') || '0 s';
+}

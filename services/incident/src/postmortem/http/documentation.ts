@@ -1,0 +1,81 @@
+import type { Documentation } from '@tocsin/http';
+import { params } from '../../incidents/http/examples.ts';
+import type { postmortemContracts } from './contracts.ts';
+import { postmortemDocument } from './document.ts';
+import type { PostmortemWire } from './wire.ts';
+
+const ana = { id: 1, name: 'Ana' };
+
+const example: PostmortemWire = {
+  incident_id: 1,
+  human_id: 'INC-1',
+  revision: 4,
+  generated_at: '2026-11-20T09:39:00.000Z',
+  title: 'Checkout answers slowly',
+  summary: 'One order in ten takes over ten seconds',
+  status: { key: 'active', label: 'Active' },
+  severity: { key: 'sev2', label: 'SEV 2' },
+  customer_impact_status: 'confirmed',
+  regions: ['eu-west-1'],
+  moments: [
+    {
+      ...{ name: 'impact_started_at', label: 'Impact started', at: '2026-11-20T09:25:00.000Z' },
+      seconds_since_previous: null,
+    },
+    { name: 'created_at', label: 'Declared', at: '2026-11-20T09:30:00.000Z', seconds_since_previous: 300 },
+    {
+      ...{ name: 'first_responded_at', label: 'First response', at: '2026-11-20T09:31:00.000Z' },
+      seconds_since_previous: 60,
+    },
+  ],
+  response_seconds: 360,
+  recovery_seconds: null,
+  people: [
+    { role: 'incident_manager', person: ana },
+    { role: 'declared_by', person: ana },
+  ],
+  team: { id: 1, name: 'Payments' },
+  services: [{ slug: 'checkout', tier: 't1' }],
+  custom_fields: [{ slug: 'root_cause', name: 'Root cause', text: 'Capacity' }],
+  activity: [
+    {
+      ...{ kind: 'change', id: 305, at: '2026-11-20T09:32:10.000Z', ended_at: null, type: 'change', is_key: false },
+      ...{ author: ana, title: '', body: '', tags: [] },
+      changes: [{ field: 'status', label: 'Status', from: 'Open', to: 'Active' }],
+    },
+    {
+      ...{ kind: 'timeline_event', id: 5, at: '2026-11-20T09:34:00.000Z', ended_at: null, type: 'mitigation' },
+      ...{
+        is_key: true,
+        author: ana,
+        title: 'Rollback',
+        body: 'Rolled back the release',
+        tags: ['deploy'],
+        changes: [],
+      },
+    },
+  ],
+  relations: [
+    {
+      ...{ type: 'caused_by', incident_id: 2, human_id: 'INC-2', title: 'Search results are out of date' },
+      status: { key: 'monitoring', label: 'Monitoring' },
+    },
+  ],
+  follow_ups: [
+    { id: 1, title: 'Alert on the pool', status: 'open', owner: ana, due_on: '2026-12-01', external_url: '' },
+  ],
+  links: [{ label: 'logs', url: 'https://logs.acme.example/q/7', summary: 'Errors by minute', timeline_event_id: 5 }],
+  attachments: [{ id: 1, timeline_event_id: 5, filename: 'latency.png', size_bytes: 48_212 }],
+  left_out: null,
+};
+
+/** contract: Post-mortems */
+export const postmortemOperations: Documentation<typeof postmortemContracts> = {
+  getIncidentPostmortem: {
+    description:
+      'Returns what a post-mortem of the incident begins with: what is known of it now, with timeline and changes in one table. With `Accept: text/markdown` it is a Markdown document, otherwise JSON of the same parts. It is computed, and nothing is stored.',
+    params,
+    reply: { postmortem: example },
+    markdown: await postmortemDocument(example, ''),
+  },
+};

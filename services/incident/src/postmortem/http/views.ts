@@ -1,0 +1,108 @@
+import type { Instant } from '@tocsin/runtime';
+import { getValue, humanId } from '../../incidents/domain/incident.ts';
+import type { EvidenceLink } from '../../timeline/domain/timeline-event.ts';
+import type { Entry } from '../domain/activity.ts';
+import { measuresOf, momentsOf } from '../domain/moments.ts';
+import { idIn } from '../domain/names.ts';
+import { changeTexts, type Labels, labelOf, personName, valueText } from '../domain/texts.ts';
+import type { PostmortemFacts } from '../read-postmortem.ts';
+import type { EntryWire, PostmortemWire } from './wire.ts';
+
+/** Returns the parts of a post-mortem as the API shows them. */
+export function postmortemView(facts: PostmortemFacts, now: Instant): PostmortemWire {
+  const { incident, configuration, fields, teamNames, tier, head, tail, attachments, leftOut } = facts;
+  const person = (stored: string) => personView(stored, facts);
+  const activity = [...head, ...tail];
+  const measures = measuresOf(incident);
+  return {
+    incident_id: incident.id,
+    human_id: humanId(incident.number),
+    revision: incident.revision,
+    generated_at: now,
+    title: incident.title,
+    summary: incident.impactSummary,
+    status: { key: incident.status, label: labelOf(configuration.statuses, incident.status) },
+    severity: { key: incident.severity, label: labelOf(configuration.severities, incident.severity) },
+    customer_impact_status: incident.customerImpactStatus,
+    regions: [...incident.regions],
+    moments: momentsOf(incident).map(({ sincePrevious, ...moment }) => ({
+      ...moment,
+      seconds_since_previous: sincePrevious,
+    })),
+    response_seconds: measures.response,
+    recovery_seconds: measures.recovery,
+    people: [
+      ...(incident.incidentManager === ''
+        ? []
+        : [{ role: 'incident_manager' as const, person: person(incident.incidentManager) }]),
+      ...incident.incidentResponders.map((stored) => ({ role: 'responder' as const, person: person(stored) })),
+      { role: 'declared_by', person: person(incident.createdBy) },
+    ],
+    team:
+      incident.teamId === null
+        ? null
+        : { id: incident.teamId, name: teamNames.get(incident.teamId) ?? String(incident.teamId) },
+    services: incident.service === '' ? [] : [{ slug: incident.service, tier }],
+    custom_fields: fields.all.flatMap((field) => {
+      const value = getValue(incident.customFields, field.slug);
+      return value === null ? [] : [{ slug: field.slug, name: field.name, text: valueText(value, field) }];
+    }),
+    activity: activity.map((entry) => entryView(entry, facts)),
+    relations: facts.relations.map(({ type, related }) => ({
+      ...{ type, incident_id: related.id, human_id: humanId(related.number), title: related.title },
+      status: { key: related.status, label: labelOf(configuration.statuses, related.status) },
+    })),
+    follow_ups: facts.followUps.map(({ id, title, status, owner, dueOn, externalUrl }) => ({
+      ...{ id, title, status, owner: owner === '' ? null : person(owner), due_on: dueOn, external_url: externalUrl },
+    })),
+    links: [
+      ...[
+        { label: 'Document', url: incident.docUrl },
+        { label: 'Video meeting', url: incident.meetUrl },
+        { label: 'Imported from', url: incident.externalUrl },
+      ]
+        .filter(({ url }) => url !== '')
+        .map((link) => ({ ...link, summary: '', timeline_event_id: null })),
+      ...activity.flatMap((entry) =>
+        entry.kind === 'change' ? [] : entry.event.evidenceLinks.map((link) => evidenceView(link, entry.id)),
+      ),
+    ],
+    attachments: attachments.map(({ id, eventId, filename, sizeBytes }) => ({
+      ...{ id, timeline_event_id: eventId, filename, size_bytes: sizeBytes },
+    })),
+    left_out:
+      leftOut.events + leftOut.changes + leftOut.attachments === 0
+        ? null
+        : {
+            after: head.length,
+            timeline_events: leftOut.events,
+            changes: leftOut.changes,
+            attachments: leftOut.attachments,
+          },
+  };
+}
+
+const personView = (stored: string, labels: Pick<Labels, 'userNames'>) => ({
+  id: idIn(stored)[0] ?? null,
+  name: personName(stored, labels),
+});
+
+const evidenceView = ({ source, url, label, summary = '' }: EvidenceLink, eventId: number) => ({
+  ...{ label: label ?? source, url, summary, timeline_event_id: eventId },
+});
+
+function entryView(entry: Entry, labels: Labels): EntryWire {
+  const { kind, id, at } = entry;
+  if (kind === 'change') {
+    return {
+      ...{ kind, id, at, ended_at: null, type: 'change', is_key: false, title: '', body: '', tags: [] },
+      author: personView(entry.actor, labels),
+      changes: entry.changes.map((change) => ({ field: change.field, ...changeTexts(change, labels) })),
+    };
+  }
+  const { endedAt, type, isKey, createdBy, title, body, tags } = entry.event;
+  return {
+    ...{ kind, id, at, ended_at: endedAt, type, is_key: isKey, title, body, tags: [...tags], changes: [] },
+    author: personView(createdBy, labels),
+  };
+}

@@ -1,0 +1,176 @@
+import { instant } from '@tocsin/contracts';
+import { schemaReference } from '@tocsin/http';
+import { z } from 'zod';
+import { FOLLOW_UP_STATUSES } from '../../follow-ups/domain/follow-up.ts';
+import { CUSTOMER_IMPACTS } from '../../incidents/domain/incident-properties.ts';
+import { RELATION_TYPES } from '../../relations/domain/relation.ts';
+import { MOMENT_NAMES } from '../domain/moments.ts';
+
+const id = z.int().min(1);
+const count = z.int().min(0);
+const seconds = count.nullable();
+const text = (description: string) => z.string().meta({ description });
+
+/** A key with its label of now. */
+const labelled = (what: string) =>
+  z
+    .strictObject({
+      key: text(`Key of the ${what}`),
+      label: text(`Its label; of a key that is no longer configured, the key`),
+    })
+    .meta({ description: `The ${what}` });
+
+const person = z
+  .strictObject({
+    id: id.nullable().meta({ description: 'ID of the user; null: none, but somebody of an import, or a system' }),
+    name: text('Name of the user, or what is stored of somebody else'),
+  })
+  .meta({ id: 'PostmortemPerson' });
+
+const moment = z.strictObject({
+  name: z.enum(MOMENT_NAMES).meta({
+    description: 'The property of the incident; `ended_at` is the last change into a terminal status, while it has one',
+  }),
+  label: text('Its name for people'),
+  at: instant.meta({ description: 'When it was' }),
+  seconds_since_previous: seconds.meta({ description: 'Whole seconds since the moment before; null: it is the first' }),
+});
+
+const change = z.strictObject({
+  field: text('Name of the property; `custom_fields.<slug>` for a value'),
+  label: text('Its name for people'),
+  from: text('What it was, for people: with names and labels'),
+  to: text('What it is, for people'),
+});
+
+const entry = z
+  .strictObject({
+    kind: z
+      .enum(['timeline_event', 'change'])
+      .meta({ description: 'A timeline event, or the changes of one revision' }),
+    id: id.meta({ description: 'ID of the timeline event, or of the entry of the changelog' }),
+    at: instant.meta({ description: 'When the event started, or the changes were made' }),
+    ended_at: instant.nullable().meta({ description: 'When the event ended; null: not known, or a single moment' }),
+    type: text('Type of the event; `change` for changes'),
+    is_key: z.boolean().meta({ description: 'Whether it is a key event' }),
+    author: schemaReference(person, 'Who wrote the event, or made the changes'),
+    title: text('Heading of the event; empty: none'),
+    body: text('What happened; empty for changes'),
+    tags: z.array(z.string()).meta({ description: 'Tags of the event' }),
+    changes: z.array(change).meta({ description: 'What was changed; empty for an event' }),
+  })
+  .meta({ id: 'PostmortemEntry' });
+
+export type EntryWire = z.infer<typeof entry>;
+
+export const postmortem = z
+  .strictObject({
+    incident_id: id.meta({ description: 'ID of the incident' }),
+    human_id: text('Reference of the incident for people'),
+    revision: id.meta({ description: 'Revision of the incident that the document shows' }),
+    generated_at: instant.meta({ description: 'When the document was made; it is not stored' }),
+    title: text('Title of the incident'),
+    summary: text('What customers noticed; empty: not described'),
+    status: labelled('status'),
+    severity: labelled('severity'),
+    customer_impact_status: z.enum(CUSTOMER_IMPACTS).meta({ description: 'Whether customers are affected' }),
+    regions: z.array(z.string()).meta({ description: 'The affected regions' }),
+    moments: z.array(moment).meta({ description: 'What is known of when it was, in the order of time' }),
+    response_seconds: seconds.meta({ description: 'Time to response, as statistics measure it; null: unknown' }),
+    recovery_seconds: seconds.meta({ description: 'Time to recovery, as statistics measure it; null: unknown' }),
+    people: z
+      .array(
+        z.strictObject({
+          role: z.enum(['incident_manager', 'responder', 'declared_by']).meta({ description: 'What the person did' }),
+          person: schemaReference(person, 'Who it is'),
+        }),
+      )
+      .meta({ description: 'Who took part' }),
+    team: z
+      .strictObject({ id: id.meta({ description: 'ID of the team' }), name: text('Its name') })
+      .nullable()
+      .meta({ description: 'The team that owns the incident; null: none' }),
+    services: z
+      .array(
+        z.strictObject({
+          slug: text('Slug of the service in the catalog, or another text'),
+          tier: z.string().nullable().meta({ description: 'Tier of the service; null: it is not in the catalog' }),
+        }),
+      )
+      .meta({ description: 'The affected services' }),
+    custom_fields: z
+      .array(
+        z.strictObject({
+          slug: text('Slug of the field'),
+          name: text('Its name'),
+          text: text('The value for people: with the labels of options'),
+        }),
+      )
+      .meta({ description: 'The values of custom fields, in the order of the fields' }),
+    activity: z
+      .array(entry)
+      .meta({ description: 'Timeline events and changes by time; of many, the first and the last ones' }),
+    relations: z
+      .array(
+        z.strictObject({
+          type: z.enum(RELATION_TYPES).meta({ description: 'What the incident is to the other one' }),
+          incident_id: id.meta({ description: 'ID of the other incident' }),
+          human_id: text('Reference of the other incident'),
+          title: text('Title of the other incident'),
+          status: labelled('status of the other incident'),
+        }),
+      )
+      .meta({ description: 'Related incidents' }),
+    follow_ups: z
+      .array(
+        z.strictObject({
+          id: id.meta({ description: 'ID of the follow-up' }),
+          title: text('What is to be done'),
+          status: z.enum(FOLLOW_UP_STATUSES).meta({ description: '`dropped`: it will not be done' }),
+          owner: person.nullable().meta({ description: 'Who does it; null: nobody' }),
+          due_on: z.string().nullable().meta({ description: 'The day until which it is to be done; null: none' }),
+          external_url: text('URL of it in another system; empty: none'),
+        }),
+      )
+      .meta({ description: 'What is left to do, by due date' }),
+    links: z
+      .array(
+        z.strictObject({
+          label: text('What it leads to'),
+          url: text('The address'),
+          summary: text('What it shows; empty: not said'),
+          timeline_event_id: id
+            .nullable()
+            .meta({ description: 'ID of the event whose evidence it is; null: of the incident' }),
+        }),
+      )
+      .meta({ description: 'Links of the incident, and evidence of the events in `activity`' }),
+    attachments: z
+      .array(
+        z.strictObject({
+          id: id.meta({ description: 'ID of the attachment' }),
+          timeline_event_id: id.meta({ description: 'ID of its event, which has the URL' }),
+          filename: text('Name of the file'),
+          size_bytes: count.meta({ description: 'Size of the file in bytes' }),
+        }),
+      )
+      .meta({ description: 'Files of the events in `activity`' }),
+    left_out: z
+      .strictObject({
+        after: count.meta({
+          description: 'Number of entries of `activity` behind which those that are left out belong',
+        }),
+        timeline_events: count.meta({ description: 'Number of events that are left out' }),
+        changes: count.meta({ description: 'Number of entries of the changelog that are left out' }),
+        attachments: count.meta({ description: 'Number of files that are left out' }),
+      })
+      .nullable()
+      .meta({ description: 'What does not fit into the document; null: nothing is left out' }),
+  })
+  .meta({ id: 'Postmortem' });
+
+export type PostmortemWire = z.infer<typeof postmortem>;
+
+export const postmortemReply = z.strictObject({
+  postmortem: schemaReference(postmortem, 'The parts of the document'),
+});

@@ -1,0 +1,157 @@
+import type { Principal } from '@tocsin/contracts';
+import { throttleByWorkspace } from '@tocsin/http';
+import { type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
+import { type Listed, readWhole } from '@tocsin/resources';
+import type { Configuration } from '../configuration/domain/configuration.ts';
+import { findPostmortemTemplate } from '../configuration/store/configuration-store.ts';
+import { FOLLOW_UP_LIMITS, type FollowUp } from '../follow-ups/domain/follow-up.ts';
+import { listFollowUps } from '../follow-ups/store/follow-up-list.ts';
+import { shortenChanges } from '../incidents/domain/changes.ts';
+import type { Incident } from '../incidents/domain/incident.ts';
+import type { CommandDependencies } from '../incidents/run-command.ts';
+import type { ChangelogEntry } from '../incidents/store/changelog-store.ts';
+import { incidentStore } from '../incidents/store/incident-store.ts';
+import { MAX_OF_A_TYPE, type Relation, RELATION_TYPES } from '../relations/domain/relation.ts';
+import { relationStore } from '../relations/store/relation-store.ts';
+import type { Owners } from '../replicas/clients/owners.ts';
+import type { Fields } from '../replicas/domain/fields.ts';
+import { replicaStore } from '../replicas/store/replica-store.ts';
+import type { TimelineEvent } from '../timeline/domain/timeline-event.ts';
+import { type Attachment, selectAttachments } from '../timeline/store/attachment-store.ts';
+import { currentFields } from '../values/set-values.ts';
+import { type Entry, HALF, MAX_ENTRIES, orderEntries, type Position, takeFromBothEnds } from './domain/activity.ts';
+import { namedIn } from './domain/names.ts';
+import { countChanges, selectChanges, selectEvents, wholeChanges, wholeEvents } from './store/activity-store.ts';
+
+export interface PostmortemDependencies extends CommandDependencies {
+  owners: Pick<Owners, 'findPeople'>;
+}
+
+/** What a post-mortem is made of. */
+export interface PostmortemFacts extends History {
+  incident: Incident;
+  configuration: Configuration;
+  fields: Fields;
+  /** Of the users and teams that the rest names. */
+  userNames: ReadonlyMap<number, string>;
+  teamNames: ReadonlyMap<number, string>;
+  /** The workspace's own; empty: none. */
+  template: string;
+  /** Of the incident's service; null if the catalog does not have it. */
+  tier: string | null;
+}
+
+interface History {
+  relations: Relation[];
+  followUps: FollowUp[];
+  /** The beginning and the end of the activity; together they are all of it, if nothing is left out. */
+  head: Entry[];
+  tail: Entry[];
+  /** Of the events in it. */
+  attachments: Attachment[];
+  leftOut: { events: number; changes: number; attachments: number };
+}
+
+/**
+ * Reads the incident and its history as they are at one moment (contract: Post-mortems), and then the names that they
+ * refer to. Those of one workspace take turns: a large one takes a second.
+ * @throws DomainError `not_found`, `service_unavailable`
+ */
+export async function readPostmortem(
+  dependencies: PostmortemDependencies,
+  { principal: { workspace }, id }: { principal: Principal; id: number },
+): Promise<PostmortemFacts> {
+  const { database, configurations, owners } = dependencies;
+  return throttleByWorkspace(workspace.id, async () => {
+    const read = async (db: Knex) => {
+      const incident = await incidentStore(db, workspace.id).get(id);
+      return { incident, ...(await readHistory(db, incident)) };
+    };
+    const facts = await database.transaction(read, { isolationLevel: 'repeatable read', readOnly: true });
+    const fields = await currentFields(dependencies, workspace);
+    const { userIds, teamIds } = namedIn(facts);
+    const users = userIds.length === 0 ? [] : await owners.findPeople(workspace.id, { ids: userIds });
+    const replicas = replicaStore(database, workspace.id);
+    return {
+      ...facts,
+      fields,
+      configuration: await configurations.get(workspace),
+      template: await findPostmortemTemplate(database, workspace.id),
+      userNames: new Map(users.map(({ id: userId, name }) => [userId, name])),
+      teamNames: await replicas.teamNames(teamIds),
+      tier: await replicas.findTier(facts.incident.service),
+    };
+  });
+}
+
+type ListedEntry = Position &
+  ({ kind: 'timeline_event'; row: Listed<TimelineEvent> } | { kind: 'change'; row: Listed<ChangelogEntry> });
+
+async function readHistory(db: Knex, { id: incidentId, workspaceId, eventCount }: Incident): Promise<History> {
+  const part = (end: 'first' | 'last') => ({ incidentId, end, limit: HALF });
+  const [firstEvents, lastEvents, firstChanges, lastChanges, [counted]] = await runPipeline<
+    [Listed<TimelineEvent>, Listed<TimelineEvent>, Listed<ChangelogEntry>, Listed<ChangelogEntry>, { count: number }]
+  >(db, [
+    selectEvents(part('first')),
+    selectEvents(part('last')),
+    selectChanges(part('first')),
+    selectChanges(part('last')),
+    countChanges(incidentId),
+  ]);
+  const entries = orderEntries<ListedEntry>([
+    ...[...firstEvents, ...lastEvents].map((row) => ({
+      kind: 'timeline_event' as const,
+      at: row.startedAt,
+      id: row.id,
+      row,
+    })),
+    ...[...firstChanges, ...lastChanges].map((row) => ({
+      kind: 'change' as const,
+      at: row.changedAt,
+      id: row.id,
+      row,
+    })),
+  ]);
+  const { head, tail } = await takeFromBothEnds(entries.length, {
+    forward: wholeEntries(db, entries),
+    backward: wholeEntries(db, entries.toReversed()),
+  });
+  const shown = [...head, ...tail];
+  const eventIds = shown.flatMap((entry) => (entry.kind === 'timeline_event' ? [entry.id] : []));
+  const [attachments] = await runPipeline(db, [selectAttachments(eventIds)]);
+  const filters = { statuses: [], owner: null, incidentId, dueBefore: null, text: null };
+  const ofIncident = { workspaceId, filters, after: undefined, limit: FOLLOW_UP_LIMITS.ofIncident };
+  return {
+    relations: await relationStore(db, incidentId).list(0, MAX_OF_A_TYPE * RELATION_TYPES.length),
+    followUps: (await listFollowUps(db, ofIncident)).listed,
+    ...{ head, tail, attachments: attachments.slice(0, MAX_ENTRIES) },
+    leftOut: {
+      events: eventCount - eventIds.length,
+      changes: (counted?.count ?? 0) - (shown.length - eventIds.length),
+      attachments: Math.max(0, attachments.length - MAX_ENTRIES),
+    },
+  };
+}
+
+/** Reads entries completely, in their order, only as far as they are asked for. */
+async function* wholeEntries(db: Knex, entries: readonly ListedEntry[]): AsyncGenerator<Entry, undefined> {
+  const reading =
+    <Row>(statement: (ids: readonly number[]) => PreparedStatement<Row>) =>
+    async (ids: readonly number[]) =>
+      (await runPipeline<[Row]>(db, [statement(ids)]))[0];
+  const listedEvents = entries.flatMap((entry) => (entry.kind === 'timeline_event' ? [entry.row] : []));
+  const listedChanges = entries.flatMap((entry) => (entry.kind === 'change' ? [entry.row] : []));
+  const events = inOrder(readWhole<TimelineEvent>(listedEvents, reading(wholeEvents)));
+  const changes = inOrder(readWhole<ChangelogEntry>(listedChanges, reading(wholeChanges)));
+  for (const { kind, at, id } of entries) {
+    if (kind === 'timeline_event') yield { kind, at, id, event: (await events.next()).value as TimelineEvent };
+    else {
+      const { actor, changes: changed } = (await changes.next()).value as ChangelogEntry;
+      yield { kind, at, id, actor, changes: shortenChanges(changed).changes };
+    }
+  }
+}
+
+async function* inOrder<Row>(rows: Iterable<Row> | AsyncIterable<Row>): AsyncGenerator<Row, undefined> {
+  yield* rows;
+}

@@ -1,0 +1,52 @@
+import type { PreparedStatement } from '@tocsin/postgres';
+import type { Listed } from '@tocsin/resources';
+import {
+  type ChangelogEntry,
+  changelogMapping,
+  LISTED_CHANGELOG_COLUMNS,
+} from '../../incidents/store/changelog-store.ts';
+import type { TimelineEvent } from '../../timeline/domain/timeline-event.ts';
+import { LISTED_TIMELINE_COLUMNS, TIMELINE_SELECTION } from '../../timeline/store/timeline-row.ts';
+
+/** Rows from the beginning or from the end of an incident's history. */
+interface Part {
+  incidentId: number;
+  end: 'first' | 'last';
+  limit: number;
+}
+
+const directionOf = (end: Part['end']) => (end === 'first' ? 'asc' : 'desc');
+
+/** In no particular order; large bodies are left out. */
+export const selectEvents = ({ incidentId, end, limit }: Part): PreparedStatement<Listed<TimelineEvent>> => ({
+  name: `postmortem-${end}-events`,
+  text: `select ${LISTED_TIMELINE_COLUMNS} from timeline_events where incident_id = $1
+    order by started_at ${directionOf(end)}, id ${directionOf(end)} limit $2`,
+  values: [incidentId, limit],
+});
+
+/** In no particular order, as they were recorded, which an import may do late; large changes are left out. */
+export const selectChanges = ({ incidentId, end, limit }: Part): PreparedStatement<Listed<ChangelogEntry>> => ({
+  name: `postmortem-${end}-changes`,
+  text: `select ${LISTED_CHANGELOG_COLUMNS} from changelog where incident_id = $1
+    order by id ${directionOf(end)} limit $2`,
+  values: [incidentId, limit],
+});
+
+export const countChanges = (incidentId: number): PreparedStatement<{ count: number }> => ({
+  name: 'postmortem-count-changes',
+  text: 'select count(id) as count from changelog where incident_id = $1',
+  values: [incidentId],
+});
+
+export const wholeEvents = (ids: readonly number[]): PreparedStatement<TimelineEvent> => ({
+  name: 'postmortem-whole-events',
+  text: `select ${TIMELINE_SELECTION} from timeline_events where id = any($1::bigint[])`,
+  values: [ids],
+});
+
+export const wholeChanges = (ids: readonly number[]): PreparedStatement<ChangelogEntry> => ({
+  name: 'postmortem-whole-changes',
+  text: `select ${changelogMapping.selection} from changelog where id = any($1::bigint[])`,
+  values: [ids],
+});

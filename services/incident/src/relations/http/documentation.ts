@@ -1,0 +1,31 @@
+import type { Documentation } from '@tocsin/http';
+import { params } from '../../incidents/http/examples.ts';
+import type { relationContracts } from './contracts.ts';
+
+const relation = {
+  id: 1,
+  type: 'caused_by' as const,
+  incident: { id: 2, human_id: 'INC-2', title: 'Search results are out of date', severity: 'sev3', status: 'closed' },
+  created_at: '2026-11-20T09:40:00.000Z',
+  created_by: '1',
+};
+
+/** contract: Relations */
+export const relationOperations: Documentation<typeof relationContracts> = {
+  listIncidentRelations: {
+    description: 'Returns the relations of an incident with the incidents that it is related to, the oldest first.',
+    params,
+    reply: { relations: [relation], pagination: { limit: 50, has_more: false } },
+  },
+  createIncidentRelation: {
+    description:
+      'Relates an incident to another one that is not archived. Both get a revision and a changelog entry. If the two are related so already, the response is 200 with the relation, and nothing changes. A circle of duplicates is refused. No revision is expected.',
+    params,
+    body: { type: 'caused_by', incident_id: 2 },
+    reply: { relation },
+  },
+  deleteIncidentRelation: {
+    description: 'Deletes a relation of an incident. Both incidents get a revision and a changelog entry.',
+    params: { ...params, relationId: relation.id },
+  },
+};

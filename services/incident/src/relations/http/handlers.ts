@@ -1,0 +1,59 @@
+import { buildPage, type Cursors, cursorsOf, DEFAULT_LIMIT, idempotently } from '@tocsin/http';
+import { humanId } from '../../incidents/domain/incident.ts';
+import type { CommandDependencies } from '../../incidents/run-command.ts';
+import { incidentStore } from '../../incidents/store/incident-store.ts';
+import type { Relation } from '../domain/relation.ts';
+import { relateIncidents, unrelateIncidents } from '../relate-incidents.ts';
+import { relationStore } from '../store/relation-store.ts';
+import { type RelationApi, relationContracts } from './contracts.ts';
+import type { RelationWire } from './wire.ts';
+
+export function relationHandlers(dependencies: CommandDependencies & { cursors: Cursors }): RelationApi {
+  const { database, cursors } = dependencies;
+  const positions = cursorsOf(cursors, { name: 'id', keys: ['integer'] });
+  return {
+    listIncidentRelations: async ({ principal, params: { id }, query: { limit = DEFAULT_LIMIT, cursor } }) => {
+      const workspaceId = principal.workspace.id;
+      const path = relationContracts.listIncidentRelations.path.replace('{id}', String(id));
+      const scope = { workspaceId, path };
+      const [after = 0] = cursor === undefined ? [] : positions.decode(cursor, scope);
+      await incidentStore(database, workspaceId).getVersion(id);
+      const { rows, pagination } = await buildPage({
+        listed: await relationStore(database, id).list(after, limit + 1),
+        limit,
+        view: relationView,
+        nextCursor: (last) => positions.encode([last.id], scope),
+      });
+      return { body: { relations: rows, pagination } };
+    },
+
+    createIncidentRelation: async (request) => {
+      const { principal, requestId, params, body } = request;
+      return idempotently(database, request, async (key) =>
+        relateIncidents(dependencies, {
+          ...{ principal, requestId, incidentId: params.id, type: body.type, relatedId: body.incident_id, key },
+          render: (relation) => JSON.stringify({ relation: relationView(relation) }),
+        }),
+      );
+    },
+
+    deleteIncidentRelation: async ({ principal, requestId, params: { id: incidentId, relationId: id } }) => {
+      await unrelateIncidents(dependencies, { principal, requestId, incidentId, id });
+      return {};
+    },
+  };
+}
+
+const relationView = ({ id, type, createdAt, createdBy, related }: Relation): RelationWire => ({
+  id,
+  type,
+  incident: {
+    id: related.id,
+    human_id: humanId(related.number),
+    title: related.title,
+    severity: related.severity,
+    status: related.status,
+  },
+  created_at: createdAt,
+  created_by: createdBy,
+});

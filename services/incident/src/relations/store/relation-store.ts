@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import { notFound } from '@tocsin/http';
+import { type Knex, type PreparedStatement, runPrepared } from '@tocsin/postgres';
+import { type GivenType, inverseOf, MAX_VISITED, type Relation, type RelationType } from '../domain/relation.ts';
+
+interface Row extends Omit<Relation, 'related'> {
+  relatedId: number;
+  number: number;
+  title: string;
+  severity: string;
+  status: string;
+}
+
+const SELECT = `
+  select relation.id, relation.type, relation.created_at as "createdAt", relation.created_by as "createdBy",
+    related.id as "relatedId", related.number, related.title, related.severity, related.status
+  from incident_relations as relation join incidents as related on related.id = relation.related_id
+  where relation.incident_id = $1`;
+
+const toRelation = ({ relatedId, number, title, severity, status, ...relation }: Row): Relation => ({
+  ...relation,
+  related: { id: relatedId, number, title, severity, status },
+});
+
+/**
+ * Makes the additions of duplicates in a workspace take turns: two that lock different incidents could close a circle
+ * together. Comes before the locks of incidents. No other advisory lock has this number, as that of a key (ADR 4).
+ */
+export const lockDuplicates = (workspaceId: number): PreparedStatement => ({
+  name: 'lock-duplicates',
+  text: 'select pg_advisory_xact_lock($1::bigint)',
+  values: [
+    createHash('sha256')
+      .update(JSON.stringify(['duplicates', workspaceId]))
+      .digest()
+      .readBigInt64BE()
+      .toString(),
+  ],
+});
+
+/** Follows the duplicates from `fromId`, which counts, and looks for `incidentId`. `limit` ends the recursion. */
+const WALK = `
+  with recursive walk (id) as (
+    select $2::bigint
+    union
+    select next.related_id from walk cross join lateral (
+      select related_id from incident_relations where incident_id = walk.id and type = 'duplicate_of' offset 0) as next
+  ), visited as materialized (select id from walk limit ${MAX_VISITED + 1})
+  select count(*) as visited, coalesce(bool_or(id = $1), false) as "isCircle" from visited`;
+
+interface Pair {
+  incidentId: number;
+  type: GivenType;
+  relatedId: number;
+}
+
+/** Takes the ID of a relation, and counts those of the type of both incidents, which the transaction has locked. */
+export const nextRelation = ({
+  incidentId,
+  type,
+  relatedId,
+}: Pair): PreparedStatement<{ id: number; own: number; inverse: number }> => ({
+  name: 'next-relation',
+  text: `select nextval('incident_relations_id_seq') as id,
+      (select count(*) from incident_relations where incident_id = $1 and type = $2) as own,
+      (select count(*) from incident_relations where incident_id = $3 and type = $4) as inverse`,
+  values: [incidentId, type, relatedId, inverseOf(type)],
+});
+
+export const insertRelation = (
+  { incidentId, type, relatedId }: Pair,
+  { id, createdAt, createdBy }: Pick<Relation, 'id' | 'createdAt' | 'createdBy'>,
+): PreparedStatement => ({
+  name: 'insert-relation',
+  text: `insert into incident_relations (id, incident_id, type, related_id, created_at, created_by)
+    values ($1, $2, $3, $4, $6, $7), ($1, $4, $5, $2, $6, $7)`,
+  values: [id, incidentId, type, relatedId, inverseOf(type), createdAt, createdBy],
+});
+
+/** The relations of an incident of the workspace. */
+export function relationStore(db: Knex, incidentId: number) {
+  return {
+    list: async (after: number, limit: number): Promise<Relation[]> =>
+      (
+        await runPrepared<Row>(db, 'list-relations', `${SELECT} and relation.id > $2 order by relation.id limit $3`, [
+          incidentId,
+          after,
+          limit,
+        ])
+      ).map(toRelation),
+
+    /** @throws DomainError `not_found` */
+    async get(id: number): Promise<Relation> {
+      const [row] = await runPrepared<Row>(db, 'get-relation', `${SELECT} and relation.id = $2`, [incidentId, id]);
+      if (row === undefined) throw notFound('The relation');
+      return toRelation(row);
+    },
+
+    async find(type: RelationType, relatedId: number): Promise<Relation | undefined> {
+      const text = `${SELECT} and relation.type = $2 and relation.related_id = $3`;
+      const [row] = await runPrepared<Row>(db, 'find-relation', text, [incidentId, type, relatedId]);
+      return row && toRelation(row);
+    },
+
+    /** Whether `fromId` is a duplicate of the incident, directly or through others. */
+    async walk(fromId: number): Promise<{ visited: number; isCircle: boolean }> {
+      const [walked] = await runPrepared<{ visited: number; isCircle: boolean }>(db, 'walk-duplicates', WALK, [
+        incidentId,
+        fromId,
+      ]);
+      return walked as { visited: number; isCircle: boolean };
+    },
+
+    /** Deletes both rows. */
+    async delete({ id, related }: Relation): Promise<void> {
+      await db('incident_relations').whereIn('incident_id', [incidentId, related.id]).where({ id }).delete();
+    },
+
+    async hasType(type: RelationType): Promise<boolean> {
+      const row: unknown = await db('incident_relations').where({ incident_id: incidentId, type }).first('id');
+      return row !== undefined;
+    },
+  };
+}

@@ -1,0 +1,141 @@
+import { quotaOf } from '@tocsin/contracts';
+import { type IdempotencyKey, checkRevision } from '@tocsin/http';
+import { runPipeline } from '@tocsin/postgres';
+import type { Caller } from '@tocsin/resources';
+import { checkWritable } from '../incidents/domain/lifecycle.ts';
+import { bytesOf } from '../storage/domain/storage-quota.ts';
+import {
+  newTimelineEvent,
+  type TimelineEvent,
+  type TimelineEventProperties,
+  edit,
+  checkRoomForEvent,
+  textsOf,
+} from './domain/timeline-event.ts';
+import { lockIncident, requireIncident, incidentStore } from '../incidents/store/incident-store.ts';
+import { type Attachment, attachmentsOf } from './store/attachment-store.ts';
+import { insertEvent, NEXT_EVENT_ID, reportingUnknownGroup, timelineStore } from './store/timeline-store.ts';
+import { actorOf, authorOf } from '../incidents/save-incident.ts';
+import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
+import { saveTimeline } from './save-timeline.ts';
+
+interface CreateTimelineEventCommand extends Caller {
+  incidentId: number;
+  properties: Partial<TimelineEventProperties> & { body: string };
+  key: IdempotencyKey | undefined;
+  render: (event: TimelineEvent) => string;
+}
+
+/**
+ * Adds an event to an active incident's timeline (contract: Timeline). The outcome of the Idempotency-Key commits with it.
+ * @returns the response body
+ * @throws DomainError `not_found`, `invalid_resource_state`, `invalid_request`, in this order
+ */
+export async function createTimelineEvent(
+  dependencies: CommandDependencies,
+  command: CreateTimelineEventCommand,
+): Promise<string> {
+  const { principal, incidentId, properties, key, render } = command;
+  const { workspace } = principal;
+  // An invalid body is reported before anything about the incident.
+  const created = newTimelineEvent({
+    incidentId,
+    source: 'api',
+    createdBy: actorOf(command),
+    properties: { startedAt: dependencies.clock.now(), ...properties },
+  });
+  const bytes = bytesOf(textsOf(created));
+  return runCommand(dependencies, {
+    workspace,
+    transaction: async (trx, { storage }) => {
+      await key?.lock(trx);
+      const [incidents, ids] = await runPipeline(trx, [lockIncident(workspace.id, incidentId), NEXT_EVENT_ID]);
+      const before = requireIncident(incidents);
+      checkWritable(before);
+      checkRoomForEvent(before, quotaOf(workspace, 'timeline_events'));
+      storage.check({ kind: 'addition', growth: bytes });
+      const [{ id }] = ids as [{ id: number }];
+      const event = { ...created, id };
+      const text = render(event);
+      const also = [insertEvent(workspace.id, event)];
+      if (key !== undefined) also.push(key.outcome({ status: 201, text, revision: event.revision }));
+      storage.add({ bytes, keyBytes: key === undefined ? 0 : Buffer.byteLength(text) });
+      const timeline = [{ type: 'timeline_event.created', event }] as const;
+      const now = dependencies.clock.now();
+      await reportingUnknownGroup(
+        saveTimeline({ trx, author: authorOf(command), before, timeline, also, now, commit: true }),
+      );
+      return text;
+    },
+  });
+}
+
+interface UpdateTimelineEventCommand extends Caller {
+  id: number;
+  expectedRevision: number;
+  changes: Partial<TimelineEventProperties>;
+}
+
+/**
+ * Updates properties of a timeline event of an active incident (contract: Timeline). Values equal to the stored ones change
+ * nothing. The attachments are read before the COMMIT, so that nothing which may fail comes after it.
+ * @throws DomainError `not_found`, `invalid_resource_state`, `precondition_failed`, `invalid_request`, in this order
+ */
+export async function updateTimelineEvent(
+  dependencies: CommandDependencies,
+  command: UpdateTimelineEventCommand,
+): Promise<{ event: TimelineEvent; attachments: Attachment[] }> {
+  const { principal, id, expectedRevision, changes } = command;
+  const { workspace } = principal;
+  return runCommand(dependencies, {
+    workspace,
+    transaction: async (trx, { storage }) => {
+      const events = timelineStore(trx, workspace.id);
+      // The incident is always locked first; another order could cause a deadlock.
+      const before = await incidentStore(trx, workspace.id).getForUpdate(await events.getIncidentId(id));
+      const event = await events.getForUpdate(id);
+      checkWritable(before);
+      checkRevision(event.revision, expectedRevision);
+      const edited = edit(event, changes);
+      const attachments = await attachmentsOf(trx, id);
+      if (edited === event) return { event, attachments };
+
+      const growth = bytesOf(textsOf(edited)) - bytesOf(textsOf(event));
+      storage.check({ kind: 'addition', growth });
+      storage.add({ bytes: growth });
+      await events.update(edited);
+      const timeline = [{ type: 'timeline_event.updated', event: edited }] as const;
+      await saveTimeline({ trx, author: authorOf(command), before, timeline, now: dependencies.clock.now() });
+      return { event: edited, attachments };
+    },
+  });
+}
+
+interface DeleteTimelineEventCommand extends Caller {
+  id: number;
+}
+
+/**
+ * Deletes an event of an active incident permanently (contract: Timeline).
+ * @throws DomainError `not_found`, `invalid_resource_state`, in this order
+ */
+export async function deleteTimelineEvent(
+  dependencies: CommandDependencies,
+  command: DeleteTimelineEventCommand,
+): Promise<void> {
+  const { principal, id } = command;
+  const { workspace } = principal;
+  await runCommand(dependencies, {
+    workspace,
+    transaction: async (trx) => {
+      const events = timelineStore(trx, workspace.id);
+      const before = await incidentStore(trx, workspace.id).getForUpdate(await events.getIncidentId(id));
+      // Throws if another request has deleted the event in the meantime.
+      const event = await events.getForUpdate(id);
+      checkWritable(before);
+      await events.delete(id);
+      const timeline = [{ type: 'timeline_event.deleted', event }] as const;
+      await saveTimeline({ trx, author: authorOf(command), before, timeline, now: dependencies.clock.now() });
+    },
+  });
+}

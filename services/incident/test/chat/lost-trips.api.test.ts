@@ -1,0 +1,107 @@
+import { expect, test } from '@jest/globals';
+import { openDatabase } from '@tocsin/postgres';
+import { createLogger, createMetrics } from '@tocsin/runtime';
+import { eventually, TEST_SECRET_KEYS } from '@tocsin/testing';
+import { type Loss, losing, loseTrips } from '@tocsin/testing/faulty-trips';
+import { stopAfterAll } from '@tocsin/testing/suites';
+import { chats } from '../../src/chat/chats.ts';
+import { slackChat } from '../../src/chat/clients/slack.ts';
+import { startProvisioner } from '../../src/chat/provisioner.ts';
+import { chatWorkspace, startChatTest } from './chat.ts';
+
+const { service, slack, clock, ...chat } = await startChatTest();
+const { knex } = service;
+slack.addUsergroup({ handle: 'oncall', users: ['U1'] });
+const workspace = await chatWorkspace({ service, slack, clock, ...chat }, { connected: false });
+const { id } = await workspace.declare({ create_slack_channel: true, invite_usergroups: ['oncall'] });
+await workspace.provisioned(id);
+await workspace.connect();
+// Only the test provisions.
+await service.app.stop();
+
+const database = openDatabase({
+  url: service.database.url('incident'),
+  schema: 'incident',
+  application: 'tocsin-incident',
+  poolSize: 4,
+  shared: true,
+});
+const end = loseTrips();
+stopAfterAll({
+  stop: async () => {
+    end();
+    await database.destroy();
+  },
+});
+const dependencies = {
+  database,
+  clock,
+  chats: chats({
+    database,
+    secretKeys: TEST_SECRET_KEYS,
+    open: (token, _timeout, signal) => slackChat({ token, apiUrl: slack.url, timeout: 10_000, signal }),
+  }),
+  wakeRelay: () => undefined,
+};
+const log = createLogger({ app: 'incident', level: 'silent' });
+
+/** Makes the provisioning as new. */
+async function request(): Promise<void> {
+  slack.channels.length = 0;
+  slack.calls.length = 0;
+  await knex('outbox').delete();
+  await knex('changelog').where({ incident_id: id }).delete();
+  await knex('incidents').where({ id }).update({ slack_channel_id: '', revision: 1 });
+  await knex('provisionings').update({ channel_name: null, named_at: null });
+  const pending = { status: 'pending', attempts: 0, failures: 0, error_code: null, lease: null };
+  await knex('provisioning_steps').update({ ...pending, due_at: null });
+  await knex('provisioning_steps').where({ key: 'slack_channel' }).update({ due_at: clock.now() });
+}
+
+/** Runs a provisioner until all steps have ended, and loses one of its trips. */
+const provision = async (loss: Loss, trip: number) =>
+  losing({ loss, trip, of: 'work' }, async () => {
+    const provisioner = startProvisioner({ dependencies, log, metrics: createMetrics('incident') });
+    try {
+      await eventually(async () => {
+        const open = await knex('provisioning_steps').whereIn('status', ['pending', 'running']).select('key');
+        if (open.length === 0) return true;
+        clock.advance(1_000);
+        provisioner.wake();
+        return false;
+      });
+    } finally {
+      await provisioner.stop();
+    }
+  });
+
+test('a provisioning with a lost round trip makes one channel, and one change of the incident', async () => {
+  const met = { statement: 0, createdChannel: 0, otherCall: 0 };
+  for (const loss of ['before', 'after'] as const) {
+    for (let trip = 1; ; trip += 1) {
+      await request();
+      const { lost } = await provision(loss, trip);
+      if (lost === undefined) break;
+      const steps = await knex('provisioning_steps').select('status', 'error_code', 'lease');
+      const [incident] = await knex('incidents').where({ id }).select('slack_channel_id', 'revision');
+      const events = await knex('outbox').select('type');
+      const changes = await knex('changelog').where({ incident_id: id }).select('revision');
+      const [channel, ...others] = slack.channels;
+      const done = { status: 'succeeded', error_code: null, lease: null };
+      const where = { loss, trip, what: lost.what };
+      expect({ ...where, steps, incident, events, changes, others }).toEqual({
+        ...where,
+        steps: [done, done],
+        incident: { slack_channel_id: channel?.id, revision: 2 },
+        events: [{ type: 'incident.updated' }],
+        changes: [{ revision: 2 }],
+        others: [],
+      });
+      expect(new Set(channel?.members)).toEqual(new Set([slack.user, 'U1']));
+      if (!lost.what.startsWith('POST /api/')) met.statement += 1;
+      else if (lost.what.endsWith('conversations.create')) met.createdChannel += 1;
+      else met.otherCall += 1;
+    }
+  }
+  expect(Object.values(met)).not.toContain(0);
+});

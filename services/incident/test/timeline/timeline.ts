@@ -1,0 +1,30 @@
+import type { Knex } from '@tocsin/postgres';
+import { newTimelineEvent, type TimelineEvent } from '../../src/timeline/domain/timeline-event.ts';
+import { incidentStore } from '../../src/incidents/store/incident-store.ts';
+import { timelineStore } from '../../src/timeline/store/timeline-store.ts';
+import { saveTimeline } from '../../src/timeline/save-timeline.ts';
+
+/** Inserts an event that the API cannot create: of any source and type, with AI context and evidence. */
+export async function recordAnything(
+  database: Knex,
+  incidentId: number,
+  event: Partial<TimelineEvent> & Pick<TimelineEvent, 'body'>,
+): Promise<number> {
+  return database.transaction(async (trx) => {
+    const before = await incidentStore(trx, 1).getForUpdate(incidentId);
+    const properties = { startedAt: '2026-11-20T09:00:00.000Z', body: event.body };
+    const stored = await timelineStore(trx, 1).insert({
+      ...newTimelineEvent({ incidentId, source: 'api', createdBy: '42', properties }),
+      ...event,
+    });
+    const author = {
+      actor: '42',
+      key: undefined,
+      workspace: { id: 1, slug: 'acme', is_demo: false },
+      requestId: 'test',
+    };
+    const timeline = [{ type: 'timeline_event.created', event: stored }] as const;
+    await saveTimeline({ trx, author, before, timeline, now: properties.startedAt });
+    return stored.id;
+  });
+}

@@ -1,0 +1,192 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Knex } from '@tocsin/postgres';
+import { boundedCache, type Logger, RequestWork, runForRequest, startPeriodicTask } from '@tocsin/runtime';
+import { listenForRecordedEvents, type RecentEvent, recentEventsReader } from './store/recent-events-reader.ts';
+
+/**
+ * The new events of the workspaces that have waiting readers. One connection listens for those of all workspaces, and the
+ * events behind a position are read once, for all of the readers that have come to it (ADR 32).
+ */
+export interface RecentEvents {
+  /** Follows a workspace until `leave`. To be called before the reader reads its first page. */
+  follow(workspaceId: number): FeedFollower;
+  stop(): Promise<void>;
+}
+
+/** Which events a reader wants, and behind which position. */
+export interface RecentQuery {
+  after: number;
+  types: readonly string[];
+  resource?: string | undefined;
+  limit: number;
+}
+
+/** Events that a reader gets, as of a page of the feed. */
+export interface RecentPage {
+  events: readonly RecentEvent[];
+  /** Everything up to this position is read or was skipped. */
+  position: number;
+  hasMore: boolean;
+}
+
+/** A waiting reader's view of its workspace. */
+export interface FeedFollower {
+  /** Whether the position is that of the latest event, as far as this process knows. */
+  isLatest(position: number): boolean;
+  /**
+   * Reads events behind a position; `undefined` if they are not recent, deleted or lost: read a page of the feed instead.
+   */
+  read(query: RecentQuery): Promise<RecentPage | undefined>;
+  /** Resolves when there are events behind a position, whatever their types, and when the signal is aborted. */
+  waitBehind(position: number, signal: AbortSignal): Promise<void>;
+  leave(): void;
+}
+
+/** How many of the latest events readers share. Those who are further behind read pages of what they want. */
+const RECENT = 256;
+/** What is read at once. Readers with the same position have the same next one, so that they share the next page, too. */
+const READ = { limit: 25, maxBytes: 524_288 };
+/** Bytes of the pages that are kept, in all workspaces, and for how many milliseconds: a restored database has others. */
+const CACHE_BYTES = 33_554_432;
+const CACHE_TTL = 1_000;
+/** Milliseconds between two reads for a workspace, so that many small batches are read together. */
+const PAUSE = 50;
+/** Milliseconds between two looks at all workspaces, in case a notification is lost; one statement for all of them. */
+const CHECK_INTERVAL = 5_000;
+
+/** A workspace with waiting readers. */
+interface Followed {
+  readers: number;
+  /** The latest position that is known, or `UNKNOWN`. */
+  latest: number;
+  /** When its events were last read, if that has read all of them. */
+  readAt: number;
+  waiting: Set<{ position: number; wake: () => void }>;
+}
+
+const UNKNOWN = -1;
+
+export function startRecentEvents(options: {
+  database: Knex;
+  url: string;
+  log: Logger;
+  /** Milliseconds; default five seconds. */
+  checkInterval?: number | undefined;
+}): RecentEvents {
+  const { log } = options;
+  const reader = recentEventsReader(options.database);
+  const workspaces = new Map<number, Followed>();
+  /** By workspace and position. */
+  const pages = boundedCache<string, Promise<RecentEvent[]>>({
+    bytes: CACHE_BYTES,
+    sizeOf: () => READ.maxBytes,
+    ttl: CACHE_TTL,
+  });
+
+  const onRecorded = (workspaceId: number, position: number) => {
+    const followed = workspaces.get(workspaceId);
+    if (followed === undefined) return;
+    followed.latest = Math.max(followed.latest, position);
+    for (const waiter of followed.waiting) if (waiter.position < followed.latest) waiter.wake();
+  };
+
+  const load = async (workspaceId: number, followed: Followed, after: number): Promise<RecentEvent[]> => {
+    await delay(Math.max(0, followed.readAt + PAUSE - performance.now()));
+    const work = new RequestWork({ holder: workspaceId, readOnly: true, isClientGone: () => followed.readers === 0 });
+    const events = await runForRequest(work, async () => reader.read(workspaceId, { ...READ, after }));
+    followed.readAt = events.length < READ.limit ? performance.now() : 0;
+    return events;
+  };
+
+  /** The events behind a position, read now or for another reader. */
+  const eventsBehind = async (workspaceId: number, followed: Followed, after: number): Promise<RecentEvent[]> => {
+    const key = `${workspaceId} ${after}`;
+    const known = pages.get(key);
+    if (known !== undefined) return known;
+    const loading = load(workspaceId, followed, after);
+    pages.set(key, loading);
+    return loading.catch((error: unknown) => {
+      pages.delete(key);
+      throw error;
+    });
+  };
+
+  const read = async (
+    { workspaceId, followed }: { workspaceId: number; followed: Followed },
+    { after, types, resource, limit }: RecentQuery,
+  ): Promise<RecentPage | undefined> => {
+    if (followed.latest === after) return { events: [], position: after, hasMore: false };
+    if (followed.latest < after || followed.latest > after + RECENT) return undefined;
+    let events: RecentEvent[];
+    try {
+      events = await eventsBehind(workspaceId, followed, after);
+    } catch (error) {
+      log.debug({ err: error, workspace: workspaceId }, 'cannot read new events of the feed');
+      // The next look at all workspaces tries again.
+      followed.latest = UNKNOWN;
+      return { events: [], position: after, hasMore: false };
+    }
+    const last = events.at(-1);
+    // Deleted meanwhile, or lost with a restored database: the reader finds out by reading a page.
+    if (last === undefined || events[0]?.position !== after + 1) {
+      pages.delete(`${workspaceId} ${after}`);
+      followed.latest = UNKNOWN;
+      return undefined;
+    }
+    const matching = events.filter(
+      (event) => types.includes(event.type) && (resource === undefined || event.resource === resource),
+    );
+    const page = matching.slice(0, limit);
+    const position = matching.length > limit ? (page.at(-1)?.position ?? after) : last.position;
+    return { events: page, position, hasMore: matching.length > limit || followed.latest > last.position };
+  };
+
+  const task = startPeriodicTask({
+    name: 'looking for new events of the feed',
+    interval: options.checkInterval ?? CHECK_INTERVAL,
+    log,
+    work: async () => {
+      if (workspaces.size === 0) return false;
+      for (const { workspaceId, position } of await reader.heads([...workspaces.keys()])) {
+        onRecorded(workspaceId, position);
+      }
+      return false;
+    },
+  });
+  const listener = listenForRecordedEvents({ url: options.url, log, onConnect: task.wake, onRecorded });
+
+  const waitBehind = async (followed: Followed, position: number, signal: AbortSignal): Promise<void> => {
+    if (signal.aborted || followed.latest > position) return;
+    followed.latest = position;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiter = { position, wake: () => resolve() };
+    followed.waiting.add(waiter);
+    signal.addEventListener('abort', waiter.wake);
+    await promise;
+    followed.waiting.delete(waiter);
+    signal.removeEventListener('abort', waiter.wake);
+  };
+
+  return {
+    follow: (workspaceId) => {
+      const followed = workspaces.get(workspaceId) ?? { readers: 0, latest: UNKNOWN, readAt: 0, waiting: new Set() };
+      workspaces.set(workspaceId, followed);
+      followed.readers += 1;
+      let isFollowing = true;
+      return {
+        isLatest: (position) => followed.latest === position,
+        read: async (query) => read({ workspaceId, followed }, query),
+        waitBehind: async (position, signal) => waitBehind(followed, position, signal),
+        leave: () => {
+          if (!isFollowing) return;
+          isFollowing = false;
+          followed.readers -= 1;
+          if (followed.readers === 0 && workspaces.get(workspaceId) === followed) workspaces.delete(workspaceId);
+        },
+      };
+    },
+    stop: async () => {
+      await Promise.all([listener.stop(), task.stop()]);
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { type Knex, listenForNotifications, type NotificationListener, runPrepared } from '@tocsin/postgres';
+import type { Logger } from '@tocsin/runtime';
+import { FEED_CHANNEL } from './feed-writer.ts';
+import type { FeedEvent } from './feed-reader.ts';
+
+/** An event that was recorded a moment ago; `resource` as the API writes it: `incident:12`. */
+export interface RecentEvent extends FeedEvent {
+  resource: string;
+}
+
+/** Sizes are known without reading large bodies. */
+const READ = `
+  select position, type, resource, body
+  from (
+    select position, type, resource, body, row_number() over ordered as nth, sum(octet_length(body)) over ordered as bytes
+    from (
+      select position, type, resource, body from feed_events
+      where workspace_id = $1 and position > $2::bigint
+      order by position limit $3::int
+    ) e
+    window ordered as (order by position)
+  ) measured
+  where nth = 1 or bytes <= $4::int
+  order by position`;
+
+/** Reads new events of workspaces. */
+export function recentEventsReader(db: Knex) {
+  return {
+    /** The events of all types behind a position, about as many bytes as allowed, but at least one if there is one. */
+    read: async (
+      workspaceId: number,
+      { after, limit, maxBytes }: { after: number; limit: number; maxBytes: number },
+    ): Promise<RecentEvent[]> =>
+      runPrepared<RecentEvent>(db, 'read-recent-events', READ, [workspaceId, after, limit, maxBytes]),
+
+    /** The positions of the latest events of workspaces, as far as they have any. */
+    async heads(workspaceIds: readonly number[]): Promise<{ workspaceId: number; position: number }[]> {
+      return db('feed_workspaces')
+        .whereIn('workspace_id', workspaceIds)
+        .select<{ workspaceId: number; position: number }[]>({ workspaceId: 'workspace_id', position: 'position' });
+    },
+  };
+}
+
+/** Calls `onRecorded` for each workspace and batch of new events. What was recorded before `onConnect` may be missing. */
+export const listenForRecordedEvents = (options: {
+  url: string;
+  log: Logger;
+  onConnect: () => void;
+  onRecorded: (workspaceId: number, position: number) => void;
+}): NotificationListener =>
+  listenForNotifications({
+    url: options.url,
+    channel: FEED_CHANNEL,
+    application: 'tocsin-webhook-listener',
+    log: options.log,
+    onConnect: options.onConnect,
+    onNotification: (payload) => {
+      const [workspaceId = NaN, position = NaN] = payload.split(' ').map(Number);
+      if (Number.isSafeInteger(workspaceId) && Number.isSafeInteger(position)) {
+        options.onRecorded(workspaceId, position);
+      }
+    },
+  });

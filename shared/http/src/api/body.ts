@@ -1,0 +1,119 @@
+import type { IncomingMessage } from 'node:http';
+import { setting } from '@tocsin/runtime';
+import { DomainError } from '../errors/errors.ts';
+import { type DocumentLimits, parseJson } from '../json/json.ts';
+import { throttleByWorkspace } from '../server/throttle-by-workspace.ts';
+
+/** contract: Limits */
+export const MAX_BODY_BYTES = 1_048_576;
+/** The largest JSON value of a custom field must fit. */
+const LOWEST_MAX_BODY_BYTES = 131_072;
+
+/**
+ * The gateway cuts a body off behind its limit, and names the limit in this header, so that the service refuses the body
+ * when its turn in the order of the checks has come. The service itself may have a higher limit.
+ */
+export const BODY_LIMIT_HEADER = 'x-tocsin-body-limit';
+
+export const bodySettings = {
+  MAX_BODY_BYTES: setting.integer({ min: LOWEST_MAX_BODY_BYTES, max: MAX_BODY_BYTES }).default(MAX_BODY_BYTES),
+};
+
+export interface JsonBody {
+  /** The exact bytes: idempotency compares these. */
+  bytes: Buffer;
+  value: Record<string, unknown>;
+}
+
+const tooLarge = (maxBytes: number) =>
+  new DomainError('request_body_too_large', `The body must be at most ${maxBytes} bytes`);
+
+/** @throws DomainError `request_body_too_large` if Content-Length exceeds the limit */
+export function checkContentLength(request: IncomingMessage, maxBytes: number): void {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+}
+
+/** Bytes. Larger bodies take milliseconds to parse, in which the process does nothing else. */
+const LARGE_BODY = 65_536;
+
+/**
+ * Reads a body of exactly one JSON object. Stops storing data as soon as the limit is exceeded.
+ * @param options.optional an empty body counts as `{}`; `workspaceId`: whose large bodies are parsed one at a time
+ */
+export async function readJsonBody(
+  request: IncomingMessage,
+  options: { optional: boolean; maxBytes: number; document?: DocumentLimits | undefined; workspaceId?: number },
+): Promise<JsonBody> {
+  const { optional } = options;
+  const maxBytes = Math.min(options.maxBytes, Number(request.headers[BODY_LIMIT_HEADER] ?? Infinity) || Infinity);
+  checkContentLength(request, maxBytes);
+  const bytes = await readBytes(request, maxBytes);
+  if (bytes.length === 0 && optional) return { bytes, value: {} };
+  checkMediaType(request);
+  const parse = async () => parseJson(bytes, options.document);
+  // Apart from the pages of the workspace: an import takes the turn of those for a long time.
+  const value = await (bytes.length > LARGE_BODY && options.workspaceId !== undefined
+    ? throttleByWorkspace(`bodies of ${options.workspaceId}`, parse)
+    : parse());
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new DomainError('invalid_request', 'The body must be a JSON object');
+  }
+  return { bytes, value: value as Record<string, unknown> };
+}
+
+/** Many times the length of a real one. */
+const MAX_CONTENT_TYPE = 256;
+
+/** @throws DomainError `unsupported_media_type` unless the body is uncompressed JSON in UTF-8 */
+function checkMediaType(request: IncomingMessage): void {
+  const contentType = request.headers['content-type'] ?? '';
+  const [type, ...parameters] = contentType
+    .slice(0, MAX_CONTENT_TYPE + 1)
+    .split(';')
+    .map((part) => part.trim().toLowerCase());
+  const charset = parameters
+    .find((parameter) => parameter.startsWith('charset='))
+    ?.slice('charset='.length)
+    .replaceAll('"', '');
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  if (
+    contentType.length > MAX_CONTENT_TYPE ||
+    type !== 'application/json' ||
+    (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') ||
+    encoding !== 'identity'
+  ) {
+    throw new DomainError(
+      'unsupported_media_type',
+      'The body must be application/json in UTF-8, without a content encoding',
+      {
+        field: encoding === 'identity' ? 'Content-Type' : 'Content-Encoding',
+      },
+    );
+  }
+}
+
+async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  // Without a body, there are no events to wait for.
+  if (request.readableEnded) return Buffer.alloc(0);
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const chunks: Buffer[] = [];
+  let length = 0;
+  request.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > maxBytes) {
+      // Discard the rest: closing the connection could reset it before the client has read the response.
+      request.removeAllListeners('data');
+      request.resume();
+      reject(tooLarge(maxBytes));
+    } else chunks.push(chunk);
+  });
+  request.once('end', () => resolve(Buffer.concat(chunks)));
+  const rejectIncomplete = () => reject(new DomainError('invalid_json', 'The body is incomplete'));
+  // The client disconnected.
+  request.once('error', rejectIncomplete);
+  request.once('close', () => {
+    // `close` follows every request; creating an error is expensive.
+    if (!request.complete) rejectIncomplete();
+  });
+  return promise;
+}

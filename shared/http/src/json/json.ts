@@ -1,0 +1,154 @@
+import { isUtf8 } from 'node:buffer';
+import { DomainError, invalidRequest } from '../errors/errors.ts';
+import { findLoss } from './find-loss.ts';
+import { findJsonFault, type Place, placeAfter } from './json-fault.ts';
+import { printable, scanJson } from './scan-json.ts';
+
+/** Deeper than any real value, and shallow enough for recursive functions. */
+const MAX_DEPTH = 100;
+
+/** What some editors and shells write at the start of a file. */
+const BYTE_ORDER_MARK = '\uFEFF';
+const UTF_16_MARKS = [Buffer.of(0xff, 0xfe), Buffer.of(0xfe, 0xff)];
+
+/** What a document may have besides its bytes; see `scanJson` and `checkStorable`, which have the defaults. */
+export interface DocumentLimits {
+  complexity: number;
+  depth: number;
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * Parses bytes that must contain exactly one JSON document, whose values can be stored as written.
+ * @throws DomainError `multiple_json_values` for two or more documents; `invalid_json` with line and column for anything
+ *   else that is not JSON; `invalid_request` for too many values, and with the path of a value that `checkStorable`
+ *   rejects, of a number that parsing would round, or of a name that an object has twice
+ */
+export function parseJson(bytes: Uint8Array, { complexity, depth }: Partial<DocumentLimits> = {}): unknown {
+  const { names, isInexact } = scanJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), complexity);
+  let text: string;
+  try {
+    text = decoder.decode(bytes);
+  } catch {
+    const mark = UTF_16_MARKS.some((each) => each.equals(bytes.subarray(0, each.length)))
+      ? ': it begins with the byte order mark of UTF-16,'
+      : '';
+    throw invalidJson(`The body is not valid UTF-8${mark}`, placeOfInvalidByte(bytes));
+  }
+  const document = parseText(text);
+  const losesName = checkStorable(document, depth) < names;
+  const loss = losesName || isInexact ? findLoss(text) : undefined;
+  if (loss !== undefined) throw invalidValue(loss.path.map(printable), loss.message);
+  return document;
+}
+
+function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const fault = findJsonFault(text);
+    if (fault.kind === 'several') {
+      throw new DomainError('multiple_json_values', 'The body must be one JSON document, not several');
+    }
+    const place = placeAfter(Buffer.from(text.slice(0, fault.index)));
+    if (text.trim() === '') throw new DomainError('invalid_json', 'The body is empty', { details: { ...place } });
+    const mark = text.startsWith(BYTE_ORDER_MARK) ? ': it begins with a byte order mark, U+FEFF,' : '';
+    throw invalidJson(`The body is not valid JSON${mark}`, place);
+  }
+}
+
+const invalidJson = (message: string, { line, column }: Place) =>
+  new DomainError('invalid_json', `${message} at line ${line}, column ${column}`, { details: { line, column } });
+
+const invalidValue = (path: readonly string[], message: string) =>
+  new DomainError('invalid_request', message, { field: path.length === 0 ? undefined : path.join('.') });
+
+function placeOfInvalidByte(bytes: Uint8Array): Place {
+  const replaced = Buffer.from(Buffer.from(bytes).toString());
+  // The first byte that decoding with replacement characters does not keep.
+  let index = 0;
+  while (index < bytes.length && replaced[index] === bytes[index]) index += 1;
+  // A character that is cut short can begin like the replacement character.
+  while (!isUtf8(bytes.subarray(0, index))) index -= 1;
+  return placeAfter(bytes.subarray(0, index));
+}
+
+/**
+ * Rejects JSON values that cannot be stored unchanged: U+0000 and unpaired surrogates (Postgres stores neither),
+ * numbers beyond 2^53 - 1, and deeper nesting.
+ * @returns how many property names its objects have
+ * @throws DomainError `invalid_request` with the path of the first such value
+ */
+export function checkStorable(document: unknown, maxDepth = MAX_DEPTH): number {
+  const counter = { names: 0, maxDepth };
+  const fault = findUnstorable(document, 0, counter);
+  if (fault !== undefined) throw invalidValue(fault.path.reverse(), fault.message);
+  return counter.names;
+}
+
+/** @throws DomainError `invalid_request` naming `field` */
+export function checkText(text: string, field: string): void {
+  const message = textViolation(text);
+  if (message !== undefined) throw invalidRequest(field, message);
+}
+
+function textViolation(text: string): string | undefined {
+  if (text.includes('\0')) return 'Must not contain U+0000';
+  return text.isWellFormed() ? undefined : 'Must not contain an unpaired surrogate';
+}
+
+interface Unstorable {
+  message: string;
+  /** The innermost name or index first: each caller adds its own, so that only a fault has a path. */
+  path: string[];
+}
+
+interface Counter {
+  names: number;
+  readonly maxDepth: number;
+}
+
+function findUnstorable(value: unknown, depth: number, counter: Counter): Unstorable | undefined {
+  if (typeof value === 'string') return unstorable(textViolation(value));
+  if (typeof value === 'number') {
+    return unstorable(Math.abs(value) > Number.MAX_SAFE_INTEGER ? 'Must be from -(2^53 - 1) to 2^53 - 1' : undefined);
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { maxDepth } = counter;
+  if (depth === maxDepth) return unstorable(`Must not be nested more than ${maxDepth} levels deep`);
+  return Array.isArray(value)
+    ? findUnstorableItem(value, depth, counter)
+    : findUnstorableMember(value as Record<string, unknown>, depth, counter);
+}
+
+const unstorable = (message: string | undefined): Unstorable | undefined =>
+  message === undefined ? undefined : { message, path: [] };
+
+function findUnstorableItem(items: readonly unknown[], depth: number, counter: Counter): Unstorable | undefined {
+  for (let index = 0; index < items.length; index += 1) {
+    const fault = findUnstorable(items[index], depth + 1, counter);
+    if (fault !== undefined) {
+      fault.path.push(String(index));
+      return fault;
+    }
+  }
+  return undefined;
+}
+
+function findUnstorableMember(
+  members: Record<string, unknown>,
+  depth: number,
+  counter: Counter,
+): Unstorable | undefined {
+  const names = Object.keys(members);
+  counter.names += names.length;
+  for (const name of names) {
+    const fault = unstorable(textViolation(name)) ?? findUnstorable(members[name], depth + 1, counter);
+    if (fault !== undefined) {
+      fault.path.push(printable(name));
+      return fault;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,181 @@
+import { ARCHIVED_FACTOR, MAX_COUNTED_USE, type QuotaName, quotaOf, type WorkspaceContext } from '@tocsin/contracts';
+import { DomainError, notFound, quotaExceeded } from '@tocsin/http';
+import { brokenConstraint, type Knex } from '@tocsin/postgres';
+import type { StoredResource } from './resource.ts';
+import { numberedSlug, type SlugChoice } from './slug.ts';
+
+/** How many slugs one query checks. */
+const BATCH = 100;
+
+export interface ResourceTable<Kind extends StoredResource> {
+  table: string;
+  /** The resource as error messages name it: "service". */
+  label: string;
+  /** The quota of its active rows. */
+  quota: Extract<QuotaName, 'teams' | 'services' | 'custom_fields'>;
+  /** The field that the refusal of a new row names, which is 400 then instead of 409. */
+  quotaField?: string;
+  toColumns: (resource: Omit<Kind, 'id'>) => Record<string, unknown>;
+  /** Adds the select list, whose rows are resources, and joins. Columns of the table are qualified. */
+  select: (rows: Knex.QueryBuilder, db: Knex) => Knex.QueryBuilder;
+  /** Whether `select` joins other tables. */
+  joins?: boolean;
+}
+
+/** What a list is restricted to, and how many rows it has. */
+export interface ListOptions {
+  limit: number;
+  includeArchived: boolean;
+  externalId: string | undefined;
+  slug: string | undefined;
+  name: string | undefined;
+}
+
+export type ResourceStore<Kind extends StoredResource> = ReturnType<typeof resourceStore<Kind>>;
+
+/**
+ * A table of one workspace's resources, over a pool or a transaction. It has the columns `id`, `workspace_id`, `revision`,
+ * `slug`, `name`, `archived_at`, `external_id` and `version` (the workspace's version at the last change), and the constraint
+ * `<table>_workspace_id_slug_unique`.
+ */
+export function resourceStore<Kind extends StoredResource>(
+  db: Knex,
+  workspaceId: number,
+  { table, label, quota, quotaField, toColumns, select, joins = false }: ResourceTable<Kind>,
+) {
+  const column = (name: string) => `${table}.${name}`;
+  const rows = () => db(table).where({ [column('workspace_id')]: workspaceId });
+  const selected = () => select(rows(), db);
+  const one = ([resource]: Kind[]): Kind => {
+    if (resource === undefined) throw notFound(`The ${label}`);
+    return resource;
+  };
+  const get = async (id: number): Promise<Kind> => one((await selected().where({ [column('id')]: id })) as Kind[]);
+  /** Counts the active rows and all rows, up to a limit each. */
+  const count = async (limit: number): Promise<{ active: number; all: number }> => {
+    const { rows } = await db.raw<{ rows: [{ active: number; all: number }] }>(
+      `select (select count(workspace_id) from
+           (select workspace_id from ?? where workspace_id = ? and archived_at is null limit ?) as counted) as active,
+         (select count(workspace_id) from (select workspace_id from ?? where workspace_id = ? limit ?) as counted) as all`,
+      [table, workspaceId, limit, table, workspaceId, limit],
+    );
+    return rows[0];
+  };
+  return {
+    rows,
+    selected,
+
+    /** @throws DomainError `not_found` */
+    get,
+
+    /** Locks the resource until the transaction ends and returns it. @throws DomainError `not_found` */
+    async getForUpdate(id: number): Promise<Kind> {
+      if (!joins) return one((await selected().where({ id }).forUpdate()) as Kind[]);
+      // Two statements: one that waited for the lock would join other rows as they were before the wait.
+      await rows().where({ id }).forUpdate().select('id');
+      return get(id);
+    },
+
+    /** Restricts a query of the table to what a list has. */
+    listed: <Query extends Knex.QueryBuilder>(
+      query: Query,
+      { limit, includeArchived, externalId, slug, name }: ListOptions,
+    ): Query => {
+      void query.limit(limit);
+      if (!includeArchived) void query.whereNull(column('archived_at'));
+      for (const [property, value] of Object.entries({ external_id: externalId, slug, name }))
+        if (value !== undefined) void query.where(column(property), value);
+      return query;
+    },
+
+    /** Returns the resources by slug, archived ones included, after a slug. */
+    listBySlug: async ({ limit, after }: { limit: number; after: string }): Promise<Kind[]> =>
+      (await selected().where(column('slug'), '>', after).orderBy(column('slug')).limit(limit)) as Kind[],
+
+    /** Returns the resources with these IDs in any order. */
+    listByIds: async (ids: readonly number[]): Promise<Kind[]> =>
+      (await selected().whereIn(column('id'), ids)) as Kind[],
+
+    /**
+     * Checks that the workspace may have one more active row. The caller holds the lock of the workspace's version, as every
+     * creation and restoration does. A quota below the present number refuses new rows only.
+     * @param options.isNew false for a restoration
+     * @throws DomainError `invalid_resource_state`, or `invalid_request` naming `quotaField`
+     */
+    async checkQuota({ workspace, isNew }: { workspace: WorkspaceContext; isNew: boolean }): Promise<void> {
+      const limit = quotaOf(workspace, quota);
+      if (limit === null) return;
+      const kinds = `${label}s`;
+      const field = isNew ? quotaField : undefined;
+      const { active, all } = await count(ARCHIVED_FACTOR * limit);
+      if (active >= limit) throw quotaExceeded(quota, `at most ${limit} active ${kinds}`, field);
+      if (isNew && all >= ARCHIVED_FACTOR * limit) {
+        throw quotaExceeded(quota, `at most ${ARCHIVED_FACTOR * limit} ${kinds} with the archived ones`, field);
+      }
+    },
+
+    /** How much of the quota is used. */
+    countActive: async (): Promise<number> => (await count(MAX_COUNTED_USE)).active,
+
+    /**
+     * Refuses an external ID that another row of the workspace has, archived ones included. The caller holds the lock of the
+     * workspace's version, as every write of one does, so that no other transaction takes it (ADR 56).
+     * @param ownId the row that is to have it; `undefined` for a new one
+     * @throws DomainError `invalid_resource_state`
+     */
+    async checkExternalId(externalId: string | null | undefined, ownId?: number): Promise<void> {
+      if (typeof externalId !== 'string') return;
+      const query = rows().where({ external_id: externalId }).orderBy('id');
+      if (ownId !== undefined) void query.whereNot({ id: ownId });
+      const row = await query.first<{ id: number } | undefined>('id');
+      if (row === undefined) return;
+      throw new DomainError('invalid_resource_state', `Another ${label} has the external ID ${externalId}`, {
+        field: 'external_id',
+        details: { existing_id: row.id },
+      });
+    },
+
+    /**
+     * Returns the slug that a new row gets. A generated one is numbered if any row has it, archived ones included; the
+     * caller holds the lock of the workspace's version, as every insertion does, so it is still free at the insertion.
+     */
+    async resolveSlug({ slug, generated }: SlugChoice): Promise<string> {
+      if (!generated) return slug;
+      for (let first = 1; ; first += BATCH) {
+        const candidates = Array.from({ length: BATCH }, (_, index) => numberedSlug(slug, first + index));
+        const found = await rows().whereIn('slug', candidates).select<{ slug: string }[]>('slug');
+        const taken = new Set(found.map((row) => row.slug));
+        const free = candidates.find((candidate) => !taken.has(candidate));
+        if (free !== undefined) return free;
+      }
+    },
+
+    /**
+     * Inserts a resource and returns it with its ID.
+     * @throws DomainError `duplicate_slug` if another row of the workspace has the slug, archived ones included
+     */
+    async insert(resource: Omit<Kind, 'id'>, version: number): Promise<Kind> {
+      try {
+        const [row] = await db(table)
+          .insert({ ...toColumns(resource), version })
+          .returning<{ id: number }[]>('id');
+        return { ...resource, id: (row as { id: number }).id } as Kind;
+      } catch (error) {
+        if (brokenConstraint(error) !== `${table}_workspace_id_slug_unique`) throw error;
+        throw new DomainError('duplicate_slug', `Another ${label} has or had the slug ${resource.slug}`, {
+          field: 'slug',
+        });
+      }
+    },
+
+    /** Writes the next revision of a resource that this transaction has locked. */
+    async update(resource: Kind, version: number): Promise<void> {
+      const { id, revision } = resource;
+      const updated = await rows()
+        .where({ id, revision: revision - 1 })
+        .update({ ...toColumns(resource), version });
+      // Only a caller without the lock gets here; its event must not be committed.
+      if (updated !== 1) throw new Error(`${label} ${id} is not at revision ${revision - 1}`);
+    },
+  };
+}
