@@ -44,7 +44,9 @@ export function testConfiguration({ open, origin, client, declare }: Console): v
 
     const { human_id: reference } = await declare('In colour', { severity: 'sev2' });
     await page.goto(`${origin()}/app/incidents/${reference}`);
-    await page.getByRole('heading', { name: 'In colour' }).waitFor();
+    // The names and colours of the configuration arrive after the incident.
+    await page.locator('[data-edit=severity]', { hasText: 'SEV 2' }).waitFor();
+    await page.locator('[data-edit=status]', { hasText: 'Open' }).waitFor();
     const style = async (name: string) =>
       page.evaluate<string[]>(`((style) => [style.backgroundColor, style.color])
         (getComputedStyle(document.querySelector('[data-edit=${name}] [style]')))`);

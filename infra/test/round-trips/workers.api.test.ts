@@ -199,28 +199,39 @@ test('a relay publishes all events in their order, and leaves none, whichever ro
   expect(runs).toBeGreaterThanOrEqual(8);
 });
 
-/** What deletes the expired rows of a table, and the column of their age. */
-const SWEEPS: readonly [table: string, column: string, sweep: (database: Knex) => Promise<unknown>][] = [
-  ...['gateway', 'catalog', 'incident'].flatMap((schema): typeof SWEEPS => [
-    [`${schema}.idempotency_keys`, 'claimed_at', async (database) => sweepIdempotencyKeys(database, IDEMPOTENCY_HOURS)],
-    [`${schema}.inbox`, 'received_at', async (database) => sweepInbox(database, INBOX_DAYS)],
-  ]),
-  ['incident.alert_notifications', 'received_at', sweepAlerts],
-  ['incident.alert_groups', 'updated_at', sweepAlerts],
-  ['gateway.audit_log', 'occurred_at', async (database) => auditStore(database).deleteBefore(yearAgo())],
-  ['webhook.feed_events', 'recorded_at', async (database) => deleteRecordedBefore(database, yearAgo())],
+/** What deletes the expired rows of a table, the column of their age, and the order in which rows became older. */
+const SWEEPS: readonly [table: string, column: string, sweep: (database: Knex) => Promise<unknown>, order?: string][] =
   [
-    'webhook.events',
-    'queued_at',
-    async (database) => deleteExpiredData({ database, time: databaseTime, deliveryLimits: deliveryLimits({}) }),
-  ],
-];
+    ...['gateway', 'catalog', 'incident'].flatMap((schema): typeof SWEEPS => [
+      [
+        `${schema}.idempotency_keys`,
+        'claimed_at',
+        async (database) => sweepIdempotencyKeys(database, IDEMPOTENCY_HOURS),
+      ],
+      [`${schema}.inbox`, 'received_at', async (database) => sweepInbox(database, INBOX_DAYS)],
+    ]),
+    ['incident.alert_notifications', 'received_at', sweepAlerts],
+    ['incident.alert_groups', 'updated_at', sweepAlerts],
+    ['gateway.audit_log', 'occurred_at', async (database) => auditStore(database).deleteBefore(yearAgo())],
+    [
+      'webhook.feed_events',
+      'recorded_at',
+      async (database) => deleteRecordedBefore(database, yearAgo()),
+      // What comes before an expired event has expired.
+      'position',
+    ],
+    [
+      'webhook.events',
+      'queued_at',
+      async (database) => deleteExpiredData({ database, time: databaseTime, deliveryLimits: deliveryLimits({}) }),
+    ],
+  ];
 const YEAR = 365 * 24 * 3_600_000;
 const yearAgo = () => new Date(Date.now() - YEAR).toISOString();
 
 test.each(SWEEPS)(
   '%s loses its expired rows only, whichever round trip of the sweep is lost',
-  async (table, column, sweep) => {
+  async (table, column, sweep, order = column) => {
     const database = databases.of(table.split('.')[0] ?? '');
     const IS_OLD = `${column} < now() - interval '1 year'`;
     const count = async () => {
@@ -230,7 +241,7 @@ test.each(SWEEPS)(
       return row;
     };
     await databases.rows(`update ${table} set ${column} = ${column} - interval '10 years'
-    where ctid in (select ctid from ${table} order by ${column}, ctid limit (select ceil(count(*) / 2.0) from ${table}))`);
+    where ctid in (select ctid from ${table} order by ${order}, ctid limit (select ceil(count(*) / 2.0) from ${table}))`);
     await system.state.save();
     const before = await count();
     expect(before).toEqual({ old: expect.any(Number), fresh: expect.any(Number) });
