@@ -10,15 +10,19 @@ const ATTEMPTS = 100;
 const STEP = 61;
 const CHOICES = Math.floor((LAST - FIRST + 1) / STEP);
 
+/** Goes round, so that a port that is not used yet is not given twice. */
+let choice = randomInt(CHOICES);
+
 /**
- * Returns different free loopback ports. Until they are used, a process that was started together with this one gets
- * others.
+ * Returns different free loopback ports. Until they are used, the next calls get others, and so does a process that was
+ * started together with this one.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const ports = new Set<number>();
   for (let attempt = 0; ports.size < count; attempt += 1) {
     if (attempt === ATTEMPTS) throw new Error(`cannot find ${count} free ports between ${FIRST} and ${LAST}`);
-    const port = FIRST + (process.pid % STEP) + STEP * randomInt(CHOICES);
+    choice = (choice + 1) % CHOICES;
+    const port = FIRST + (process.pid % STEP) + STEP * choice;
     if ((await bindError({ host: '127.0.0.1', port })) === undefined) ports.add(port);
   }
   return [...ports];

@@ -67,8 +67,9 @@ export function testTwoPeople({ open, client, origin, addPerson, declare, incide
     await article(theirs).getByText('Key event', { exact: true }).waitFor();
     await article(theirs).getByRole('button', { name: 'Delete' }).click();
     await save(mine);
-    await mine.getByText('Nobody in Asia can pay').waitFor();
-    await mine.getByText('Key event', { exact: true }).nth(1).waitFor();
+    await eventually(async () => (await bodies(id)).includes('Nobody in Asia can pay'));
+    await article(mine).locator('p', { hasText: 'Nobody in Asia can pay' }).waitFor();
+    await article(mine).getByText('Key event', { exact: true }).waitFor();
     await theirs.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await theirs.getByText('Somebody changed this event meanwhile').waitFor();
     await theirs.getByRole('dialog').getByText('Nobody in Asia can pay').waitFor();
