@@ -13,10 +13,10 @@ describeWithServers('the client and a whole system', () => {
   });
   afterAll(async () => system.stop());
 
-  test('create exactly 1,000 incidents through connections that are cut before, in and after the answer', async () => {
+  test('create exactly 500 incidents through connections that are cut before, in and after the answer', async () => {
     const proxy = await breakingProxy(system.url);
     const tocsin = new Tocsin({ baseUrl: proxy.url, token, retries: 20 });
-    const titles = Array.from({ length: 1_000 }, (_, index) => `Incident ${index}`);
+    const titles = Array.from({ length: 500 }, (_, index) => `Incident ${index}`);
     const waiting = [...titles];
     const created: number[] = [];
     const writer = async () => {
@@ -28,7 +28,7 @@ describeWithServers('the client and a whole system', () => {
     };
     await Promise.all(Array.from({ length: 20 }, writer));
     await proxy.close();
-    for (const count of Object.values(proxy.cuts)) expect(count).toBeGreaterThan(20);
+    for (const count of Object.values(proxy.cuts)) expect(count).toBeGreaterThan(5);
 
     const stored: { id: number; title: string }[] = [];
     const direct = new Tocsin({ baseUrl: system.url, token });
