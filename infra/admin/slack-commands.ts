@@ -1,4 +1,5 @@
-import { connectChat, disconnectChat } from '../../services/incident/src/administration.ts';
+import { connectChat, disconnectChat, setChannelUpdates } from '../../services/incident/src/administration.ts';
+import { UsageError } from '../cli/src/operation-parameters.ts';
 import { type Command, workspaceFlag } from './command.ts';
 import { readSecret, secretFlags } from './read-input.ts';
 
@@ -34,6 +35,26 @@ export const slackCommands: readonly Command[] = [
         secretKeys: secretKeys(),
       });
       return { slack: { workspace: slug, connected: true, channel_template: channelTemplate } };
+    },
+  },
+  {
+    name: 'slack configure',
+    summary: 'Change what a connected workspace does in Slack',
+    flags: {
+      workspace: workspaceFlag,
+      'channel-updates': {
+        negatable: true,
+        help: 'post changes of status and severity into the channels of incidents; needs the scope chat:write',
+      },
+    },
+    run: async (
+      { workspace: slug, channelUpdates }: { workspace: string; channelUpdates?: boolean },
+      { gateway, database },
+    ) => {
+      if (channelUpdates === undefined) throw new UsageError('--channel-updates or --no-channel-updates is required');
+      const { id } = await gateway.getWorkspace(slug);
+      await setChannelUpdates(database('incident'), id, channelUpdates);
+      return { slack: { workspace: slug, channel_updates: channelUpdates } };
     },
   },
   {

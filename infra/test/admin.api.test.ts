@@ -368,6 +368,8 @@ describe('an error is one line', () => {
       'slack connect --workspace acme --bot-token x --channel-template inc-{number}',
       'The template {number} is not one of {id}',
     ],
+    ['slack configure --workspace acme', '--channel-updates or --no-channel-updates is required'],
+    ['slack configure --workspace acme --channel-updates', 'The workspace has no chat connection'],
     ['slack disconnect --workspace nobody', 'The workspace nobody does not exist'],
     ['slack list', "unknown command 'list'"],
     ['workspace show --slug nobody', 'The workspace nobody does not exist'],
@@ -410,7 +412,7 @@ describe('slack connect', () => {
   const stored = async () =>
     query<Record<string, unknown>>(
       'incident',
-      'select channel_template, token_ciphertext, key_id from chat_connections',
+      'select channel_template, posts_updates, token_ciphertext, key_id from chat_connections',
     );
 
   test('encrypts the token, and replaces an earlier connection', async () => {
@@ -421,7 +423,7 @@ describe('slack connect', () => {
       slack: { workspace: 'acme', connected: true, channel_template: 'war-{id}' },
     });
     const rows = await stored();
-    expect(rows).toMatchObject([{ channel_template: 'war-{id}' }]);
+    expect(rows).toMatchObject([{ channel_template: 'war-{id}', posts_updates: false }]);
     const everything = rows.map((row) => Object.values(row).map(String).join(' ')).join(' ');
     expect(everything).not.toContain('xoxb-secret');
   });
@@ -477,6 +479,15 @@ describe('slack connect', () => {
   test('needs the keys of the services', async () => {
     const { error } = await runAdmin(connect, { ...env, TOCSIN_SECRET_KEYS: '' });
     expect(error).toContain('TOCSIN_SECRET_KEYS must be set');
+  });
+
+  test('keeps what slack configure has set', async () => {
+    const configure = async (flag: string) => json('slack', 'configure', '--workspace', 'acme', flag);
+    expect(await configure('--channel-updates')).toEqual({ slack: { workspace: 'acme', channel_updates: true } });
+    await json(...connect);
+    expect(await stored()).toMatchObject([{ posts_updates: true }]);
+    expect(await configure('--no-channel-updates')).toEqual({ slack: { workspace: 'acme', channel_updates: false } });
+    expect(await stored()).toMatchObject([{ posts_updates: false }]);
   });
 
   test('is undone by slack disconnect, which can be repeated', async () => {

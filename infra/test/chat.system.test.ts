@@ -22,6 +22,7 @@ describeWithServers('an incident with a channel, through all five apps', () => {
   beforeAll(async () => {
     const template = ['--channel-template', 'inc-{id}-{short_title}'];
     await system.admin('slack', 'connect', '--workspace', 'acme', '--bot-token', slack.token, ...template);
+    await system.admin('slack', 'configure', '--workspace', 'acme', '--channel-updates');
     slack.addUsergroup({ handle: 'oncall', users: ['U1', 'U2'] });
   });
 
@@ -47,6 +48,10 @@ describeWithServers('an incident with a channel, through all five apps', () => {
     expect(now.incident).toMatchObject({ slack_channel_id: channel?.id, revision: 2 });
     const { body: log } = await client.get(`${INCIDENTS}/${id}/changelog`);
     expect(log.changelog).toMatchObject([{ revision: 2, actor: 'slack', changes: [{ field: 'slack_channel_id' }] }]);
+
+    expect((await client.post(`${INCIDENTS}/${id}/resolve`)).status).toBe(200);
+    await eventually(() => channel?.messages.length === 1, { what: 'the message in the channel' });
+    expect(channel?.messages[0]?.['text']).toBe('INC-1 Checkout is down\nStatus: Open → Resolved');
 
     const path = `${INCIDENTS}/${id}/slack/channel-name`;
     const named = await client.patch(path, { mode: 'custom', name: 'war-room' });

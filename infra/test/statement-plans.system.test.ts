@@ -642,6 +642,12 @@ async function useChat(call: Calling): Promise<void> {
   await call('POST /api/v1/incidents/{id}/slack/channel-name/preview', { ids, body: named });
   await call('PATCH /api/v1/incidents/{id}/slack/channel-name', { ids, body: named });
   await call('POST /api/v1/incidents/{id}/rename-slack-channel', { ids });
+  await call('POST /api/v1/incidents/{id}/resolve', { ids, body: {} });
+  await eventually(
+    async () =>
+      (await call(`GET ${provisioning}`, { ids })).provisioning.channel_updates?.status === 'succeeded' || undefined,
+    { what: 'the message in the channel' },
+  );
 }
 
 /** Publishes the events that other systems send about an incident. */
@@ -699,6 +705,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     const { call, called: operationsCalled } = caller(client);
     called = operationsCalled;
     await system.admin('slack', 'connect', '--workspace', 'acme', '--bot-token', slack.token);
+    await system.admin('slack', 'configure', '--workspace', 'acme', '--channel-updates');
     const own = async (query: string) => (await administrator.query(query)).rows[0];
     const { workspace_id: workspaceId, id: userId } = await own(
       'select workspace_id::integer, id::integer from gateway.users',

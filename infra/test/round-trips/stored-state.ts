@@ -10,6 +10,7 @@ const CHANGING = [
     'webhook.slots',
     'webhook.feed_epoch',
     'incident.provisioning_steps',
+    'incident.channel_updates',
     'incident.alert_sources',
   ],
 ];

@@ -10,7 +10,7 @@ import { chatConnectionStore } from './chat/store/chat-connection-store.ts';
 import { configurationChanges } from './configuration/store/configuration-changes.ts';
 import { changeConfiguration } from './configuration-changes/change-configuration.ts';
 import type { TierOwner } from './configuration-changes/read-configuration.ts';
-import { chatKeyring } from './chat/chats.ts';
+import { chatKeyring, chatNotConfigured } from './chat/chats.ts';
 
 export { counterStore as incidentCounters } from './incidents/store/counter-store.ts';
 export { findWrongSummaries, recountTimeline } from './timeline/recount-timeline.ts';
@@ -79,6 +79,15 @@ export async function connectChat(
   const token = chatKeyring(secretKeys).seal(botToken, String(workspaceId));
   await chatConnectionStore(database).put({ workspaceId, token, channelTemplate }, systemClock.now());
   return { channelTemplate };
+}
+
+/**
+ * Sets whether changes of status and severity are posted into the channels of incidents (contract: Chat).
+ * @throws DomainError `slack_not_configured`
+ */
+export async function setChannelUpdates(database: Knex, workspaceId: number, enabled: boolean): Promise<void> {
+  if (!(await chatConnectionStore(database).setPostsUpdates(workspaceId, enabled, systemClock.now())))
+    throw chatNotConfigured();
 }
 
 /** Disconnects a workspace from its chat; returns whether it was connected. Channels stay as they are. */

@@ -5,6 +5,7 @@ type Method = (state: SlackState, args: SlackArguments, user: string) => object;
 const MAX_NAME_LENGTH = 80;
 const MAX_PURPOSE_LENGTH = 250;
 const MAX_INVITEES = 100;
+const MAX_MESSAGE_LENGTH = 40_000;
 
 export const SLACK_METHODS = {
   'auth.test': (_state, _args, user) => ({ user_id: user, team_id: 'T0000001', is_enterprise_install: false }),
@@ -67,6 +68,16 @@ export const SLACK_METHODS = {
     }
     if (errors[0] !== undefined) throw new SlackError(errors[0].error, { errors });
     return { channel: toWire(channel) };
+  },
+
+  'chat.postMessage': (state, args, user) => {
+    const channel = findOpenChannel(state, args['channel']);
+    requireMember(channel, user);
+    const { text = '' } = args;
+    if (text === '') throw new SlackError('no_text');
+    if (text.length > MAX_MESSAGE_LENGTH) throw new SlackError('msg_too_long');
+    channel.messages.push(args);
+    return { channel: channel.id, ts: `${Date.now() / 1_000}`, message: { type: 'message', text } };
   },
 
   'usergroups.list': ({ usergroups }) => ({

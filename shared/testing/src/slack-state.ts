@@ -9,6 +9,8 @@ export interface SlackChannel {
   created: number;
   isArchived: boolean;
   members: string[];
+  /** What was posted, as the calls gave it. */
+  messages: SlackArguments[];
 }
 
 export interface SlackUsergroup {

@@ -127,7 +127,16 @@ export async function startSlack({ now = Date.now }: { now?: () => number } = {}
     revoke: (token) => void revoked.add(token),
     addChannel: ({ name, purpose = '', creator = OTHER_USER, archived: isArchived = false, members = [creator] }) => {
       const created = Math.floor(now() / 1_000);
-      const channel = { id: nextId('C'), name, purpose, creator, created, isArchived, members: [...members] };
+      const channel = {
+        id: nextId('C'),
+        name,
+        purpose,
+        creator,
+        created,
+        isArchived,
+        members: [...members],
+        messages: [],
+      };
       slack.channels.push(channel);
       return channel;
     },

@@ -5,10 +5,12 @@ import { type Chat, ChatError, type ChatFailureReason } from './clients/chat.ts'
 import { type ChatConnection, chatConnectionStore } from './store/chat-connection-store.ts';
 import type { StepFailure } from './domain/provisioning.ts';
 
-/** A workspace's chat and its template for channel names. */
+/** A workspace's chat and its settings. */
 interface ConnectedChat {
   chat: Chat;
   template: string;
+  /** Whether changes of incidents are posted into their channels. */
+  postsUpdates: boolean;
 }
 
 /** Opens the chats of workspaces. */
@@ -57,6 +59,7 @@ export function chats(options: { database: Knex; secretKeys: string; open: OpenC
       return {
         chat: currentDryRun() === undefined ? chat : unchangedChat(chat),
         template: connection.channelTemplate,
+        postsUpdates: connection.postsUpdates,
       };
     },
 
@@ -156,6 +159,7 @@ const unchangedChat = (chat: Chat): Chat => ({
   createChannel: unsupported,
   setPurpose: unsupported,
   inviteUsergroups: unsupported,
+  postMessage: unsupported,
 });
 
 /** Only background work does these. */

@@ -13,10 +13,11 @@ import {
   addMilliseconds,
 } from '@tocsin/runtime';
 import { ChatError } from './clients/chat.ts';
-import { STEP_KEYS, afterFailure, type StepKey } from './domain/provisioning.ts';
+import { afterFailure, WORK_KEYS, type WorkKey } from './domain/provisioning.ts';
 import { type ClaimedStep, stepQueue, STEP_LEASE } from './store/provisioning-store.ts';
 import { type ProvisioningDependencies, inviteUsergroups, provisionChannel } from './provisioning-steps.ts';
 import { toStepFailure } from './chats.ts';
+import { postChannelUpdates } from './channel-updates.ts';
 
 interface ProvisionerOptions {
   dependencies: ProvisioningDependencies;
@@ -29,17 +30,17 @@ const MAX_CONCURRENCY = 8;
 /** Milliseconds between two polls for steps of other processes. */
 const POLL_INTERVAL = 1_000;
 
-/** Runs the provisioning steps of incidents (contract: Chat). */
+/** Does the background work of incidents in the chat (contract: Chat). */
 export function startProvisioner({ dependencies, log, metrics }: ProvisionerOptions): Dispatcher {
   const { database, clock } = dependencies;
   const attempts = new Counter({
     name: 'tocsin_provisioning_attempts_total',
-    help: 'Attempts of provisioning steps, by step and outcome',
+    help: 'Attempts of background work in the chat, by step and outcome',
     labelNames: ['step', 'outcome'],
     registers: [metrics],
   });
   // A counter that appears with its first attempt hides that attempt from `rate` and `increase`.
-  for (const step of STEP_KEYS) attempts.inc({ step, outcome: 'succeeded' }, 0);
+  for (const step of WORK_KEYS) attempts.inc({ step, outcome: 'succeeded' }, 0);
   return startDispatcher({
     name: 'provisioning',
     interval: POLL_INTERVAL,
@@ -103,9 +104,10 @@ type AttemptResult =
   | { outcome: ErrorCode; error: unknown; wait: number | undefined };
 
 /** Each marks its step as succeeded. */
-const STEPS: Record<StepKey, (dependencies: ProvisioningDependencies, claim: ClaimedStep) => Promise<void>> = {
+const WORK: Record<WorkKey, (dependencies: ProvisioningDependencies, claim: ClaimedStep) => Promise<void>> = {
   slack_channel: provisionChannel,
   invite_usergroups: inviteUsergroups,
+  channel_updates: postChannelUpdates,
 };
 
 /**
@@ -123,7 +125,7 @@ async function runStep(
     find: async (workspaceId, timeout) => dependencies.chats.find(workspaceId, timeout, stopping),
   };
   try {
-    await withLease(dependencies, claim, async () => STEPS[claim.key]({ ...dependencies, chats }, claim));
+    await withLease(dependencies, claim, async () => WORK[claim.key]({ ...dependencies, chats }, claim));
     return { outcome: 'succeeded' };
   } catch (error) {
     // A cancelled call is not a failure of the chat.

@@ -4,10 +4,11 @@ import type { Instant } from '@tocsin/runtime';
 import { type Caller, eventOrigin } from '@tocsin/resources';
 import { slugify } from './domain/channel-name.ts';
 import type { IncidentProperties } from '../incidents/domain/incident.ts';
+import { channelUpdateStore } from './store/channel-update-store.ts';
 import { type NewProvisioning, provisioningStore } from './store/provisioning-store.ts';
 import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
-import { type Provisioning, STEP_KEYS, type StepKey } from './domain/provisioning.ts';
+import { emptyProvisioning, type Provisioning, type StepKey, WORK_KEYS, type WorkKey } from './domain/provisioning.ts';
 import { incidentStore } from '../incidents/store/incident-store.ts';
 
 /** What commands that request provisioning need. */
@@ -103,19 +104,19 @@ export async function requestProvisioning(
 
 interface RetryCommand extends Caller {
   id: number;
-  /** The failed steps to retry; default: all. */
-  steps: readonly StepKey[] | undefined;
+  /** What to retry of what has failed; default: all. */
+  steps: readonly WorkKey[] | undefined;
 }
 
 /**
- * Retries the failed steps of an incident's provisioning (contract: Chat).
- * @throws DomainError `not_found`; `invalid_resource_state` if the incident is archived or none of the steps has failed
+ * Retries the failed steps of an incident's provisioning, and its failed messages (contract: Chat).
+ * @throws DomainError `not_found`; `invalid_resource_state` if the incident is archived or none of them has failed
  */
 export async function retryProvisioning(
   dependencies: ProvisioningCommandDependencies,
   command: RetryCommand,
 ): Promise<Provisioning> {
-  const { principal, id, steps = STEP_KEYS } = command;
+  const { principal, id, steps: keys = WORK_KEYS } = command;
   const { workspace } = principal;
   const provisioning = await runCommand(dependencies, {
     workspace,
@@ -123,15 +124,18 @@ export async function retryProvisioning(
       const incident = await incidentStore(trx, workspace.id).getForUpdate(id);
       checkWritable(incident);
       const store = provisioningStore(trx);
-      if ((await store.retry(id, steps, dependencies.clock.now())) === 0)
+      const now = dependencies.clock.now();
+      const steps = keys.filter((key): key is StepKey => key !== 'channel_updates');
+      const retriesMessages = keys.includes('channel_updates') && (await channelUpdateStore(trx).retry(id, now));
+      if ((await store.retry(id, steps, now)) === 0 && !retriesMessages)
         throw invalidState('No step of the provisioning has failed');
-      const retried = await store.find(id);
-      const channel = retried?.steps.find(({ key }) => key === 'slack_channel')?.status;
+      const retried = (await store.find(id)) ?? emptyProvisioning(incident);
+      const channel = retried.steps.find(({ key }) => key === 'slack_channel')?.status;
       // Invitations wait for the channel unless a channel is linked already.
       if (incident.slackChannelId === '' && channel === 'pending') await store.makeWait(id, 'invite_usergroups');
       return retried;
     },
   });
   dependencies.wakeProvisioner();
-  return provisioning as Provisioning;
+  return provisioning;
 }

@@ -7,6 +7,7 @@ import { type Change, changesBetween, shortenChanges } from './domain/changes.ts
 import type { Incident } from './domain/incident.ts';
 import { incidentReference, incidentSnapshot } from './domain/snapshot.ts';
 import { insertChangelogEntry } from './store/changelog-store.ts';
+import { dueChannelUpdate } from './store/channel-updates.ts';
 import { updateOfIncident } from './store/incident-store.ts';
 import { countReferences } from './store/service-references.ts';
 
@@ -64,7 +65,10 @@ export async function saveIncident(options: IncidentChange): Promise<Incident> {
   const statements = [...also, updateOfIncident(workspaceId, id, { ...change, ...handled, revision })];
   if (changes.length > 0) {
     const entry = { incidentId: id, revision, ...recordedActor(author), changedAt: now, changes };
-    statements.push(insertChangelogEntry(entry));
+    statements.push(
+      insertChangelogEntry(entry),
+      ...dueChannelUpdate(after, { changes, requestId: author.requestId, now }),
+    );
   }
   statements.push(...countReferences(before, after));
   const events = eventsOf({ event, after, changes, timeline, author, now });

@@ -7,7 +7,8 @@ import { stopAfterAll } from '@tocsin/testing/suites';
 import { chats } from '../../src/chat/chats.ts';
 import { slackChat } from '../../src/chat/clients/slack.ts';
 import { startProvisioner } from '../../src/chat/provisioner.ts';
-import { chatWorkspace, startChatTest } from './chat.ts';
+import { setChannelUpdates } from '../../src/administration.ts';
+import { chatWorkspace, INCIDENTS, startChatTest } from './chat.ts';
 
 const { service, slack, clock, ...chat } = await startChatTest();
 const { knex } = service;
@@ -16,6 +17,11 @@ const workspace = await chatWorkspace({ service, slack, clock, ...chat }, { conn
 const { id } = await workspace.declare({ create_slack_channel: true, invite_usergroups: ['oncall'] });
 await workspace.provisioned(id);
 await workspace.connect();
+await setChannelUpdates(knex, workspace.id, true);
+const other = slack.addChannel({ name: 'linked', creator: slack.user });
+const { id: linked } = await workspace.declare({ slack_channel_id: other.id });
+await workspace.client.post(`${INCIDENTS}/${linked}/resolve`);
+await eventually(() => other.messages.length === 1);
 // Only the test provisions.
 await service.app.stop();
 
@@ -58,13 +64,13 @@ async function request(): Promise<void> {
   await knex('provisioning_steps').where({ key: 'slack_channel' }).update({ due_at: clock.now() });
 }
 
-/** Runs a provisioner until all steps have ended, and loses one of its trips. */
-const provision = async (loss: Loss, trip: number) =>
+/** Runs a provisioner until all of a table's work has ended, and loses one of its trips. */
+const provision = async (loss: Loss, trip: number, table = 'provisioning_steps') =>
   losing({ loss, trip, of: 'work' }, async () => {
     const provisioner = startProvisioner({ dependencies, log, metrics: createMetrics('incident') });
     try {
       await eventually(async () => {
-        const open = await knex('provisioning_steps').whereIn('status', ['pending', 'running']).select('key');
+        const open = await knex(table).whereIn('status', ['pending', 'running']).select('status');
         if (open.length === 0) return true;
         clock.advance(1_000);
         provisioner.wake();
@@ -104,4 +110,34 @@ test('a provisioning with a lost round trip makes one channel, and one change of
     }
   }
   expect(Object.values(met)).not.toContain(0);
+});
+
+test('a message is posted again only if it cannot be known that it was posted', async () => {
+  const met = { once: 0, twice: 0 };
+  slack.channels.push(other);
+  for (const loss of ['before', 'after'] as const) {
+    for (let trip = 1; ; trip += 1) {
+      other.messages.length = 0;
+      const due = { status: 'pending', attempts: 0, lease: null, due_at: clock.now() };
+      await knex('channel_updates').update({ ...due, posted_entry: knex.raw('last_entry - 1') });
+      const { lost } = await provision(loss, trip, 'channel_updates');
+      if (lost === undefined) break;
+      const [update] = await knex('channel_updates').select('status', 'error_code', 'lease');
+      const [changelog] = await knex('changelog').where({ incident_id: linked }).select('id');
+      const posted = await knex('channel_updates').first('posted_entry');
+      const isUnknown =
+        loss === 'after' ? lost.what.endsWith('chat.postMessage') : lost.what.includes('set posted_entry');
+      const texts = Array.from({ length: isUnknown ? 2 : 1 }, () => 'INC-2 Checkout is down\nStatus: Open → Resolved');
+      const where = { loss, trip, what: lost.what };
+      expect({ ...where, update, posted, texts: other.messages.map(({ text }) => text) }).toEqual({
+        ...where,
+        update: { status: 'succeeded', error_code: null, lease: null },
+        posted: { posted_entry: changelog?.id },
+        texts,
+      });
+      met[isUnknown ? 'twice' : 'once'] += 1;
+    }
+  }
+  expect(met.twice).toBe(2);
+  expect(met.once).toBeGreaterThan(5);
 });

@@ -9,6 +9,7 @@ export const CALLS: [string, (chat: Chat) => Promise<unknown>][] = [
   ['getChannel', async (chat) => chat.getChannel('C0000001')],
   ['renameChannel', async (chat) => chat.renameChannel('C0000001', 'inc-1')],
   ['inviteUsergroups', async (chat) => chat.inviteUsergroups('C0000001', ['oncall'])],
+  ['postMessage', async (chat) => chat.postMessage('C0000001', 'x')],
 ];
 
 /** Returns the error of a call. */

@@ -42,6 +42,12 @@ export interface Chat {
    * @throws ChatError `channel_missing`
    */
   inviteUsergroups(channelId: string, handles: readonly string[]): Promise<string[]>;
+  /**
+   * Posts a message. A repeated call posts it again.
+   * @param text in which nothing is markup
+   * @throws ChatError `channel_missing`, also if the connection is no member of the channel
+   */
+  postMessage(channelId: string, text: string): Promise<void>;
 }
 
 /** Why a call failed, independent of the chat product. */

@@ -13,6 +13,10 @@ import { inviteUsergroups } from './slack/invitations.ts';
 /** Channels per page; Slack's maximum. */
 const PAGE_SIZE = 1_000;
 
+/** Without markup, these characters alone begin references, which call people or hide addresses. */
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+const escapeText = (text: string) => text.replaceAll(/[&<>]/g, (character) => ENTITIES[character] ?? '');
+
 /**
  * Implements the chat port for a Slack workspace (contract: Chat). It never retries and never waits for a rate limit; the
  * caller decides about retries.
@@ -82,5 +86,11 @@ export function slackChat(options: SlackOptions): Chat {
       withSlack(async (slack) =>
         inviteUsergroups(slack, { channelId, handles, fetchOwnUserId: async () => ownUserId(slack) }),
       ),
+
+    postMessage: async (channel, text) =>
+      withSlack(async (slack) => {
+        const plain = { mrkdwn: false, parse: 'none', unfurl_links: false, unfurl_media: false } as const;
+        await slack.chat.postMessage({ channel, text: escapeText(text), ...plain });
+      }),
   };
 }

@@ -5,16 +5,24 @@ import type { Instant } from '@tocsin/runtime';
 export const STEP_KEYS = ['slack_channel', 'invite_usergroups'] as const;
 export type StepKey = (typeof STEP_KEYS)[number];
 
+/** Background work in the chat for an incident: a provisioning step, or the messages about its changes. */
+export const WORK_KEYS = [...STEP_KEYS, 'channel_updates'] as const;
+export type WorkKey = (typeof WORK_KEYS)[number];
+
 export const STEP_STATUSES = ['not_requested', 'pending', 'running', 'succeeded', 'failed'] as const;
 export type StepStatus = (typeof STEP_STATUSES)[number];
 
-export interface ProvisioningStep {
-  key: StepKey;
+/** The progress of background work. */
+export interface WorkProgress {
   status: StepStatus;
   attempts: number;
   /** The error of the last attempt; null if it succeeded. */
   errorCode: ErrorCode | null;
   updatedAt: Instant;
+}
+
+export interface ProvisioningStep extends WorkProgress {
+  key: StepKey;
 }
 
 /** The provisioning of an incident in the chat and its progress (contract: Chat). */

@@ -2,26 +2,32 @@ import { instant, trimmedText } from '@tocsin/contracts';
 import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { isChannelName } from '../domain/channel-name.ts';
-import { PROVISIONING_STATUSES, STEP_KEYS, STEP_STATUSES } from '../domain/provisioning.ts';
+import { PROVISIONING_STATUSES, STEP_KEYS, STEP_STATUSES, WORK_KEYS } from '../domain/provisioning.ts';
 import type { RequestedName } from '../channel-name.ts';
 import { id } from '../../incidents/domain/property-kinds.ts';
+
+const progress = {
+  status: z
+    .enum(STEP_STATUSES)
+    .meta({ description: 'How far it is; what has `failed` is done again only after a retry' }),
+  attempts: z.int().min(0).meta({ description: 'Number of attempts so far, those of earlier retries included' }),
+  error_code: z
+    .string()
+    .optional()
+    .meta({ description: 'The error code of the last attempt; absent if it succeeded or there was none' }),
+  updated_at: instant.meta({ description: 'When it last changed' }),
+};
 
 const step = z
   .strictObject({
     key: z
       .enum(STEP_KEYS)
       .meta({ description: 'What the step does: create and link a channel, or invite user groups into it' }),
-    status: z
-      .enum(STEP_STATUSES)
-      .meta({ description: 'How far the step is; `failed` steps run again only after a retry' }),
-    attempts: z.int().min(0).meta({ description: 'Number of attempts so far, those of earlier retries included' }),
-    error_code: z
-      .string()
-      .optional()
-      .meta({ description: 'The error code of the last attempt; absent if it succeeded or there was none' }),
-    updated_at: instant.meta({ description: 'When the step last changed' }),
+    ...progress,
   })
   .meta({ id: 'ProvisioningStep' });
+
+const channelUpdates = z.strictObject(progress).meta({ id: 'ChannelUpdates' });
 
 const provisioning = z
   .strictObject({
@@ -30,6 +36,10 @@ const provisioning = z
       description: 'The state of all steps together; `partial`: all have ended, some failed and some succeeded',
     }),
     steps: z.array(step).meta({ description: 'Every step, also one that was not requested' }),
+    channel_updates: schemaReference(
+      channelUpdates,
+      'Messages in the channel about changes of status and severity; absent if there never was one',
+    ).optional(),
     created_at: instant.meta({ description: 'When the work was requested; the creation of the incident if none was' }),
     updated_at: instant.meta({ description: 'When a step last changed' }),
   })
@@ -61,12 +71,10 @@ export const requestedChannel = {
 export const provisioningRequest = z.strictObject(requestedChannel).meta({ id: 'ProvisioningRequest' });
 
 export const provisioningRetry = z.strictObject({
-  steps: z
-    .array(z.enum(STEP_KEYS))
-    .min(1)
-    .max(STEP_KEYS.length)
-    .optional()
-    .meta({ description: 'The steps to retry; those of them that have not failed stay as they are; default: all' }),
+  steps: z.array(z.enum(WORK_KEYS)).min(1).max(WORK_KEYS.length).optional().meta({
+    description:
+      'The steps to retry, and `channel_updates` for messages; those of them that have not failed stay as they are; default: all',
+  }),
 });
 
 const CHANNEL_NAME = 'Must be 1 to 80 characters: letters that are not upper case, digits, hyphens and underscores';

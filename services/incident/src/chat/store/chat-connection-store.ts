@@ -6,6 +6,8 @@ export interface ChatConnection {
   workspaceId: number;
   token: Sealed;
   channelTemplate: string;
+  /** Whether changes of incidents are posted into their channels. */
+  postsUpdates: boolean;
 }
 
 const COLUMNS = {
@@ -13,6 +15,7 @@ const COLUMNS = {
   keyId: 'key_id',
   ciphertext: 'token_ciphertext',
   channelTemplate: 'channel_template',
+  postsUpdates: 'posts_updates',
 } as const;
 
 type ConnectionRow = Omit<ChatConnection, 'token'> & Sealed;
@@ -46,8 +49,11 @@ export function chatConnectionStore(db: Knex) {
       return rows.map(toConnection);
     },
 
-    /** Connects a workspace; replaces an existing connection. */
-    async put({ workspaceId, token, channelTemplate }: ChatConnection, now: Instant): Promise<void> {
+    /** Connects a workspace; replaces token and template of an existing connection. */
+    async put(
+      { workspaceId, token, channelTemplate }: Omit<ChatConnection, 'postsUpdates'>,
+      now: Instant,
+    ): Promise<void> {
       await db('chat_connections')
         .insert({
           workspace_id: workspaceId,
@@ -58,6 +64,12 @@ export function chatConnectionStore(db: Knex) {
         })
         .onConflict('workspace_id')
         .merge();
+    },
+
+    /** Returns whether there is a connection. */
+    async setPostsUpdates(workspaceId: number, postsUpdates: boolean, now: Instant): Promise<boolean> {
+      const change = { posts_updates: postsUpdates, updated_at: now };
+      return (await db('chat_connections').where({ workspace_id: workspaceId }).update(change)) === 1;
     },
 
     /** Returns whether there was a connection. */

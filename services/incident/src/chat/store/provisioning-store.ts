@@ -1,5 +1,5 @@
 import type { EventWorkspace } from '@tocsin/contracts';
-import { type Knex, runOnce } from '@tocsin/postgres';
+import { type Knex, runOnce, runPrepared } from '@tocsin/postgres';
 import { type Instant, storableTrace, addMilliseconds } from '@tocsin/runtime';
 import { randomUUID } from 'node:crypto';
 import type { ErrorCode } from '@tocsin/http';
@@ -8,6 +8,7 @@ import {
   type ProvisioningStep,
   STEP_KEYS,
   type StepKey,
+  type WorkKey,
   notRequestedStep,
   type AttemptCounts,
   type StepStatus,
@@ -154,13 +155,13 @@ export const provisioningParameter = ({
     steps: steps.map(({ key, dueAt }) => ({ key, due_at: dueAt, updated_at: now })),
   });
 
-/** A step that only this process may run until the lease expires. */
+/** Work that only this process may do until the lease expires. */
 export interface ClaimedStep extends AttemptCounts {
   incidentId: number;
   workspaceId: number;
-  key: StepKey;
+  key: WorkKey;
   lease: string;
-  /** The ID of the request that caused the step. */
+  /** The ID of the request that caused it. */
   requestId: string;
   /** The trace of that request, as `storableTrace` returns it. */
   trace: string | null;
@@ -178,46 +179,63 @@ interface StepUpdate extends Partial<AttemptCounts> {
 /** Milliseconds; a running attempt renews it. */
 export const STEP_LEASE = 15_000;
 
-/** The queue of the provisioning steps of all incidents, over a pool or a transaction. */
+const isBusy = (table: string) => `exists (
+  select 1 from ${table} as busy
+  where busy.workspace_id = step.workspace_id and busy.status = 'running' and busy.due_at > $1::timestamptz)`;
+
+/** @param request the table with the request that caused the work */
+const claimOf = ({ table, key, request }: { table: string; key: string; request: string }) => `
+  with due as (
+    select distinct on (workspace_id) workspace_id, incident_id, ${key} as key, due_at
+    from ${table} as step
+    where due_at <= $1::timestamptz and not ${isBusy('provisioning_steps')} and not ${isBusy('channel_updates')}
+    order by workspace_id, due_at, incident_id
+  ), first as (
+    select incident_id, key from due order by due_at limit $2
+  )
+  update ${table} as step
+  set status = 'running', attempts = step.attempts + 1, due_at = $3, lease = $4, updated_at = $1::timestamptz
+  from first join ${request} as request on request.incident_id = first.incident_id
+  where step.incident_id = first.incident_id and ${key} = first.key and step.due_at <= $1::timestamptz
+  returning step.incident_id as "incidentId", step.workspace_id as "workspaceId", first.key, step.failures, step.waits,
+    step.lease, request.request_id as "requestId", request.trace_context as trace`;
+
+/** Channels come first. */
+const CLAIMS = [
+  claimOf({ table: 'provisioning_steps', key: 'step.key', request: 'provisionings' }),
+  claimOf({ table: 'channel_updates', key: `'channel_updates'`, request: 'channel_updates' }),
+];
+
+/** The queue of the work of all incidents, over a pool or a transaction. */
 export function stepQueue(db: Knex) {
-  const step = ({ incidentId, key }: { incidentId: number; key: StepKey }) =>
-    db('provisioning_steps').where({ incident_id: incidentId, key });
+  const step = ({ incidentId, key }: { incidentId: number; key: WorkKey }) =>
+    key === 'channel_updates'
+      ? db('channel_updates').where({ incident_id: incidentId })
+      : db('provisioning_steps').where({ incident_id: incidentId, key });
   return {
     /**
-     * Claims steps that are due or whose lease has expired: at most one for each workspace, and none for a workspace with a
-     * running step, so that one workspace's slow chat does not delay the others.
+     * Claims work that is due or whose lease has expired: at most one item for each workspace, and none for a workspace with
+     * a running one, so that one workspace's slow chat does not delay the others.
      */
     async claim({ now, limit }: { now: Instant; limit: number }): Promise<ClaimedStep[]> {
-      return runOnce<ClaimedStep>(
-        db,
-        `with due as (
-          select distinct on (workspace_id) workspace_id, incident_id, key, due_at
-          from provisioning_steps as step
-          where due_at <= $1::timestamptz and not exists (
-            select 1 from provisioning_steps as busy
-            where busy.workspace_id = step.workspace_id and busy.status = 'running' and busy.due_at > $1::timestamptz
-          )
-          order by workspace_id, due_at, incident_id
-        ), first as (
-          select incident_id, key from due order by due_at limit $2
-        )
-        update provisioning_steps as step
-        set status = 'running', attempts = step.attempts + 1, due_at = $3, lease = $4, updated_at = $1::timestamptz
-        from first join provisionings as request on request.incident_id = first.incident_id
-        where step.incident_id = first.incident_id and step.key = first.key and step.due_at <= $1::timestamptz
-        returning step.incident_id as "incidentId", step.workspace_id as "workspaceId", step.key, step.failures, step.waits,
-          step.lease, request.request_id as "requestId", request.trace_context as trace`,
-        [now, limit, addMilliseconds(now, STEP_LEASE), randomUUID()],
-      );
+      const claimed: ClaimedStep[] = [];
+      for (const claim of CLAIMS) {
+        const values = [now, limit - claimed.length, addMilliseconds(now, STEP_LEASE), randomUUID()];
+        claimed.push(...(await runOnce<ClaimedStep>(db, claim, values)));
+      }
+      return claimed;
     },
 
-    /** Returns when the next step is due. */
+    /** Returns when the next work is due. */
     async nextDue(): Promise<Instant | undefined> {
-      const row = await db('provisioning_steps')
-        .whereNotNull('due_at')
-        .orderBy('due_at')
-        .first<{ due_at: Instant } | undefined>('due_at');
-      return row?.due_at;
+      const [row] = await runPrepared<{ due: Instant | null }>(
+        db,
+        'next-work-in-chat',
+        `select least((select min(due_at) from provisioning_steps where due_at is not null),
+          (select min(due_at) from channel_updates where due_at is not null)) as due`,
+        [],
+      );
+      return row?.due ?? undefined;
     },
 
     /** Renews the lease of a running attempt. */

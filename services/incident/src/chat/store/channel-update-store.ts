@@ -1,0 +1,60 @@
+import { type Knex, runPrepared } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
+import type { Change } from '../../incidents/domain/changes.ts';
+import { BY_IMPORT } from '../../incidents/store/changelog-store.ts';
+import type { WorkProgress } from '../domain/provisioning.ts';
+import type { ClaimedStep } from './provisioning-store.ts';
+
+/** Entries of the changelog that are read for one message. */
+const MAX_ENTRIES = 50;
+
+/** What other systems said of their past is no news. */
+const READ_DUE = `
+  select entry.id, due.last_entry as "lastEntry",
+    case when coalesce(entry.import_key, '${BY_IMPORT}') = '${BY_IMPORT}' then entry.changes else '[]' end as changes
+  from channel_updates as due join changelog as entry
+    on entry.incident_id = due.incident_id and entry.id > due.posted_entry and entry.id <= due.last_entry
+  where due.incident_id = $1 and due.lease = $2
+  order by entry.id limit ${MAX_ENTRIES}`;
+
+const SET_POSTED = `
+  update channel_updates set posted_entry = $3::bigint, lease = null, failures = 0, waits = 0, error_code = null,
+    status = case when last_entry > $3::bigint then 'pending' else 'succeeded' end,
+    due_at = case when last_entry > $3::bigint then $4::timestamptz end, updated_at = $4::timestamptz
+  where incident_id = $1 and lease = $2`;
+
+/** Stores how far the changes of incidents are posted into their channels, over a pool or a transaction. */
+export function channelUpdateStore(db: Knex) {
+  return {
+    /** The changes that are to be posted next, and the entry of the changelog up to which they go; undefined if there are none. */
+    async readDue({ incidentId, lease }: ClaimedStep): Promise<{ changes: Change[]; upTo: number } | undefined> {
+      const entries = await runPrepared<{ id: number; lastEntry: number; changes: Change[] }>(
+        db,
+        'read-due-channel-updates',
+        READ_DUE,
+        [incidentId, lease],
+      );
+      const last = entries.at(-1);
+      if (last === undefined) return undefined;
+      const upTo = entries.length < MAX_ENTRIES ? last.lastEntry : last.id;
+      return { changes: entries.flatMap(({ changes }) => changes), upTo };
+    },
+
+    /** Stores up to which entry the changes are posted; they are due again if there are others. Writes nothing if the lease was lost. */
+    async setPosted({ incidentId, lease }: ClaimedStep, upTo: number, now: Instant): Promise<void> {
+      await runPrepared(db, 'set-posted-channel-updates', SET_POSTED, [incidentId, lease, upTo, now]);
+    },
+
+    /** The progress of an incident's messages; undefined if none was ever due. */
+    find: async (incidentId: number): Promise<WorkProgress | undefined> =>
+      db('channel_updates')
+        .where({ incident_id: incidentId })
+        .first<WorkProgress | undefined>('status', 'attempts', 'error_code as errorCode', 'updated_at as updatedAt'),
+
+    /** Makes failed messages due again. Returns whether there were any. */
+    retry: async (incidentId: number, now: Instant): Promise<boolean> =>
+      (await db('channel_updates')
+        .where({ incident_id: incidentId, status: 'failed' })
+        .update({ status: 'pending', failures: 0, waits: 0, error_code: null, due_at: now, updated_at: now })) === 1,
+  };
+}

@@ -1,0 +1,35 @@
+import type { PreparedStatement } from '@tocsin/postgres';
+import { type Instant, storableTrace } from '@tocsin/runtime';
+import type { Change } from '../domain/changes.ts';
+import type { Incident } from '../domain/incident.ts';
+
+/** The properties whose changes are posted into the channel of an incident. */
+export const POSTED_FIELDS: readonly string[] = ['status', 'severity'];
+
+/** What waits, runs or has failed keeps its place in the changelog; so nothing is left out after a failure. */
+const DUE = `
+  insert into channel_updates as due
+    (incident_id, workspace_id, posted_entry, last_entry, status, due_at, request_id, trace_context, updated_at)
+  select $1, $2, latest.id - 1, latest.id, 'pending', $3, $4, $5, $3
+  from chat_connections cross join (select max(id) as id from changelog where incident_id = $1) as latest
+  where workspace_id = $2 and posts_updates
+  on conflict (incident_id) do update set
+    posted_entry = case when due.status = 'succeeded' then excluded.posted_entry else due.posted_entry end,
+    last_entry = excluded.last_entry,
+    status = case when due.status = 'running' then due.status else 'pending' end,
+    due_at = coalesce(due.due_at, excluded.due_at),
+    failures = case when due.due_at is null then 0 else due.failures end,
+    waits = case when due.due_at is null then 0 else due.waits end,
+    request_id = excluded.request_id, trace_context = excluded.trace_context, updated_at = excluded.updated_at`;
+
+/**
+ * Makes a message about a change due in the channel of the incident, if it has one and the workspace wants that (contract:
+ * Chat). Comes after the entry of the changelog.
+ */
+export function dueChannelUpdate(
+  { id, workspaceId, slackChannelId }: Incident,
+  { changes, requestId, now }: { changes: readonly Change[]; requestId: string; now: Instant },
+): PreparedStatement[] {
+  if (slackChannelId === '' || !changes.some(({ field }) => POSTED_FIELDS.includes(field))) return [];
+  return [{ name: 'due-channel-update', text: DUE, values: [id, workspaceId, now, requestId, storableTrace()] }];
+}
