@@ -10,6 +10,7 @@ import { growingAnswerAttacks } from './families/growing-answers.ts';
 import { pageAttacks } from './families/pages.ts';
 import { readerAttacks } from './families/readers.ts';
 import { receiverAttacks } from './families/receivers.ts';
+import { relationAttacks } from './families/relations.ts';
 import { searchAttacks } from './families/searches.ts';
 import { transferAttacks } from './families/transfers.ts';
 import { valueAttacks } from './families/values.ts';
@@ -28,6 +29,7 @@ export const ATTACKS: readonly Attack[] = [
   ...readerAttacks,
   ...transferAttacks,
   ...alertAttacks,
+  ...relationAttacks,
   ...receiverAttacks,
   ...faultAttacks,
 ];
