@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { once } from 'node:events';
@@ -6,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, expect, test } from '@jest/globals';
 import { reservePorts } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
+import { ROOT } from '../environment.ts';
 import { runTocsin, startTocsin, type TocsinSettings } from './tocsin-command.ts';
 import { runningSystem, temporaryFolder } from './running.ts';
 
@@ -67,6 +69,33 @@ describeWithServers('the command tocsin', () => {
     expect(elsewhere).toMatchObject({ code: 2, stderr: expect.stringContaining('TOCSIN_TOKEN is not') });
     expect(await runTocsin(own, ['logout'])).toMatchObject({ code: 0 });
     expect(await runTocsin(own, ['whoami'])).toMatchObject({ code: 2 });
+  });
+
+  test('takes an incident from its alert to its post-mortem, by the commands of the guide', async () => {
+    const ofShop = ['--workspace', 'shop'];
+    const ana = ['--email', 'ana@example.com', '--name', 'Ana', '--role', 'admin', '--seat', 'responder'];
+    await system.admin('workspace', 'create', '--slug', 'shop', '--name', 'Shop');
+    await system.admin('user', 'create', ...ofShop, ...ana);
+    const key = ['--user', 'ana@example.com', '--name', 'Ana', '--all-scopes'];
+    const { token: ofAna } = await system.admin('key', 'create', ...ofShop, ...key);
+    const child = spawn('sh', ['-e', path.join(ROOT, 'docs/guides/examples/incident.sh')], {
+      cwd: folder.path,
+      env: {
+        PATH: `${path.join(ROOT, 'node_modules/.bin')}:${process.env['PATH']}`,
+        ...{ TOCSIN_CONFIG_DIR: folder.path, TOCSIN_TOKEN: ofAna },
+        TOCSIN_URL: system.url.replace('127.0.0.1', 'shop.localhost'),
+      },
+    });
+    const [stderr] = await Promise.all([readAll(child.stderr), readAll(child.stdout), once(child, 'close')]);
+    expect([child.exitCode, stderr]).toEqual([0, '']);
+    // Times and durations differ.
+    const comparable = (document: string) =>
+      document
+        .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?/g, 'TIME')
+        .replaceAll(/\d+ (?:s|min)(?: \d+ s)?\b/g, 'SOME TIME');
+    const written = await readFile(path.join(folder.path, 'INC-1.md'), 'utf8');
+    const shown = await readFile(path.join(ROOT, 'docs/guides/examples/postmortem.txt'), 'utf8');
+    expect(comparable(written)).toBe(comparable(shown));
   });
 
   test('prints as many rows as it is asked for, as one array or as IDs', async () => {
