@@ -200,6 +200,10 @@ const claimOf = ({ table, key, request }: { table: string; key: string; request:
   returning step.incident_id as "incidentId", step.workspace_id as "workspaceId", first.key, step.failures, step.waits,
     step.lease, request.request_id as "requestId", request.trace_context as trace`;
 
+const FIRST_DUE = ['provisioning_steps', 'channel_updates'].map(
+  (table) => `(select due_at from ${table} where due_at is not null order by due_at limit 1)`,
+);
+
 /** Channels come first. */
 const CLAIMS = [
   claimOf({ table: 'provisioning_steps', key: 'step.key', request: 'provisionings' }),
@@ -231,8 +235,7 @@ export function stepQueue(db: Knex) {
       const [row] = await runPrepared<{ due: Instant | null }>(
         db,
         'next-work-in-chat',
-        `select least((select min(due_at) from provisioning_steps where due_at is not null),
-          (select min(due_at) from channel_updates where due_at is not null)) as due`,
+        `select least(${FIRST_DUE.join(', ')}) as due`,
         [],
       );
       return row?.due ?? undefined;
