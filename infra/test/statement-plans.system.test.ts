@@ -794,6 +794,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
       insert into incident.unannounced_configurations (workspace_id, version) values (1, 1);
       insert into incident.provisioning_steps (incident_id, workspace_id, key, status, due_at, updated_at)
       select incident_id, workspace_id, 'waiting', 'pending', now(), now() from incident.provisionings;
+      update incident.channel_updates set status = 'pending', due_at = now() + interval '1 day';
       insert into catalog.configurations (workspace_id, service_tiers) values (1, '[]') on conflict do nothing;
       insert into webhook.slots (token, kind, workspace_id, host, minute, lease_until)
       values (gen_random_uuid(), 'check', 1, 'x', now(), now());

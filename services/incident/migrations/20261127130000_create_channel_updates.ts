@@ -20,6 +20,9 @@ export async function up(knex: Knex): Promise<void> {
   });
   await knex.raw(`
     create index channel_updates_due on channel_updates (workspace_id, due_at) where due_at is not null`);
+  // Whether a workspace has a running one, while many wait for Slack.
+  await knex.raw(`
+    create index channel_updates_running on channel_updates (workspace_id, due_at) where status = 'running'`);
   // When the next one is due is asked for across all workspaces.
   await knex.raw('create index channel_updates_next on channel_updates (due_at) where due_at is not null');
 }

@@ -153,7 +153,7 @@ function requestOf(act: Act, number: number, world: { ids: readonly number[]; ma
           if (state.relations[name] !== label) return '404';
           const both = [incidentAt(state, one), incidentAt(state, other)];
           if (both.some(({ archived }) => archived)) return '409';
-          delete state.relations[name];
+          Reflect.deleteProperty(state.relations, name);
           for (const incident of both) incident.revision += 1;
           return '204';
         },
@@ -207,7 +207,7 @@ function requestOf(act: Act, number: number, world: { ids: readonly number[]; ma
       send: async (client) => client.delete(path),
       steps: [
         ofFollowUp((state) => {
-          delete state.followUps[label];
+          Reflect.deleteProperty(state.followUps, label);
           return '204';
         }),
       ],
