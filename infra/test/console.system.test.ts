@@ -24,6 +24,8 @@ const SCREENS = {
   nothing: ['/?q=nothing-has-this-text', 'No incident matches'],
   incident: ['/incidents/1', 'The connection pool of the order database is exhausted'],
   missing: ['/incidents/999999999', 'There is nothing here'],
+  'as-of': ['/incidents/1?revision=1', 'as it was at revision 1'],
+  'follow-ups': ['/follow-ups?view=all', 'Alert before the pool is full'],
   statistics: ['/statistics?span="90"', 'Time to recovery by team'],
   catalog: ['/catalog', 'Takes the money'],
   restore: ['/catalog', 'Old shop', 'Show archived'],
@@ -46,6 +48,7 @@ const SHOWN: readonly [Screen, 'light' | 'dark', 'wide' | 'narrow'][] = [
   ['incident', 'light', 'wide'],
   ['incident', 'dark', 'wide'],
   ['incident', 'light', 'narrow'],
+  ['follow-ups', 'light', 'wide'],
   ['statistics', 'light', 'wide'],
   ['restore', 'light', 'wide'],
   ['alerts', 'light', 'wide'],
@@ -65,6 +68,7 @@ describeWithServersAndBrowser('the console in a browser', () => {
     await addSampleData(workspaceApi({ baseUrl: `http://127.0.0.1:${port}`, host, token }));
     await addAlerts(system(), client());
     await addHistory(system());
+    await addAftermath(client());
     const { service } = (await client().post('/api/v1/services', { name: 'Old shop' })).body;
     await client().delete(`/api/v1/services/${service.id}`);
     const { user } = (await client().get('/api/v1/me')).body;
@@ -391,7 +395,8 @@ describeWithServersAndBrowser('the console in a browser', () => {
     expect(await page.getByRole('button', { name: 'Declare incident' }).count()).toBe(0);
     await page.getByRole('link', { name: 'Checkout answers slowly' }).click();
     await page.getByRole('heading', { name: 'Checkout answers slowly' }).waitFor();
-    expect(await page.getByRole('button', { name: /^(Resolve|Edit)/ }).count()).toBe(0);
+    await page.getByText('Raise the limit of connections').waitFor();
+    expect(await page.getByRole('button', { name: /^(Resolve|Edit|Relation|Follow-up)/ }).count()).toBe(0);
     await page.goto(`${origin()}/app/catalog/teams/1`);
     await page.getByText('person-1@acme.example').waitFor();
     expect(await page.getByRole('button', { name: /^(Add|Edit|Remove)/ }).count()).toBe(0);
@@ -455,6 +460,18 @@ async function addAlerts(system: System, client: Client): Promise<void> {
   const links = [{ url: 'https://wiki.example.com/disk-full', label: 'Runbook' }];
   await monitor.post('/api/v1/alerts', { id: 'disk db-1', status: 'firing', title: 'The disk of db-1 is full', links });
   await monitor.post('/api/v1/alerts/pagerduty', { event_action: 'page' });
+}
+
+/** What is left to do after the first incident, and what it has to do with the second one. */
+async function addAftermath(client: Client): Promise<void> {
+  const { user } = (await client.get('/api/v1/me')).body;
+  const path = '/api/v1/incidents/1';
+  const ticket = { external_url: 'https://tickets.example.com/browse/PAY-12', owner: String(user.id) };
+  const followUp = { title: 'Raise the limit of connections', due_on: '2026-01-31', description: 'Ask **Platform**' };
+  await client.post(`${path}/follow-ups`, { ...followUp, ...ticket });
+  await client.post(`${path}/follow-ups`, { title: 'Alert before the pool is full', due_on: '2099-12-24' });
+  await client.post(`${path}/follow-ups`, { title: 'Write to the customers', status: 'done' });
+  await client.post(`${path}/relations`, { type: 'caused_by', incident_id: 2 });
 }
 
 const TITLES = [

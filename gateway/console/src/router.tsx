@@ -3,8 +3,9 @@ import { AlertsPage, readAlertsSearch } from './pages/alerts.tsx';
 import { CatalogPage } from './pages/catalog.tsx';
 import { ConfigurationPage } from './pages/configuration.tsx';
 import { FieldsPage } from './pages/fields.tsx';
+import { FollowUpsPage, readFollowUpsSearch } from './pages/follow-ups.tsx';
 import { readListSearch } from './pages/incident-filters.ts';
-import { IncidentAddress } from './pages/incident-address.tsx';
+import { IncidentAddress, readRevision } from './pages/incident-address.tsx';
 import { IncidentsPage } from './pages/incidents.tsx';
 import { KeysPage } from './pages/keys.tsx';
 import { ServicePage } from './pages/service.tsx';
@@ -42,7 +43,8 @@ const getParentRoute = () => root;
 
 const routes = [
   createRoute({ getParentRoute, path: '/', validateSearch: readListSearch, component: IncidentsPage }),
-  createRoute({ getParentRoute, path: '/incidents/$id', component: IncidentAddress }),
+  createRoute({ getParentRoute, path: '/incidents/$id', validateSearch: readRevision, component: IncidentAddress }),
+  createRoute({ getParentRoute, path: '/follow-ups', validateSearch: readFollowUpsSearch, component: FollowUpsPage }),
   createRoute({ getParentRoute, path: '/statistics', validateSearch: readStatisticsSearch, component: StatisticsPage }),
   createRoute({ getParentRoute, path: '/catalog', component: CatalogPage }),
   createRoute({ getParentRoute, path: '/catalog/teams/$id', component: TeamPage }),

@@ -40,6 +40,14 @@ export function testActivity({ open, client, declare, incident, note, addPerson,
     await note(id, { body: 'The connection pool of the order database is exhausted', tags: ['database'] });
     await patch(id, { status: 'active', incident_manager: String(user.id) });
     await note(id, { body: TEXT, is_key: true });
+    const { id: cause } = await declare('The order database has no connections left');
+    await client().post(`/api/v1/incidents/${id}/relations`, { type: 'caused_by', incident_id: cause });
+    for (const status of ['open', 'done'])
+      await client().post(`/api/v1/incidents/${id}/follow-ups`, {
+        title: 'A larger pool',
+        status,
+        due_on: '2099-01-01',
+      });
     await patch(id, { severity: 'sev1', regions: ['us'] });
     return id;
   };

@@ -66,8 +66,8 @@ export const useList = <Row, First = unknown>(
   });
 };
 
-/** At most this many pages of what is chosen from, which is 500 rows. */
-const MAX_PAGES = 5;
+/** At most this many rows of what is chosen from. */
+export const MAX_CHOICES = 500;
 
 /** Reads the first pages of a list as one. */
 const useAll = <Row>(path: string, name: string) =>
@@ -76,7 +76,7 @@ const useAll = <Row>(path: string, name: string) =>
     queryFn: async () => {
       const rows: Row[] = [];
       let cursor: string | undefined;
-      for (let pages = 0; pages < MAX_PAGES; pages += 1) {
+      while (rows.length < MAX_CHOICES) {
         const page = await read<Page>(path + query({ limit: 100, cursor }));
         rows.push(...(page[name] as Row[]));
         cursor = page.pagination.next_cursor;

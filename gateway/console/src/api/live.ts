@@ -1,5 +1,5 @@
 import type { InfiniteData } from '@tanstack/react-query';
-import type { Incident, ListIncidentsReply } from '@tocsin/sdk';
+import type { Incident, ListIncidentRelationsReply, ListIncidentsReply } from '@tocsin/sdk';
 import { createStore } from '../ui/store.ts';
 import { queryClient, refresh, refreshExactly } from './hooks.ts';
 
@@ -132,26 +132,34 @@ function applyIncident(type: string, snapshot: Snapshot, changes: readonly unkno
   } else {
     refreshSoon('/incidents/statistics');
     // What this page has saved itself is shown already.
+    if (type === 'incident.imported') refreshSoon(`${path}/follow-ups`, '/follow-ups');
     if (isNewer || type !== 'incident.updated')
       refreshSoon(path, `${path}/changelog`, `${path}/relations`, `${path}/provisioning`);
   }
   if (type === 'incident.created' || (type === 'incident.imported' && snapshot.revision === 1))
     return set({ news: live.get().news + 1 });
-  queryClient.setQueriesData<InfiniteData<ListIncidentsReply>>(
-    { predicate: ({ queryKey: [key] }) => /^\/incidents(\/archived)?(\?|$)/.test(String(key)) },
-    (list) =>
-      list?.pages && {
-        ...list,
-        pages: list.pages.map((page) => ({
-          ...page,
-          incidents: page.incidents.map((row) =>
-            row.id === snapshot.id && row.revision < snapshot.revision ? { ...row, ...known(row, snapshot) } : row,
-          ),
-        })),
-      },
-  );
+  changeRows<ListIncidentsReply>(/^\/incidents(\/archived)?(\?|$)/, (page) => ({
+    ...page,
+    incidents: page.incidents.map((row) =>
+      row.id === snapshot.id && row.revision < snapshot.revision ? { ...row, ...known(row, snapshot) } : row,
+    ),
+  }));
+  changeRows<ListIncidentRelationsReply>(/^\/incidents\/\d+\/relations$/, (page) => ({
+    ...page,
+    relations: page.relations.map(({ incident, ...row }) => ({
+      ...row,
+      incident: incident.id === snapshot.id ? { ...incident, ...known(incident, snapshot) } : incident,
+    })),
+  }));
 }
 
+/** Changes what lists show that are read already. */
+const changeRows = <Page>(path: RegExp, change: (page: Page) => Page): void =>
+  void queryClient.setQueriesData<InfiniteData<Page>>(
+    { predicate: ({ queryKey: [key] }) => path.test(String(key)) },
+    (list) => list?.pages && { ...list, pages: list.pages.map(change) },
+  );
+
 /** The properties of the snapshot that the row has, too. */
-const known = (row: Incident, snapshot: object): Partial<Incident> =>
+const known = (row: object, snapshot: object): Partial<Incident> =>
   Object.fromEntries(Object.entries(snapshot).filter(([name]) => name in row && name !== 'custom_fields'));

@@ -1,4 +1,5 @@
 import type { ChangelogEntry, Incident, TimelineEvent } from '@tocsin/sdk';
+import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useList, useNameOf } from '../api/hooks.ts';
 import { classes } from '../ui/button.tsx';
@@ -70,7 +71,7 @@ export function Activity({ incident, canEdit }: { incident: Incident; canEdit: b
               icon="search"
             />
           ) : (
-            <Entries entries={entries} />
+            <Entries entries={entries} incident={incident} />
           )
         }
       </Loaded>
@@ -132,7 +133,7 @@ function useEntries(incident: Incident, { kind, order, text }: { kind: Kind; ord
   };
 }
 
-const Entries = ({ entries }: { entries: readonly Entry[] }) => (
+const Entries = ({ entries, incident }: { entries: readonly Entry[]; incident: Incident }) => (
   <ol className={css.entries}>
     {entries.map((entry, index) => {
       const { time } = entry;
@@ -149,7 +150,7 @@ const Entries = ({ entries }: { entries: readonly Entry[] }) => (
             {'event' in entry ? (
               <Event event={entry.event} />
             ) : 'change' in entry ? (
-              <Change {...entry.change} />
+              <Change entry={entry.change} incident={incident} />
             ) : (
               <Declared {...entry.declared} />
             )}
@@ -160,16 +161,30 @@ const Entries = ({ entries }: { entries: readonly Entry[] }) => (
   </ol>
 );
 
-const Declared = ({ created_by: by, human_id: reference }: Incident) => (
+const Declared = ({ created_by: by, human_id: id, imported_at: imported }: Incident) => (
   <p className={css.change}>
-    <span className={ui.strong}>{useNameOf()(by)}</span> declared {reference}
+    <span className={ui.strong}>{useNameOf()(by)}</span> declared {id}{' '}
+    {imported === null && <AsOf id={id} revision={1} />}
   </p>
+);
+
+/** Leads to the incident as it was at a revision. */
+const AsOf = ({ id, revision }: { id: string; revision: number }) => (
+  <Link to="/incidents/$id" params={{ id }} search={{ revision }} className={css.asOf}>
+    As of here
+  </Link>
 );
 
 /** What the service changes besides. */
 const CONSEQUENCES = ['severity_mode', 'issue_type', 'archived_by'];
 
-function Change({ actor, changes, imported, api_key: key }: ChangelogEntry) {
+function Change({
+  entry: { actor, changes, imported, api_key: key, revision },
+  incident: { human_id: id },
+}: {
+  entry: ChangelogEntry;
+  incident: Incident;
+}) {
   const nameOf = useNameOf();
   const { label, value } = useDescribe();
   const own = changes.filter(({ field }) => !CONSEQUENCES.includes(field));
@@ -190,7 +205,8 @@ function Change({ actor, changes, imported, api_key: key }: ChangelogEntry) {
             )}
           </p>
         );
-      })}
+      })}{' '}
+      {!imported && <AsOf id={id} revision={revision} />}
     </div>
   );
 }

@@ -28,10 +28,19 @@ const LABELS: Readonly<Record<string, string>> = {
   ended_at: 'Ended',
   is_ongoing: 'Goes on',
   is_key: 'Key event',
+  duration_seconds: 'Duration',
+  event_count: 'Events',
+  due_on: 'Due',
+  external_url: 'Link',
+  'relations.duplicate_of': 'Duplicate of',
+  'relations.duplicated_by': 'Duplicated by',
+  'relations.caused_by': 'Caused by',
+  'relations.causes': 'Causes',
+  'relations.related': 'Related to',
 };
 export const labelOf = (name: string): string => LABELS[name] ?? formatName(name);
 
-const PEOPLE = ['incident_manager', 'incident_responders', 'archived_by'];
+const PEOPLE = ['incident_manager', 'incident_responders', 'archived_by', 'owner'];
 const FIELD = 'custom_fields.';
 
 /** Names and values of incidents and their events, as the page shows them. */

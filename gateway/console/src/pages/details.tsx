@@ -8,13 +8,17 @@ import { SafeLink } from '../ui/markdown.tsx';
 import { Ago } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
 import { IMPACT, labelOf } from './describe.ts';
+import { useEditedIncident } from './save-incident.tsx';
 import { choiceEditor, fieldEditor, listEditor, momentEditor, severalEditor, Term, textEditor } from './editable.tsx';
 
 const NONE = ['', 'None'] as const;
 const MOMENTS = ['impact_started_at', 'first_reported_at', 'first_responded_at', 'recovered_at'] as const;
 const LINKS = ['meet_url', 'doc_url'] as const;
 
-export const Nothing = ({ children = 'Add' }: { children?: string }) => <span className={ui.muted}>{children}</span>;
+/** @param props `asks` is said to who may change it */
+export const Nothing = ({ children = 'None', asks = 'Add' }: { children?: string; asks?: string }) => (
+  <span className={ui.muted}>{useEditedIncident().canEdit ? asks : children}</span>
+);
 
 /** The editor of one of the people who can be chosen, and the names of those. */
 export function usePersons() {
@@ -37,7 +41,7 @@ export function Details({ incident }: { incident: Incident }) {
   return (
     <dl>
       <Term {...property('incident_responders')} editor={severalEditor(persons, nameOf)}>
-        {incident.incident_responders.map(nameOf).join(', ') || <Nothing>Nobody</Nothing>}
+        {incident.incident_responders.map(nameOf).join(', ') || <Nothing asks="Nobody">Nobody</Nothing>}
       </Term>
       <Term
         {...property('service')}

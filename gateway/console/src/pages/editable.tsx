@@ -46,7 +46,7 @@ export function Editable<Value>({
   toApi = (same) => same,
   children,
 }: EditableProps<Value>) {
-  const { id: incidentId, revision, canEdit, save } = useEditedIncident();
+  const { id: incidentId, revision, canEdit, notRecorded, save } = useEditedIncident();
   const [draft, setDraft] = useDraft<Draft<Value>>(`${incidentId} ${name}`);
   const [state, setState] = useState<'rest' | 'saving' | ApiError>('rest');
   const id = useId();
@@ -112,7 +112,10 @@ export function Editable<Value>({
       </form>
     );
   }
-  if (!canEdit) return <div className={css.value}>{children}</div>;
+  if (!canEdit) {
+    const isUnknown = notRecorded?.includes(name) === true;
+    return <div className={css.value}>{isUnknown ? <span className={ui.muted}>Not recorded</span> : children}</div>;
+  }
   return (
     <button
       ref={focus}
@@ -154,7 +157,7 @@ export const areaEditor: Editor<string> = (value, set, { name, label }) => (
 type NameOf = (value: string) => string;
 
 /** The options, and what is stored besides them, so that it can be seen and taken out. */
-const withStored = (options: Options, stored: readonly string[], nameOf: NameOf): Options => [
+export const withStored = (options: Options, stored: readonly string[], nameOf: NameOf): Options => [
   ...options,
   ...stored
     .filter((value) => !options.some(([key]) => key === value))

@@ -9,9 +9,13 @@ import { Empty, Loaded } from '../ui/states.tsx';
 import { sayError } from '../ui/toast.tsx';
 import ui from '../ui/ui.module.css';
 import { useIncidentKeys } from './incident-keys.ts';
-import { IncidentPage } from './incident.tsx';
+import { IncidentAsOf, IncidentPage } from './incident.tsx';
 
 const route = getRouteApi('/incidents/$id');
+
+/** Anybody may write an address: what it does not understand is left out. */
+export const readRevision = ({ revision }: Record<string, unknown>): { revision?: number } =>
+  Number.isSafeInteger(revision) && Number(revision) > 0 ? { revision: Number(revision) } : {};
 
 /** `/incidents/INC-12`, and `/incidents/7`, which leads there. */
 export function IncidentAddress() {
@@ -54,15 +58,17 @@ function idInLists(reference: string): number | undefined {
 
 function ById({ id }: { id: number }) {
   const { id: address } = route.useParams();
+  const { revision } = route.useSearch();
   const navigate = useNavigate();
   const { data, error } = useGet<{ incident: Incident }>(`/incidents/${id}`);
   const name = data?.incident.human_id;
-  useIncidentKeys(data?.incident);
+  useIncidentKeys(revision === undefined ? data?.incident : undefined);
   useEffect(() => {
     if (name === undefined || name === address) return;
-    navigate({ to: '/incidents/$id', params: { id: name }, replace: true }).catch(sayError);
+    navigate({ to: '/incidents/$id', params: { id: name }, search: true, replace: true }).catch(sayError);
   }, [name, address, navigate]);
-  return error?.status === 404 && data === undefined ? <Unknown reference={address} /> : <IncidentPage id={id} />;
+  if (error?.status === 404 && data === undefined) return <Unknown reference={address} />;
+  return revision === undefined ? <IncidentPage id={id} /> : <IncidentAsOf id={id} revision={revision} />;
 }
 
 const Unknown = ({ reference }: { reference: string }) => (

@@ -1,8 +1,9 @@
-import type { Incident } from '@tocsin/sdk';
+import type { FollowUp, GetIncidentReply, Incident } from '@tocsin/sdk';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useAccess, useConfiguration, useGet } from '../api/hooks.ts';
 import { formatDuration } from '../ui/format.ts';
+import { buttonClass, classes } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { choices } from '../ui/fields.tsx';
 import { SeverityBadge, StatusText } from '../ui/incident-labels.tsx';
@@ -14,12 +15,16 @@ import ui from '../ui/ui.module.css';
 import { Activity } from './activity.tsx';
 import { Chat } from './chat.tsx';
 import { CopyPostmortem } from './copy-postmortem.tsx';
+import { useDescribe } from './describe.ts';
 import { Details, FieldValues, Nothing, usePersons } from './details.tsx';
 import { areaEditor, choiceEditor, Editable, textEditor } from './editable.tsx';
+import { FollowUpDialog, FollowUpRow } from './follow-up-row.tsx';
 import { lastList } from './incident-filters.ts';
 import css from './incident.module.css';
+import { ListCard } from './list-card.tsx';
+import { RelationsCard } from './relations-card.tsx';
 import { EditedIncident, useSaveIncident } from './save-incident.tsx';
-import { Verbs } from './verbs.tsx';
+import { type Asked, Verbs } from './verbs.tsx';
 
 export function IncidentPage({ id }: { id: number }) {
   const query = useGet<{ incident: Incident }>(`/incidents/${id}`);
@@ -34,12 +39,12 @@ export function IncidentPage({ id }: { id: number }) {
 
 function Shown({ incident }: { incident: Incident }) {
   const { canRespond } = useAccess();
+  const [asked, setAsked] = useState<Asked>();
   const { statuses } = useConfiguration();
   const { id, revision } = incident;
   const { save, saveEvent, conflict } = useSaveIncident(id);
   const canEdit = canRespond && incident.archived_at === null;
   const isOver = statuses.find(({ key }) => key === incident.status)?.is_terminal === true;
-  useEffect(() => void (document.title = `${incident.human_id} ${incident.title} · Tocsin`), [incident]);
 
   return (
     <EditedIncident.Provider value={{ id, revision, canEdit, save, saveEvent }}>
@@ -47,8 +52,8 @@ function Shown({ incident }: { incident: Incident }) {
         <Icon name="back" size={14} />
         Incidents
       </Link>
-      <Head incident={incident} isOver={isOver}>
-        {canRespond && <Verbs incident={incident} isOver={isOver} />}
+      <Head incident={incident} duration={`${isOver ? 'took' : 'for'} ${formatDuration(incident.duration_seconds)}`}>
+        {canRespond && <Verbs incident={incident} isOver={isOver} asked={asked} setAsked={setAsked} />}
       </Head>
       <div className={css.columns}>
         <Activity incident={incident} canEdit={canEdit} />
@@ -56,6 +61,23 @@ function Shown({ incident }: { incident: Incident }) {
           <Card title="Details" padded>
             <Details incident={incident} />
           </Card>
+          <ListCard<FollowUp>
+            title="Follow-ups"
+            path={`/incidents/${id}/follow-ups`}
+            property="follow_ups"
+            none="Nothing is left to do"
+            add={canEdit && 'Follow-up'}
+            dialog={(onClose) => <FollowUpDialog incidentId={id} onClose={onClose} />}
+          >
+            {(followUp) => <FollowUpRow key={followUp.id} followUp={followUp} canEdit={canEdit} />}
+          </ListCard>
+          <RelationsCard
+            incident={incident}
+            canEdit={canEdit}
+            onDuplicate={(original) =>
+              !isOver && setAsked({ verb: 'close', status: incident.status, note: `Duplicate of ${original}` })
+            }
+          />
           <FieldValues incident={incident} />
           <Chat incident={incident} canEdit={canEdit} />
           <div>
@@ -68,19 +90,52 @@ function Shown({ incident }: { incident: Incident }) {
   );
 }
 
+/** An incident as it was at a revision, without what its changelog does not have. */
+export function IncidentAsOf({ id, revision }: { id: number; revision: number }) {
+  const query = useGet<GetIncidentReply>(`/incidents/${id}?at_revision=${revision}`);
+  const { label } = useDescribe();
+  const { save, saveEvent } = useSaveIncident(id);
+  return (
+    <div className={ui.page}>
+      <Loaded query={query} heading="h1">
+        {({ incident, not_recorded: notRecorded = [] }) => (
+          <EditedIncident.Provider value={{ id, revision, canEdit: false, notRecorded, save, saveEvent }}>
+            <div className={classes(ui.notice, css.asOf)}>
+              <p>
+                <span className={ui.strong}>
+                  {incident.human_id} as it was at revision {revision}.
+                </span>{' '}
+                Not recorded, and so not shown: {notRecorded.map(label).join(', ')}.
+              </p>
+              <Link to="/incidents/$id" params={{ id: incident.human_id }} className={buttonClass('normal', true)}>
+                As it is now
+              </Link>
+            </div>
+            <Head incident={incident} />
+            <div className={css.past}>
+              <Card title="Details" padded>
+                <Details incident={incident} />
+              </Card>
+              <FieldValues incident={incident} />
+            </div>
+          </EditedIncident.Provider>
+        )}
+      </Loaded>
+    </div>
+  );
+}
+
 /** What whoever opens the page must know first; severity, status and lead are changed here. */
-function Head({ incident, isOver, children }: { incident: Incident; isOver: boolean; children: ReactNode }) {
+function Head({ incident, duration, children }: { incident: Incident; duration?: string; children?: ReactNode }) {
   const { statuses, severities } = useConfiguration();
   const { nameOf, personEditor } = usePersons();
+  useEffect(() => void (document.title = `${incident.human_id} ${incident.title} · Tocsin`), [incident]);
   const { severity, status, incident_manager: lead, external_url: external } = incident;
   return (
     <header className={css.head}>
       <p className={css.meta}>
         <span className={ui.strong}>{incident.human_id}</span>
-        <span>
-          {isOver ? 'took ' : 'for '}
-          {formatDuration(incident.duration_seconds)}
-        </span>
+        {duration && <span>{duration}</span>}
         <span>
           Declared <Ago time={incident.created_at} /> by {nameOf(incident.created_by).replace(/^You$/, 'you')}
         </span>
@@ -111,13 +166,13 @@ function Head({ incident, isOver, children }: { incident: Incident; isOver: bool
         <Editable name="incident_manager" label="Lead" value={lead} editor={personEditor}>
           <span className={css.lead}>
             <Icon name="users" size={14} />
-            {lead ? nameOf(lead) : <Nothing>No lead</Nothing>}
+            {lead ? nameOf(lead) : <Nothing asks="No lead">No lead</Nothing>}
           </span>
         </Editable>
       </div>
       <div className={css.summary}>
         <Editable name="impact_summary" label="Impact summary" value={incident.impact_summary} editor={areaEditor}>
-          {incident.impact_summary || <Nothing>What do customers notice?</Nothing>}
+          {incident.impact_summary || <Nothing asks="What do customers notice?">No impact summary</Nothing>}
         </Editable>
       </div>
       {children}

@@ -1,6 +1,6 @@
 import type { Incident, ListIncidentsReply } from '@tocsin/sdk';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useConfiguration, useFields, useList, useNameOf, useServices, useTeams, refresh } from '../api/hooks.ts';
 import { forgetNews, useLive } from '../api/live.ts';
 import { formatDuration, formatMoment, formatSpan, formatTime, formatValue, plural } from '../ui/format.ts';
@@ -9,10 +9,12 @@ import { Button, buttonClass, classes } from '../ui/button.tsx';
 import { type Options, Select, choices } from '../ui/fields.tsx';
 import { SeverityBadge, StatusText } from '../ui/incident-labels.tsx';
 import { Page } from '../ui/layout.tsx';
+import { useRowKeys } from '../ui/row-keys.ts';
+import { SearchField } from '../ui/search-field.tsx';
 import { Empty, Loaded, More } from '../ui/states.tsx';
+import { Tab, Tabs } from '../ui/tabs.tsx';
 import { Ago, Badge } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
-import { useKeys } from '../ui/use-keys.ts';
 import { DateFilter } from './date-filter.tsx';
 import { FieldFilterForm } from './field-filter.tsx';
 import { isOngoing, type ListSearch, listRequest, rememberList, SORTS } from './incident-filters.ts';
@@ -20,9 +22,6 @@ import css from './incidents.module.css';
 import { SavedViews } from './saved-views.tsx';
 
 const route = getRouteApi('/');
-
-/** Milliseconds without a key until a search begins. */
-const SEARCH_PAUSE = 250;
 
 export function IncidentsPage() {
   const search = route.useSearch();
@@ -38,11 +37,7 @@ export function IncidentsPage() {
 
   useEffect(forgetNews, []);
   useEffect(() => rememberList(search), [search]);
-  useKeys({
-    j: () => focusRow(1),
-    k: () => focusRow(-1),
-    '/': () => document.querySelector<HTMLInputElement>('input[type=search]')?.focus(),
-  });
+  useRowKeys();
 
   return (
     <Page
@@ -99,13 +94,6 @@ export function IncidentsPage() {
   );
 }
 
-/** Goes to a row that is `by` rows below. */
-function focusRow(by: number) {
-  const links = [...document.querySelectorAll<HTMLElement>('[data-rows] a')];
-  const index = links.indexOf(document.activeElement as HTMLElement);
-  links[Math.max(0, Math.min(links.length - 1, index + by))]?.focus();
-}
-
 export function IncidentRow({ incident }: { incident: Incident }) {
   const nameOf = useNameOf();
   const team = useTeams().data?.find(({ id }) => id === incident.team_id)?.name;
@@ -118,7 +106,7 @@ export function IncidentRow({ incident }: { incident: Incident }) {
         <Link to="/incidents/$id" params={{ id: incident.human_id }} className={css.title}>
           {incident.title}
         </Link>
-        <p className={css.facts}>
+        <p className={ui.facts}>
           <span className={css.ref}>{incident.human_id}</span>
           {incident.service && <span>{incident.service}</span>}
           {team && <span>{team}</span>}
@@ -167,29 +155,23 @@ function Views({
     view: ListSearch['view'],
     status?: string,
   ) => (
-    <button
-      type="button"
-      className={css.tab}
-      aria-pressed={isCurrent}
-      onClick={() => change({ view, status: status === undefined ? undefined : [status] })}
-    >
-      {label}
-      {count !== undefined && <span className={css.count}>{count.toLocaleString('en')}</span>}
-    </button>
+    <Tab
+      key={status ?? label}
+      label={label}
+      count={count}
+      isCurrent={isCurrent}
+      onChoose={() => change({ view, status: status === undefined ? undefined : [status] })}
+    />
   );
   const [only] = search.status ?? [];
   const isAll = only === undefined && search.view !== 'archived' && !isOngoing(search);
   return (
-    <div className={css.tabs} role="group" aria-label="Status">
+    <Tabs label="Status">
       {tab('Ongoing', counts?.ongoing, isOngoing(search), search.q === undefined ? undefined : 'ongoing')}
-      {statuses.map(({ key, label }) => (
-        <span key={key} className={css.each}>
-          {tab(label, counts?.by_status[key], only === key, undefined, key)}
-        </span>
-      ))}
+      {statuses.map(({ key, label }) => tab(label, counts?.by_status[key], only === key, undefined, key))}
       {tab('All', search.view === 'archived' ? undefined : counts?.all, isAll, 'all')}
       {tab('Archived', search.view === 'archived' ? counts?.all : undefined, search.view === 'archived', 'archived')}
-    </div>
+    </Tabs>
   );
 }
 
@@ -202,7 +184,7 @@ function Filters({ search, change }: { search: ListSearch; change: Change }) {
   const filters = search.fields ?? [];
   return (
     <div className={css.filters}>
-      <SearchField value={search.q ?? ''} onChange={(q) => change({ q: q === '' ? undefined : q })} />
+      <SearchField label="Search titles, summaries and INC numbers" value={search.q} onValue={(q) => change({ q })} />
       <div className={css.controls}>
         <Select
           bare
@@ -266,29 +248,6 @@ function Filters({ search, change }: { search: ListSearch; change: Change }) {
         />
       )}
     </div>
-  );
-}
-
-function SearchField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  const [typed, setTyped] = useState(value);
-  const timer = useRef(0);
-  useEffect(() => setTyped(value), [value]);
-  return (
-    <label className={css.search}>
-      <span className={ui.hidden}>Search titles, summaries and INC numbers</span>
-      <Icon name="search" />
-      <input
-        type="search"
-        placeholder="Search"
-        value={typed}
-        onChange={({ target }) => {
-          setTyped(target.value);
-          window.clearTimeout(timer.current);
-          timer.current = window.setTimeout(() => onChange(target.value.trim()), SEARCH_PAUSE);
-        }}
-      />
-      <kbd aria-hidden="true">/</kbd>
-    </label>
   );
 }
 

@@ -1,11 +1,10 @@
-import type { Incident } from '@tocsin/sdk';
 import { useNavigate } from '@tanstack/react-router';
-import { type KeyboardEvent, useEffect, useId, useState } from 'react';
-import { query } from '../api/client.ts';
-import { useGet, useServices, useTeams } from '../api/hooks.ts';
+import { type KeyboardEvent, useId, useState } from 'react';
+import { useServices, useTeams } from '../api/hooks.ts';
 import { classes } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialogs.tsx';
 import ui from '../ui/ui.module.css';
+import { useFoundIncidents } from './found-incidents.ts';
 import css from './palette.module.css';
 import { ALL_PLACES } from './places.ts';
 
@@ -18,8 +17,6 @@ interface Entry {
 
 /** Of each kind. */
 const SHOWN = 6;
-/** Milliseconds without a key until incidents are searched. */
-const PAUSE = 200;
 
 /** Finds pages, services, teams, incidents and what can be done, by a part of their names. */
 export function Palette({
@@ -35,7 +32,7 @@ export function Palette({
   const navigate = useNavigate();
   const { data: services = [] } = useServices();
   const { data: teams = [] } = useTeams();
-  const incidents = useIncidents(text);
+  const incidents = useFoundIncidents(text);
   const matches = (name: string) => name.toLowerCase().includes(text.trim().toLowerCase());
   const found = <Row,>(rows: readonly Row[], toEntry: (row: Row) => Entry): Entry[] =>
     rows
@@ -116,17 +113,4 @@ export function Palette({
 
 function scrollTo(node: HTMLElement | null): void {
   node?.scrollIntoView({ block: 'nearest' });
-}
-
-/** The incidents that a search finds, in whatever status. */
-function useIncidents(text: string): Incident[] {
-  const [searched, setSearched] = useState('');
-  useEffect(() => {
-    const timer = window.setTimeout(() => setSearched(text.trim()), PAUSE);
-    return () => window.clearTimeout(timer);
-  }, [text]);
-  const { data } = useGet<{ incidents: Incident[] }>(`/incidents${query({ q: searched, limit: SHOWN })}`, {
-    enabled: searched !== '',
-  });
-  return searched === '' || text.trim() === '' ? [] : (data?.incidents ?? []);
 }

@@ -6,6 +6,7 @@ export const PLACES = [
     undefined,
     [
       ['/', 'Incidents', 'incidents', 'i'],
+      ['/follow-ups', 'Follow-ups', 'tasks', 'u'],
       ['/statistics', 'Statistics', 'chart', 's'],
       ['/catalog', 'Services and teams', 'services', 'c'],
     ],

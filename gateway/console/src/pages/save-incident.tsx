@@ -3,7 +3,7 @@ import { createContext, useContext } from 'react';
 import { ApiError, read, write } from '../api/client.ts';
 import { queryClient, refresh } from '../api/hooks.ts';
 import { refreshTimeline } from '../api/live.ts';
-import { type Edit, equal, type Target, useConflict } from '../ui/conflict.tsx';
+import { type Edit, equal, resourceAt, type Target, useConflict } from '../ui/conflict.tsx';
 import { useDescribe } from './describe.ts';
 
 const valuesOf = (resource: object) => resource as Record<string, unknown>;
@@ -48,16 +48,16 @@ const valueOf = (id: number): Target => ({
   },
 });
 
-const eventAt = ({ id, incident_id: incidentId }: TimelineEvent): Target => ({
-  read: async () => {
-    const { event } = await read<{ event: TimelineEvent }>(`/timeline/${id}`);
-    return { values: valuesOf(event), revision: event.revision };
-  },
-  write: async (changes, { revision }) => {
-    await write({ method: 'PATCH', path: `/timeline/${id}`, body: changes, revision });
-    await refreshTimeline(incidentId);
-  },
-});
+const eventAt = ({ id, incident_id: incidentId }: TimelineEvent): Target => {
+  const event = resourceAt(`/timeline/${id}`);
+  return {
+    ...event,
+    write: async (...edit) => {
+      await event.write(...edit);
+      await refreshTimeline(incidentId);
+    },
+  };
+};
 
 /** Saves edits of one incident; each returns whether the edit is settled. @throws ApiError */
 export function useSaveIncident(id: number) {
@@ -76,6 +76,8 @@ interface EditedIncident {
   id: number;
   revision: number;
   canEdit: boolean;
+  /** Properties that are not known of the revision that is shown. */
+  notRecorded?: readonly string[];
   save: (edit: Edit) => Promise<boolean>;
   saveEvent: (event: TimelineEvent, edit: Edit) => Promise<boolean>;
 }

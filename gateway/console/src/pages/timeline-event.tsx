@@ -1,11 +1,11 @@
 import type { TimelineEvent } from '@tocsin/sdk';
 import { useState } from 'react';
-import { ApiError, failureOf, read, write } from '../api/client.ts';
+import { ApiError, failureOf } from '../api/client.ts';
 import { useNameOf } from '../api/hooks.ts';
 import { refreshTimeline } from '../api/live.ts';
 import { Button, classes } from '../ui/button.tsx';
 import { equal } from '../ui/conflict.tsx';
-import { Confirm } from '../ui/dialogs.tsx';
+import { DeleteDialog } from '../ui/delete-dialog.tsx';
 import { useDraft } from '../ui/drafts.ts';
 import { formatName, formatTime } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
@@ -76,7 +76,16 @@ export function Event({ event }: { event: TimelineEvent }) {
         <Markdown text={event.body} />
       )}
       <Attached event={event} />
-      {deleted && <DeleteDialog event={deleted} onEvent={setDeleted} />}
+      {deleted && (
+        <DeleteDialog
+          what="event"
+          path={`/timeline/${event.id}`}
+          row={deleted}
+          text={({ body }) => body}
+          onRow={setDeleted}
+          onDone={async () => refreshTimeline(event.incident_id)}
+        />
+      )}
     </article>
   );
 }
@@ -163,44 +172,5 @@ function Attached({ event }: { event: TimelineEvent }) {
         </li>
       )}
     </ul>
-  );
-}
-
-/** Asks before an event goes, and again if somebody has changed it meanwhile: a delete takes no revision. */
-function DeleteDialog({
-  event,
-  onEvent,
-}: {
-  event: TimelineEvent;
-  onEvent: (event: TimelineEvent | undefined) => void;
-}) {
-  const [state, setState] = useState<'rest' | 'busy' | ApiError>('rest');
-  const path = `/timeline/${event.id}`;
-  const submit = async () => {
-    setState('busy');
-    try {
-      const { event: stored } = await read<{ event: TimelineEvent }>(path);
-      if (stored.revision !== event.revision) {
-        onEvent(stored);
-        throw new ApiError(412, { message: 'Somebody changed this event meanwhile. This is what it says now.' });
-      }
-      await write({ method: 'DELETE', path });
-      onEvent(undefined);
-      await refreshTimeline(event.incident_id);
-    } catch (error) {
-      setState(failureOf(error));
-    }
-  };
-  return (
-    <Confirm
-      title="Delete this event?"
-      label="Delete"
-      busy={state === 'busy'}
-      error={state instanceof ApiError ? state : null}
-      onClose={() => onEvent(undefined)}
-      onSubmit={() => void submit()}
-    >
-      {event.body.slice(0, 200)}
-    </Confirm>
   );
 }

@@ -13,42 +13,85 @@ import { useKeys } from '../ui/use-keys.ts';
 import css from './incident.module.css';
 
 const NOTES = { resolve: 'resolution_note', close: 'close_note', reopen: 'reopen_note' } as const;
-type Verb = keyof typeof NOTES;
-const LABELS: Record<Verb, string> = { resolve: 'Resolve', close: 'Close', reopen: 'Reopen' };
-const DONE = { resolve: 'resolved', close: 'closed', reopen: 'open again', archive: 'archived', restore: 'restored' };
-const HINTS: Record<Verb, string> = {
+type Noted = keyof typeof NOTES;
+export const LABELS = { resolve: 'Resolve', close: 'Close', reopen: 'Reopen', archive: 'Archive', restore: 'Restore' };
+export type Verb = keyof typeof LABELS;
+const DONE = {
+  resolve: 'resolved',
+  close: 'closed',
+  reopen: 'open again',
+  archive: 'archived',
+  restore: 'restored',
+};
+const HINTS: Record<Noted, string> = {
   resolve: 'The incident becomes a postmortem: something to learn from.',
   close: 'Nothing more will happen here.',
   reopen: 'It goes on.',
 };
 
-/** What can be done with an incident; on a phone, the most frequent is in a bar that stays. */
-export function Verbs({ incident, isOver }: { incident: Incident; isOver: boolean }) {
+const isNoted = (verb: Verb): verb is Noted => verb in NOTES;
+
+/** What can be done with an incident, the most frequent first. */
+export function verbsFor({ status, archived_at: archived }: Incident, isOver: boolean): readonly Verb[] {
+  if (archived !== null) return ['restore'];
+  if (!isOver) return ['resolve', 'close', 'archive'];
+  return ['resolved', 'closed'].includes(status) ? ['reopen', 'archive'] : ['archive'];
+}
+
+/** What somebody is asked before it is done, with the status that they have seen. */
+export interface Asked {
+  verb: Noted | 'archive';
+  status: string;
+  note?: string;
+}
+
+/** The buttons of what can be done with an incident; on a phone, the most frequent is in a bar that stays. */
+export function Verbs({
+  incident,
+  isOver,
+  asked,
+  setAsked,
+}: {
+  incident: Incident;
+  isOver: boolean;
+  asked: Asked | undefined;
+  setAsked: (asked: Asked | undefined) => void;
+}) {
   const { statuses } = useConfiguration();
-  /** With the status that its author has seen. */
-  const [asked, setAsked] = useState<{ verb: Verb | 'archive'; status: string }>();
-  const [note = '', setNote] = useDraft<string>(`${incident.id} verb`);
+  const [note = asked?.note ?? '', setNote] = useDraft<string>(`${incident.id} verb`);
   const [state, setState] = useState<'rest' | 'busy' | ApiError>('rest');
   const path = `/incidents/${incident.id}`;
-  const ask = (verb: Verb | 'archive') => setAsked({ verb, status: incident.status });
+  const ask = (verb: Asked['verb']) => setAsked({ verb, status: incident.status });
   const close = () => {
     setAsked(undefined);
     setState('rest');
   };
-  const checkStatus = async ({ verb, status }: { verb: Verb; status: string }) => {
-    const { incident: stored } = await read<{ incident: Incident }>(path);
-    if (stored.status === status) return;
-    setAsked({ verb, status: stored.status });
-    const label = statuses.find(({ key }) => key === stored.status)?.label ?? stored.status;
-    throw new ApiError(412, { message: `Somebody else set the status to ${label} meanwhile. ${LABELS[verb]} anyway?` });
+  /** Writes on the revision that has the status that was seen: other changes do not matter. */
+  const end = async (verb: Noted, seen: string): Promise<void> => {
+    for (;;) {
+      const { incident: stored } = await read<{ incident: Incident }>(path);
+      if (stored.status !== seen) {
+        setAsked({ ...asked, verb, status: stored.status });
+        const label = statuses.find(({ key }) => key === stored.status)?.label ?? stored.status;
+        const question = `Somebody else set the status to ${label} meanwhile. ${LABELS[verb]} anyway?`;
+        throw new ApiError(412, { message: question });
+      }
+      try {
+        const body = { expected_revision: stored.revision, ...(note.trim() !== '' && { [NOTES[verb]]: note }) };
+        await write({ path: `${path}/${verb}`, body });
+        return;
+      } catch (error) {
+        if (failureOf(error).status !== 412) throw error;
+      }
+    }
   };
-  const send = async (verb: keyof typeof DONE, seen?: string) => {
+  const send = async (verb: Verb, seen = '') => {
     setState('busy');
     try {
-      const isNoted = verb !== 'archive' && verb !== 'restore';
-      if (isNoted && seen !== undefined) await checkStatus({ verb, status: seen });
-      await write({ path: `${path}/${verb}`, body: isNoted && note.trim() !== '' ? { [NOTES[verb]]: note } : {} });
-      if (isNoted) setNote(undefined);
+      if (isNoted(verb)) {
+        await end(verb, seen);
+        setNote(undefined);
+      } else await write({ path: `${path}/${verb}`, body: {} });
       close();
       say(`${incident.human_id} is ${DONE[verb]}.`);
       void refresh('/incidents');
@@ -56,8 +99,7 @@ export function Verbs({ incident, isOver }: { incident: Incident; isOver: boolea
       setState(failureOf(error));
     }
   };
-  const canReopen = isOver && ['resolved', 'closed'].includes(incident.status);
-  const verbs: readonly Verb[] = isOver ? (canReopen ? ['reopen'] : []) : ['resolve', 'close'];
+  const verbs = verbsFor(incident, isOver).filter(isNoted);
   const [first] = verbs;
   const isArchived = incident.archived_at !== null;
   useKeys({ r: !isArchived && first !== undefined && (() => ask(first)) });
@@ -71,8 +113,8 @@ export function Verbs({ incident, isOver }: { incident: Incident; isOver: boolea
     );
   }
   const form = asked && {
-    title: `${asked.verb === 'archive' ? 'Archive' : LABELS[asked.verb]} ${incident.human_id}`,
-    label: asked.verb === 'archive' ? 'Archive' : LABELS[asked.verb],
+    title: `${LABELS[asked.verb]} ${incident.human_id}`,
+    label: LABELS[asked.verb],
     busy: state === 'busy',
     error: state instanceof ApiError ? state : null,
     onClose: close,
@@ -119,7 +161,7 @@ export function Verbs({ incident, isOver }: { incident: Incident; isOver: boolea
             name={NOTES[asked.verb]}
             hint={HINTS[asked.verb]}
             value={note}
-            onValue={(text) => setNote(text === '' ? undefined : text)}
+            onValue={(text) => setNote(text === '' && asked.note === undefined ? undefined : text)}
           />
         </FormDialog>
       )}

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { ApiError } from '../api/client.ts';
+import { ApiError, read, write } from '../api/client.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialogs.tsx';
 import { formatName, formatValue } from './format.ts';
@@ -21,6 +21,15 @@ export interface Target {
   /** @throws ApiError 412 if the resource is no longer as `on` says */
   write: (changes: Values, on: Omit<Edit, 'changes'>) => Promise<unknown>;
 }
+
+/** A resource of the API, which has a revision. */
+export const resourceAt = (path: string): Target => ({
+  read: async () => {
+    const [stored = { revision: 0 }] = Object.values(await read<Record<string, { revision: number }>>(path));
+    return { values: { ...stored }, revision: stored.revision };
+  },
+  write: async (changes, { revision }) => write({ method: 'PATCH', path, body: changes, revision }),
+});
 
 /** Names and values for people. */
 export interface Describe {
@@ -68,16 +77,16 @@ interface Question extends Omit<Edit, 'revision'> {
 export function useConflict(describe: Describe = PLAIN) {
   const [question, setQuestion] = useState<Question>();
   /** @returns whether the edit is settled; if not, its author goes on with it. @throws ApiError */
-  const save = async (edit: Edit, { read, write }: Target): Promise<boolean> => {
+  const save = async (edit: Edit, target: Target): Promise<boolean> => {
     let { changes, base, revision } = edit;
     for (;;) {
       try {
-        await write(changes, { base, revision });
+        await target.write(changes, { base, revision });
         return true;
       } catch (error) {
         if (!(error instanceof ApiError) || error.status !== 412) throw error;
       }
-      const current = await read();
+      const current = await target.read();
       const shown = { changes, base, current: current.values };
       const names = Object.keys(changes).filter(
         (name) => !equal(current.values[name], shown.base[name]) && !equal(current.values[name], shown.changes[name]),

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
-import { ApiError, failureOf, read, type Write, write } from '../api/client.ts';
+import { ApiError, failureOf, type Write, write } from '../api/client.ts';
 import { listOf, refresh } from '../api/hooks.ts';
-import { equal, useConflict, type Values } from './conflict.tsx';
+import { type Describe, equal, resourceAt, useConflict, type Values } from './conflict.tsx';
 import { useDraft } from './drafts.ts';
 import { FormDialog } from './dialogs.tsx';
 
@@ -16,7 +16,8 @@ type Bind<Draft> = <Name extends keyof Draft & string>(
 
 /**
  * A dialogue that creates or changes one resource.
- * @param request is made of the draft; its list is refreshed afterwards
+ * @param request is made of the draft
+ * @param refreshes what it makes old; by default its list
  * @param locate names the field of the form that shows a refusal of a field of the request
  * @param keptAs names the draft, if it is kept until it is sent or cancelled
  */
@@ -24,6 +25,8 @@ export function EditDialog<Draft, Reply>({
   title,
   initial,
   request,
+  refreshes,
+  describe,
   locate = String,
   label = 'Save',
   keptAs,
@@ -33,7 +36,10 @@ export function EditDialog<Draft, Reply>({
 }: {
   title: string;
   initial: Draft;
-  request: (draft: Draft) => Write;
+  request: (draft: Draft) => Write | Promise<Write>;
+  refreshes?: readonly string[];
+  /** Names and values of what two people have changed. */
+  describe?: Describe;
   locate?: (field: string, draft: Draft) => string;
   label?: string;
   keptAs?: string;
@@ -44,7 +50,7 @@ export function EditDialog<Draft, Reply>({
   const [kept, keep] = useDraft<Draft>(keptAs ?? '');
   const [draft, setShown] = useState(keptAs === undefined ? initial : (kept ?? initial));
   const [state, setState] = useState<'rest' | 'busy' | ApiError>('rest');
-  const { save, conflict } = useConflict();
+  const { save, conflict } = useConflict(describe);
   const setDraft = (next: Draft) => {
     setShown(next);
     if (keptAs !== undefined) keep(next);
@@ -54,15 +60,15 @@ export function EditDialog<Draft, Reply>({
     if (state === 'busy') return;
     setState('busy');
     try {
-      const sent = request(draft);
+      const sent = await request(draft);
       let reply: Reply | undefined;
       if (sent.shown === undefined) reply = await write<Reply>(sent);
-      else if (!(await saveChange(sent, request(initial), save))) {
+      else if (!(await saveChange(sent, await request(initial), save))) {
         setState('rest');
         return;
       }
       forget();
-      void refresh(listOf(sent.path));
+      void refresh(...(refreshes ?? [listOf(sent.path)]));
       onClose();
       if (reply !== undefined) onDone?.(reply);
     } catch (error) {
@@ -103,14 +109,5 @@ async function saveChange(
   const before = initial.body as Values;
   const changes = Object.fromEntries(Object.entries(body as Values).filter(([name, to]) => !equal(to, before[name])));
   if (Object.keys(changes).length === 0) return true;
-  return save(
-    { changes, base: shown as Values, revision },
-    {
-      read: async () => {
-        const [stored = { revision: 0 }] = Object.values(await read<Record<string, { revision: number }>>(path));
-        return { values: { ...stored }, revision: stored.revision };
-      },
-      write: async (next, on) => write({ method: 'PATCH', path, body: next, revision: on.revision }),
-    },
-  );
+  return save({ changes, base: shown as Values, revision }, resourceAt(path));
 }

@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent } from 'react';
 /** Whether a key press belongs to a field and not to the page. */
 const isTyping = ({ target }: KeyboardEvent): boolean =>
   document.querySelector('dialog[open]') !== null ||
-  (target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+  (target instanceof HTMLElement && target.matches('input:not([type=checkbox]), textarea, select'));
 
 /** Whether a key press sends what is written, in a text of several lines, too. */
 export const isSending = ({ key, ctrlKey, metaKey }: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey'>): boolean =>

@@ -1,0 +1,187 @@
+import type { FollowUp, Incident } from '@tocsin/sdk';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { MAX_CHOICES, useAccess, useGet, useList, useMembers, useTeams } from '../api/hooks.ts';
+import { choices, Select } from '../ui/fields.tsx';
+import { Card, Page } from '../ui/layout.tsx';
+import { useRowKeys } from '../ui/row-keys.ts';
+import { SearchField } from '../ui/search-field.tsx';
+import { Empty, Loaded, Loading, More } from '../ui/states.tsx';
+import { Tab, Tabs } from '../ui/tabs.tsx';
+import ui from '../ui/ui.module.css';
+import { FollowUpRow, today } from './follow-up-row.tsx';
+import css from './follow-ups.module.css';
+
+const VIEWS = [
+  ['mine', 'Mine'],
+  ['overdue', 'Overdue'],
+  ['all', 'All'],
+] as const;
+const STATUSES = [
+  ['open', 'Open'],
+  ['done', 'Done'],
+  ['dropped', 'Dropped'],
+  ['any', 'Any status'],
+] as const;
+
+/** The list that somebody looks at, as the address has it: by default, what is open and theirs. */
+interface FollowUpsSearch {
+  view?: (typeof VIEWS)[number][0];
+  status?: (typeof STATUSES)[number][0];
+  /** Its members own the follow-ups. */
+  team?: number;
+  q?: string;
+}
+
+/** Anybody may write an address: what it does not understand is left out. */
+export function readFollowUpsSearch({ view, status, team, q }: Record<string, unknown>): FollowUpsSearch {
+  const [known] = VIEWS.find(([key]) => key === view) ?? [];
+  const [chosen] = STATUSES.find(([key]) => key === status) ?? [];
+  return {
+    ...(known && { view: known }),
+    ...(chosen && { status: chosen }),
+    ...(typeof team === 'number' && { team }),
+    ...((typeof q === 'string' || typeof q === 'number') && { q: String(q) }),
+  };
+}
+
+const route = getRouteApi('/follow-ups');
+
+export function FollowUpsPage() {
+  const search = route.useSearch();
+  const navigate = useNavigate({ from: '/follow-ups' });
+  const { data: teams = [] } = useTeams();
+  const change = (changes: FollowUpsSearch) =>
+    void navigate({ search: (before) => ({ ...before, ...changes }), replace: true, resetScroll: false });
+  const { view = 'mine', status = 'open', team, q } = search;
+  useRowKeys();
+  return (
+    <Page title="Follow-ups" guide="follow-ups" lead="What is left to do after incidents.">
+      <Tabs label="Whose">
+        {VIEWS.map(([key, label]) => (
+          <Tab key={key} label={label} isCurrent={view === key} onChoose={() => change({ view: key })} />
+        ))}
+      </Tabs>
+      <div className={css.filters}>
+        <SearchField label="Search titles and descriptions" value={q} onValue={(text) => change({ q: text })} />
+        {view !== 'mine' && (
+          <Select
+            bare
+            label="Team of the owner"
+            options={[['', 'Any owner'], ...choices(teams, 'id', 'name')]}
+            value={String(team ?? '')}
+            onValue={(value) => change({ team: value === '' ? undefined : Number(value) })}
+          />
+        )}
+        {view !== 'overdue' && (
+          <Select
+            bare
+            label="Status"
+            options={STATUSES}
+            value={status}
+            onValue={(value) => change({ status: value })}
+          />
+        )}
+      </div>
+      <Card>
+        {view !== 'mine' && team !== undefined ? (
+          <OfTeam key={team} team={team} search={search} />
+        ) : (
+          <List search={search} />
+        )}
+      </Card>
+    </Page>
+  );
+}
+
+/** The API has no filter by team, so what its members own is found while the list is read. */
+function OfTeam({ team, search }: { team: number; search: FollowUpsSearch }) {
+  const members = useMembers(`/teams/${team}/members`);
+  return (
+    <Loaded query={members}>
+      {(rows) => (
+        <>
+          {rows.length >= MAX_CHOICES && <p className={ui.item}>Only the first {MAX_CHOICES} members count.</p>}
+          <List search={search} owners={new Set(rows.map(({ user_id: user }) => String(user)))} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+/** Rows that fill a page, and those that are read at most to find them. */
+const [SHOWN, MAX_READ] = [30, 1_000];
+
+function List({ search, owners }: { search: FollowUpsSearch; owners?: ReadonlySet<string> }) {
+  const { user } = useAccess();
+  const { view = 'mine', status = 'open', q } = search;
+  const list = useList<FollowUp>('/follow-ups', 'follow_ups', {
+    owner: view === 'mine' ? user?.id : undefined,
+    status: view === 'overdue' ? 'open' : status === 'any' ? undefined : status,
+    due_before: view === 'overdue' ? today() : undefined,
+    q,
+    limit: owners === undefined ? SHOWN : 100,
+  });
+  const { data, hasNextPage, isFetching, isError, fetchNextPage } = list;
+  const rows = data?.rows.filter(({ owner }) => owners?.has(owner) ?? true) ?? [];
+  const read = data?.rows.length ?? 0;
+  // A page of a search has compared many that do not match already.
+  const canReadOn = owners !== undefined && q === undefined && hasNextPage && !isError;
+  const isReadingOn = canReadOn && rows.length < SHOWN && read < MAX_READ;
+  useEffect(() => {
+    if (isReadingOn && !isFetching) void fetchNextPage();
+  }, [isReadingOn, isFetching, fetchNextPage]);
+  return (
+    <>
+      <Loaded query={list} rows={8}>
+        {() =>
+          rows.length > 0 ? (
+            <ul data-rows>
+              {rows.map((followUp) => (
+                <Row key={followUp.id} followUp={followUp} />
+              ))}
+            </ul>
+          ) : isReadingOn ? (
+            <Loading />
+          ) : (
+            <None search={search} read={hasNextPage ? read : undefined} />
+          )
+        }
+      </Loaded>
+      {!isReadingOn && <More list={list} />}
+    </>
+  );
+}
+
+function Row({ followUp }: { followUp: FollowUp }) {
+  const { canRespond } = useAccess();
+  const { incident } = useGet<{ incident: Incident }>(`/incidents/${followUp.incident_id}`).data ?? {};
+  return (
+    <FollowUpRow followUp={followUp} canEdit={canRespond && incident?.archived_at === null}>
+      {incident && (
+        <Link to="/incidents/$id" params={{ id: incident.human_id }}>
+          {incident.human_id} {incident.title}
+        </Link>
+      )}
+    </FollowUpRow>
+  );
+}
+
+/** @param props `read` is how many were looked at, if there are more */
+function None({
+  search: { view = 'mine', status = 'open', team, q },
+  read,
+}: {
+  search: FollowUpsSearch;
+  read?: number | undefined;
+}) {
+  if (read !== undefined) return <Empty title={`None among the first ${read.toLocaleString('en')}`} icon="search" />;
+  if (q !== undefined || status !== 'open' || (team !== undefined && view !== 'mine'))
+    return <Empty title="No follow-up matches" icon="search" />;
+  if (view === 'overdue') return <Empty title="Nothing is overdue" />;
+  return (
+    <Empty title={view === 'mine' ? 'Nothing is left for you to do' : 'Nothing is left to do'}>
+      Follow-ups are added on the page of an incident.
+    </Empty>
+  );
+}
