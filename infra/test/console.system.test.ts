@@ -393,6 +393,7 @@ describeWithServersAndBrowser('the console in a browser', () => {
     const page = await open('/', { email: body.users[0].email });
     await page.getByText('You have no responder seat').waitFor();
     expect(await page.getByRole('button', { name: 'Declare incident' }).count()).toBe(0);
+    expect(await page.getByRole('checkbox').count()).toBe(0);
     await page.getByRole('link', { name: 'Checkout answers slowly' }).click();
     await page.getByRole('heading', { name: 'Checkout answers slowly' }).waitFor();
     await page.getByText('Raise the limit of connections').waitFor();

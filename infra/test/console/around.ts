@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/testing';
 import type { Page } from 'playwright-core';
 import { withClient } from '../../databases.ts';
-import { at, type Console, expectSound } from './harness.ts';
+import { at, type Console, expectSound, NARROW, WIDE } from './harness.ts';
 
 /** What surrounds an incident: relations, follow-ups, earlier revisions, and other incidents of a list. */
 export function testAround({ open, client, system, origin, addPerson, declare, incident, problems }: Console): void {
@@ -191,5 +191,57 @@ export function testAround({ open, client, system, origin, addPerson, declare, i
     await page.getByText('Everybody waits').first().waitFor();
     await page.goto(`${origin()}/app/incidents/${id}?revision=99`);
     await page.getByText('Must be at most 3').waitFor();
+  });
+
+  test('several incidents are changed at once, and each that is not says why', async () => {
+    const batch = [];
+    for (const number of [1, 2, 3]) batch.push(await declare(`Batch ${number}`, { severity: 'sev3' }));
+    const ids: number[] = batch.map(({ id }) => id);
+    const [first = '', second = '', third = '']: string[] = batch.map(({ human_id: name }) => name);
+    const page = await open('/?q=Batch&view=ongoing');
+    const box = (name: string) => page.getByLabel(`Select ${name}`, { exact: true });
+    const bar = page.getByRole('group', { name: 'Selected incidents' });
+    await box(third).waitFor();
+    for (const key of ['j', 'x', 'j', 'x']) await page.keyboard.press(key);
+    await bar.getByText('2 selected').waitFor();
+    expect([await box(third).isChecked(), await box(second).isChecked()]).toEqual([true, true]);
+    await page.getByLabel('Select all').check();
+    await bar.getByText('3 selected').waitFor();
+    await page.setViewportSize(NARROW);
+    await expectSound(page, 'selected-narrow');
+    await page.setViewportSize(WIDE);
+    await bar.getByLabel('Set the severity').selectOption('SEV 1');
+    await dialog(page).getByText(`${third}, ${second}, ${first}`).waitFor();
+    const sent = page.waitForRequest((request) => request.url().endsWith('/incidents/bulk'));
+    // Somebody else is faster at one of them.
+    await patch(ids[1] ?? 0, { title: 'Batch 2, changed' });
+    await page.keyboard.press('Control+Enter');
+    expect((await sent).headers()['idempotency-key']).toBeDefined();
+    await page.getByRole('dialog', { name: '1 of 3 incidents could not be changed' }).waitFor();
+    const results = dialog(page).getByRole('row');
+    await results.filter({ hasText: first }).getByText('Done').waitFor();
+    expect(await results.filter({ hasText: second }).textContent()).toContain('Somebody else changed it meanwhile');
+    await expectSound(page, 'bulk-results');
+    await page.keyboard.press('Escape');
+    await bar.getByText('1 selected').waitFor();
+    expect(await Promise.all(ids.map(async (id) => (await incident(id)).severity))).toEqual(['sev1', 'sev3', 'sev1']);
+
+    await page.getByLabel('Select all').check();
+    await bar.getByRole('button', { name: 'Resolve' }).click();
+    await dialog(page).getByRole('button', { name: 'Resolve' }).click();
+    await page.getByText('3 incidents are changed.').waitFor();
+    await page.getByRole('button', { name: /^All/ }).click();
+    await page.getByLabel('Select all').check();
+    expect(await bar.getByRole('button').allTextContents()).toEqual(['Reopen', 'Archive']);
+    await bar.getByRole('button', { name: 'Archive' }).click();
+    await page.keyboard.press('Control+Enter');
+    await page.getByText('No incident matches').waitFor();
+    await page.getByRole('button', { name: /^Archived/ }).click();
+    await box(first).check();
+    expect(await bar.getByRole('button').allTextContents()).toEqual(['Restore']);
+    await bar.getByRole('button', { name: 'Restore' }).click();
+    await page.keyboard.press('Control+Enter');
+    await page.getByText('1 incident is changed.').waitFor();
+    expect(await incident(ids[0] ?? 0)).toMatchObject({ archived_at: null, status: 'resolved' });
   });
 }

@@ -1,12 +1,21 @@
 import type { Incident, ListIncidentsReply } from '@tocsin/sdk';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { useConfiguration, useFields, useList, useNameOf, useServices, useTeams, refresh } from '../api/hooks.ts';
+import {
+  useAccess,
+  useConfiguration,
+  useFields,
+  useList,
+  useNameOf,
+  useServices,
+  useTeams,
+  refresh,
+} from '../api/hooks.ts';
 import { forgetNews, useLive } from '../api/live.ts';
 import { formatDuration, formatMoment, formatSpan, formatTime, formatValue, plural } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Button, buttonClass, classes } from '../ui/button.tsx';
-import { type Options, Select, choices } from '../ui/fields.tsx';
+import { Check, type Options, Select, choices } from '../ui/fields.tsx';
 import { SeverityBadge, StatusText } from '../ui/incident-labels.tsx';
 import { Page } from '../ui/layout.tsx';
 import { useRowKeys } from '../ui/row-keys.ts';
@@ -15,6 +24,7 @@ import { Empty, Loaded, More } from '../ui/states.tsx';
 import { Tab, Tabs } from '../ui/tabs.tsx';
 import { Ago, Badge } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
+import { type Selection, SelectionBar, useSelection } from './bulk.tsx';
 import { DateFilter } from './date-filter.tsx';
 import { FieldFilterForm } from './field-filter.tsx';
 import { isOngoing, type ListSearch, listRequest, rememberList, SORTS } from './incident-filters.ts';
@@ -29,6 +39,8 @@ export function IncidentsPage() {
   const { path, parameters } = listRequest(search);
   const list = useList<Incident, ListIncidentsReply>(path, 'incidents', parameters);
   const { news } = useLive();
+  const { canRespond } = useAccess();
+  const selection = useSelection(search);
   const change = (changes: Partial<ListSearch>) =>
     void navigate({ search: (before) => ({ ...before, ...changes }), replace: true, resetScroll: false });
   const isFiltered = Object.keys(search).some((name) => !['view', 'sort', 'direction'].includes(name));
@@ -67,6 +79,7 @@ export function IncidentsPage() {
         </p>
       )}
       <section className={ui.card} aria-label="Incidents" aria-busy={list.isFetching}>
+        {canRespond && <SelectionBar rows={list.data?.rows ?? []} selection={selection} />}
         <Loaded query={list} rows={8}>
           {({ rows }) =>
             rows.length === 0 ? (
@@ -74,7 +87,7 @@ export function IncidentsPage() {
             ) : (
               <ul data-rows>
                 {rows.map((incident) => (
-                  <IncidentRow key={incident.id} incident={incident} />
+                  <IncidentRow key={incident.id} incident={incident} selection={canRespond ? selection : undefined} />
                 ))}
               </ul>
             )
@@ -94,13 +107,20 @@ export function IncidentsPage() {
   );
 }
 
-export function IncidentRow({ incident }: { incident: Incident }) {
+export function IncidentRow({ incident, selection }: { incident: Incident; selection?: Selection | undefined }) {
   const nameOf = useNameOf();
   const team = useTeams().data?.find(({ id }) => id === incident.team_id)?.name;
   const { statuses } = useConfiguration();
   const isOver = statuses.find(({ key }) => key === incident.status)?.is_terminal === true;
   return (
-    <li className={classes(css.row, isOver && css.over)}>
+    <li className={classes(css.row, isOver && css.over, selection && css.selectable)}>
+      {selection && (
+        <Check
+          label={<span className={ui.hidden}>Select {incident.human_id}</span>}
+          value={selection.ids.has(incident.id)}
+          onValue={(isChosen) => selection.choose([incident.id], isChosen)}
+        />
+      )}
       <SeverityBadge value={incident.severity} />
       <div className={css.what}>
         <Link to="/incidents/$id" params={{ id: incident.human_id }} className={css.title}>

@@ -7,6 +7,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['Ctrl K', 'Find an incident, a service, a page or what to do'],
   ['c', 'Declare an incident'],
   ['j k', 'Go through the list; Enter opens'],
+  ['x', 'Select the incident in the list'],
   ['/', 'Search'],
   ['n', 'Write to the timeline'],
   ['s', 'Change the status of the incident'],

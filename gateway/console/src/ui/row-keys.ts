@@ -14,5 +14,6 @@ export const useRowKeys = (): void =>
   useKeys({
     j: () => focusRow(1),
     k: () => focusRow(-1),
+    x: () => document.activeElement?.closest(ROWS)?.querySelector<HTMLElement>('input[type=checkbox]')?.click(),
     '/': () => document.querySelector<HTMLElement>('input[type=search]')?.focus(),
   });
