@@ -22,9 +22,6 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** The error code of Postgres for a database with sessions. */
-const OBJECT_IN_USE = '55006';
-
 const roleOf = (schema: string) => `tocsin_${schema}`;
 
 /**
@@ -60,7 +57,9 @@ async function dropLater(maintenanceUrl: string, name: string): Promise<void> {
   await withClient(maintenanceUrl, async (client) => {
     // Its types lack the method.
     (client as pg.Client & { unref(): void }).unref();
-    await dropUnused(client, name);
+    // Not by force: a pool is closed before the server has ended its sessions, and a session that is about to end would
+    // get an error that nobody handles. The server waits five seconds for them.
+    await client.query(`drop database ${name}`);
   }).catch(() => undefined);
 }
 
@@ -71,18 +70,6 @@ async function clearTables(client: pg.Client, schemas: TestSchema[]): Promise<vo
     [schemas.map(({ schema }) => schema)],
   );
   await client.query(`truncate ${rows[0]?.tables} restart identity`);
-}
-
-/**
- * Drops a database. A pool is closed before the server has ended its sessions: with FORCE, the server could send an error
- * to a session that is about to end, which nobody handles, and the test that opened the session would fail. Without it,
- * the server waits five seconds for them. What is connected after that was left open.
- */
-async function dropUnused(client: pg.Client, name: string): Promise<void> {
-  await client.query(`drop database ${name}`).catch(async (error: unknown) => {
-    if ((error as { code?: unknown }).code !== OBJECT_IN_USE) throw error;
-    await client.query(`drop database ${name} with (force)`);
-  });
 }
 
 /** Drops this run's databases, and those of crashed runs that started more than three hours ago. */
