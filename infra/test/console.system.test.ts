@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { type Client, eventually } from '@tocsin/testing';
 import { describeWithServersAndBrowser } from '@tocsin/testing/suites';
 import type { Page } from 'playwright-core';
