@@ -27,10 +27,11 @@ export function Chat({ incident, canEdit }: { incident: Incident; canEdit: boole
   const isUnderWay = UNDER_WAY.includes(first.data?.provisioning.status ?? '');
   useGet(path, { enabled: isUnderWay, every: INTERVAL });
   const retry = useWrite(path);
-  const { status, steps = [] } = first.data?.provisioning ?? {};
-  if (status === 'not_requested') return canEdit ? <RequestChannel incident={incident} /> : null;
+  const { status, steps = [], channel_updates: updates } = first.data?.provisioning ?? {};
   if (status === undefined) return null;
-  const hasFailed = status === 'failed' || status === 'partial';
+  if (status === 'not_requested' && !updates) return canEdit ? <RequestChannel incident={incident} /> : null;
+  const shown = [...steps, ...(updates ? [{ key: 'channel_updates', ...updates }] : [])];
+  const hasFailed = shown.some((step) => step.status === 'failed');
   return (
     <Card
       title="Chat"
@@ -49,7 +50,7 @@ export function Chat({ incident, canEdit }: { incident: Incident; canEdit: boole
       }
     >
       <ul className={ui.stack}>
-        {steps
+        {shown
           .filter((step) => step.status !== 'not_requested')
           .map((step) => (
             <li key={step.key} className={ui.row}>
