@@ -50,6 +50,8 @@ export async function openPage(
   const problems: string[] = [];
   const origins = new Set<string>();
   page.on('console', (message) => {
+    // Says something of this machine: an interface came or went.
+    if (message.text().includes('net::ERR_NETWORK_CHANGED')) return;
     if (['error', 'warning'].includes(message.type())) problems.push(`${message.type()}: ${message.text()}`);
   });
   page.on('pageerror', (error) => problems.push(`exception: ${error.message}`));
