@@ -18,3 +18,7 @@ export function calledBy(app: AppName): AppName[] {
 
 /** The port that the other apps reach. */
 export const internalPort = (app: AppName): number => (app === 'gateway' ? 8081 : 8080);
+
+/** What a container runs, in YAML. */
+export const startCommand = (app: AppName): string =>
+  `[node, --import, '@tocsin/tracing', ${APPS[app].folder}/src/main.ts]`;

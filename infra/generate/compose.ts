@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { APP_NAMES, type AppName, APPS, passwordVariables } from '../apps.ts';
 import { brokerDefinitions } from '../broker-definitions.ts';
-import { calledBy, internalPort, settingsOf } from './app-settings.ts';
+import { calledBy, internalPort, settingsOf, startCommand } from './app-settings.ts';
 import { fileWithBlocks } from './blocks.ts';
 
 /** What every app gets: from `x-environment` of the file, from its image or from its own address. */
@@ -26,14 +26,13 @@ function service(app: AppName): string {
     `# ${does}`,
     `${app}:`,
     '  <<: *app',
-    `  image: localhost/tocsin/${app}`,
-    `  build: { <<: *build, target: ${app} }`,
+    `  command: ${startCommand(app)}`,
     ...(reaches === undefined ? [] : [`  # For ${reaches}.`]),
     ...(isPublic || reaches !== undefined ? ['  networks: [inside, outside]'] : []),
     ...(isPublic
       ? [
           '  # Several gateways need a range of ports, and a load balancer in front of them.',
-          "  ports: ['${PORT:-8080}:8080']",
+          "  ports: ['${PUBLISH_ADDRESS:-127.0.0.1}:${PORT:-8080}:8080']",
         ]
       : []),
     `  volumes: ['${app}-secrets:/run/tocsin:ro']`,

@@ -1,9 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { APP_NAMES, type AppName, APPS, SERVICE_NAMES } from '../apps.ts';
 import { brokerDefinitions, brokerUser } from '../broker-definitions.ts';
-import { ROOT } from '../environment.ts';
-import { calledBy, internalPort } from './app-settings.ts';
+import { calledBy, internalPort, startCommand } from './app-settings.ts';
 import { fileWithBlocks } from './blocks.ts';
 import { jsonText } from './formatted.ts';
 
@@ -100,7 +97,8 @@ spec:
             matchLabels: { app.kubernetes.io/name: ${app} }
       containers:
         - name: ${app}
-          image: localhost/tocsin/${app}
+          image: localhost/tocsin
+          command: ${startCommand(app)}
           ports:
             - { name: http, containerPort: 8080 }${isPublic ? '\n            - { name: internal, containerPort: 8081 }' : ''}
           env:
@@ -211,11 +209,6 @@ const secret = (app: AppName) =>
     '---',
   ].join('\n');
 
-async function imageTags(): Promise<string> {
-  const { version } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
-  return APP_NAMES.map((app) => `- { name: localhost/tocsin/${app}, newTag: '${version}' }`).join('\n');
-}
-
 const reachingOut = APP_NAMES.filter((app) => APPS[app].reaches !== undefined);
 
 export const kubernetesFiles = [
@@ -226,7 +219,6 @@ export const kubernetesFiles = [
   },
   fileWithBlocks(`${FOLDER}/kustomization.yaml`, {
     'the apps': () => APP_NAMES.map((app) => `- ${app}.yaml`).join('\n'),
-    'their images': imageTags,
   }),
   fileWithBlocks(`${FOLDER}/settings/settings.yaml`, {
     'the addresses of the apps': () =>

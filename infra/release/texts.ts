@@ -48,7 +48,7 @@ export const setImageVersion = (text: string, version: string): string =>
 
 /** In a kustomization. */
 export const setImageTags = (text: string, version: string): string => {
-  const result = text.replaceAll(/(name: localhost\/tocsin\/[\w-]+, newTag: )'[^']*'/g, `$1'${version}'`);
+  const result = text.replaceAll(/(name: localhost\/tocsin, newTag: )'[^']*'/g, `$1'${version}'`);
   if (!result.includes(`newTag: '${version}'`)) throw new Error('a kustomization names no image of Tocsin');
   return result;
 };

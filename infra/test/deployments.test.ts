@@ -131,7 +131,7 @@ describeWithProgram('kubectl')('kubectl', () => {
 
 describeWithProgram('docker-compose')('docker-compose', () => {
   test('reads the file of Compose', () => {
-    const args = ['--profile', 'observability', '--profile', 'notify', 'config', '--quiet'];
+    const args = ['--profile', '*', 'config', '--quiet'];
     const { status, stderr } = spawnSync('docker-compose', args, { cwd: ROOT });
     expect([status, stderr.toString()]).toEqual([0, '']);
   });

@@ -88,6 +88,8 @@ test('the guide has the default and the range of each limit', () => {
     'METRICS_PORT',
     'INTERNAL_PORT',
     'PROMETHEUS_PORT',
+    'PROXY_PORT',
+    'BACKUP_KEEP',
     'GRAFANA_PORT',
     'RECEIVER_PORT',
     'REPLICAS',
