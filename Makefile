@@ -10,7 +10,7 @@ export NODE_COMPILE_CACHE ?= $(CURDIR)/node_modules/.cache/node
 
 .PHONY: help
 help: ## List the commands
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # npm writes the hidden lock file last: if it is newer than package-lock.json, the installation is up to date.
 .PHONY: install
@@ -65,6 +65,10 @@ soak: install ## Break a running system for an hour, and check all that its clie
 .PHONY: compat
 compat: install ## Run the last release and these sources together, each app in turn (ARGS="--against HEAD~1")
 	@$(RUN) compat -- $(ARGS)
+
+.PHONY: release-dry-run
+release-dry-run: install ## Build all of a release that this machine can build, with a manifest (ARGS="--out DIR --no-image")
+	@$(RUN) release:dry-run -- $(ARGS)
 
 .PHONY: check
 check: install ## Run the static checks: types, lint, format, boundaries, generated files

@@ -38,6 +38,23 @@ export function releaseChangelog(text: string, version: string, date: string): s
   return `${text.slice(0, start)}${released}${end < text.length ? '\n' : ''}${text.slice(end)}`;
 }
 
+/**
+ * What a changelog has of a version or, before it is released, of what is unreleased.
+ * @throws Error when it has neither
+ */
+export function releaseNotes(text: string, version: string): string {
+  const sections = text.split(/^## /m).slice(1);
+  const section =
+    sections.find((each) => each.startsWith(`${version} `)) ?? sections.find((each) => each.startsWith('Unreleased'));
+  const body =
+    section
+      ?.slice(section.indexOf('\n'))
+      .replace(/^\s*This will be [^\n]*\n/, '')
+      .trim() ?? '';
+  if (body === '') throw new Error(`CHANGELOG.md has nothing of ${version}`);
+  return `${body}\n`;
+}
+
 /** In a package.json. */
 export const setPackageVersion = (text: string, version: string): string =>
   replaceOnce(text, /^ {2}"version": "[^"]*"/m, `  "version": "${version}"`);

@@ -5,6 +5,7 @@ import { ROOT } from '../environment.ts';
 import {
   checkVersion,
   releaseChangelog,
+  releaseNotes,
   setImageTags,
   setImageVersion,
   setLockVersions,
@@ -58,6 +59,12 @@ describe('the changelog', () => {
     expect(() => releaseChangelog(released, '0.3.0', '2026-12-02')).toThrow('nothing is unreleased');
     expect(() => releaseChangelog('# Changelog\n', '0.3.0', '2026-12-02')).toThrow('no heading');
   });
+});
+
+test('the notes are what the changelog has of the version, or of what is unreleased', () => {
+  expect(releaseNotes(CHANGELOG, '0.1.0')).toBe('- The first.\n');
+  expect(releaseNotes(CHANGELOG, '0.2.0')).toBe('### Added\n\n- A thing.\n');
+  expect(() => releaseNotes('# Changelog\n', '0.2.0')).toThrow('nothing of 0.2.0');
 });
 
 test('the last release is the first heading with a version', () => {
