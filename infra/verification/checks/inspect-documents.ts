@@ -4,7 +4,7 @@ import GithubSlugger from 'github-slugger';
 import { marked, type Token, type Tokens } from 'marked';
 
 /** Folders that git ignores, and git's own. */
-const SKIPPED = new Set(['.git', 'node_modules', '.tocsin', 'coverage']);
+const SKIPPED = new Set(['.git', 'node_modules', '.tocsin', 'coverage', 'dist']);
 const ABSOLUTE = /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i;
 const INDENTS = ['', '  ', '    ', '      '];
 /** A fenced block that quotes a file names it after its language: `nginx file=examples/nginx.conf`. */

@@ -1,0 +1,56 @@
+/**
+ * `npm run -s kubernetes -- --domain incidents.example.com --out DIR`: writes the manifests of an installation. README.md
+ * has the options.
+ */
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { ConfigError, withFileSettings } from '@tocsin/runtime';
+import { runScript } from '../run-script.ts';
+import { INGRESSES, type ManifestOptions, writeManifests } from './write-manifests.ts';
+
+/** @throws ConfigError naming the option */
+function chosen<Value extends string>(option: string, value: string, values: readonly Value[]): Value {
+  const found = values.find((each) => each === value);
+  if (found === undefined) throw new ConfigError(`--${option}: must be ${values.join(', ')}`);
+  return found;
+}
+
+function options(): ManifestOptions {
+  const { values } = parseArgs({
+    options: {
+      domain: { type: 'string' },
+      out: { type: 'string' },
+      image: { type: 'string' },
+      secrets: { type: 'string', default: 'generated' },
+      ingress: { type: 'string', default: 'ingress' },
+      'ingress-class': { type: 'string' },
+      set: { type: 'string', multiple: true, default: [] },
+    },
+  });
+  const { domain, out, image, 'ingress-class': ingressClass } = values;
+  if (domain === undefined || out === undefined) {
+    throw new ConfigError('usage: npm run -s kubernetes -- --domain incidents.example.com --out DIR');
+  }
+  const settings = values.set.map((pair) => {
+    const [, name, value] = /^([A-Z_]+)=(.*)$/s.exec(pair) ?? [];
+    if (name === undefined || value === undefined) throw new ConfigError(`--set: must be NAME=VALUE, not ${pair}`);
+    return [name, value] as const;
+  });
+  return {
+    domain,
+    out: path.resolve(out),
+    ...(image !== undefined && { image }),
+    secrets: chosen('secrets', values.secrets, ['generated', 'external']),
+    ingress: chosen('ingress', values.ingress, INGRESSES),
+    ...(ingressClass !== undefined && { ingressClass }),
+    settings: Object.fromEntries(settings),
+  };
+}
+
+await runScript(async () => {
+  const chosenOptions = options();
+  const steps = await writeManifests(chosenOptions, withFileSettings(process.env));
+  console.log(
+    ['', `in ${chosenOptions.out}, at the first roll-out and at every later one:`, ...steps].join('\n  ').trim(),
+  );
+});
