@@ -50,6 +50,8 @@ const digest = (value: unknown) => createHash('sha256').update(JSON.stringify(va
 export const composeFile = fileWithBlocks('docker-compose.yml', {
   'the databases of all apps': () => `x-databases: &databases\n${forEachApp((app) => `  ${databaseFile(app)}`)}`,
   'the apps': () => forEachApp(service),
+  'the addresses of all apps': () =>
+    forEachApp((app) => `${APPS[app].addressVariable}: http://${app}:${internalPort(app)}`),
   'the folders of the apps': () => forEachApp((app) => `- ${app}-secrets:/secrets/${app}`),
   'the passwords of the apps': () =>
     forEachApp((app) =>

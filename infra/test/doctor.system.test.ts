@@ -1,3 +1,8 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { QUEUES } from '@tocsin/contracts';
 import { type Knex, openDatabase } from '@tocsin/postgres';
@@ -5,7 +10,7 @@ import { generateSecretKeys } from '@tocsin/runtime';
 import { eventually, TEST_SECRET_KEYS, testServers } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
-import { type AppName, APPS } from '../apps.ts';
+import { APP_NAMES, type AppName, APPS } from '../apps.ts';
 import { runAdmin } from '../admin/run-admin.ts';
 import { sharedRoles } from '../verification/systems/database-urls.ts';
 import { running, runningSystem, temporaryFolder } from './running.ts';
@@ -227,6 +232,71 @@ describeWithServers('doctor', () => {
     expect(exitCode).toBe(1);
     await database('catalog')('dead_letters').delete();
     await database('custom-field')('migrations').where({ name: later.name }).delete();
+  });
+
+  test('says before an upgrade what the release needs of the system that runs', async () => {
+    const addresses = Object.fromEntries(
+      APP_NAMES.map((app) => [APPS[app].addressVariable, system.internalUrl(app)]),
+    ) as Record<string, string>;
+    const file = path.join(folder.path, 'settings');
+    const before = async (content: string, settings: Record<string, string> = addresses) => {
+      await writeFile(file, content);
+      return doctor(['--before-upgrade', '--settings', file], settings);
+    };
+    const ready = await before('RATE_LIMIT_PER_MINUTE=100\nTOCSIN_SECRET_KEYS_FILE=/run/keys\n');
+    expect({ ...ready, problems: withStatus(ready.checks, 'problem') }).toMatchObject({ exitCode: 0, problems: [] });
+    expect(ready.checks.map(({ check }) => check)).toEqual(
+      expect.arrayContaining(['versions', 'migrations', 'transactions', 'settings']),
+    );
+    expect(withStatus(ready.checks, 'ok')).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^versions: 5 processes run \d+\.\d+\.\d+$/),
+        'migrations: no migration is pending',
+        expect.stringMatching(/^settings: this release knows and accepts the 2 settings of /),
+      ]),
+    );
+
+    const older = createServer((_request, response) => response.end(JSON.stringify({ version: '0.0.9' }))).listen(0);
+    await once(older, 'listening');
+    const { migration_time, batch } = await database('incident')('migrations').orderBy('name', 'desc').first();
+    const index = '20261127100200_index_unhandled_alerts';
+    await database('incident')('migrations').whereIn('name', [index]).delete();
+    try {
+      const { port } = older.address() as AddressInfo;
+      const mixed = {
+        ...addresses,
+        CATALOG_URL: `${addresses['CATALOG_URL']},http://127.0.0.1:${port}`,
+        WEBHOOK_URL: '',
+      };
+      const found = await before('MAX_BODY_BYTES=x\nGONE_SETTING=1\n', mixed);
+      expect(found.exitCode).toBe(1);
+      expect(withStatus(found.checks, 'problem')).toEqual([
+        expect.stringMatching(
+          /^versions: processes of several releases run: .*0\.0\.9 \(catalog\): finish the last upgrade/,
+        ),
+        expect.stringMatching(/^settings: GONE_SETTING of .* is no setting of this release/),
+        expect.stringMatching(/^settings: .*MAX_BODY_BYTES/),
+      ]);
+      expect(withStatus(found.checks, 'unknown')).toEqual([
+        'versions: webhook is not asked: set WEBHOOK_URL as the services have it',
+      ]);
+      expect(withStatus(found.checks, 'note')).toEqual(
+        expect.arrayContaining([
+          expect.stringMatching(
+            new RegExp(
+              `^migrations: 1 migration of the schema incident will run: ${index}; their indexes need up to \\d+ MiB`,
+            ),
+          ),
+        ]),
+      );
+    } finally {
+      await database('incident')('migrations').insert({ name: index, batch, migration_time });
+      older.close();
+    }
+    expect(await doctor(['--before-upgrade', '--fix'])).toMatchObject({
+      exitCode: 2,
+      error: expect.stringContaining('--fix'),
+    });
   });
 
   test('finds a service that does not run, and repairs a queue that is missing', async () => {

@@ -16,7 +16,7 @@ import { SETTINGS_CHECK } from './settings-check.ts';
 import { STORAGE_CHECK } from './storage-check.ts';
 import { TIMELINE_CHECK } from './timeline-check.ts';
 
-const CHECKS: readonly Check[] = [
+export const CHECKS: readonly Check[] = [
   SETTINGS_CHECK,
   MIGRATION_CHECK,
   CLOCK_CHECK,
@@ -38,8 +38,9 @@ export interface DoctorLine {
   message: string;
 }
 
-/** Runs all checks, one after the other. With `fix` it repairs what can be repaired safely, and checks that again. */
+/** Runs checks, one after the other. With `fix` it repairs what can be repaired safely, and checks that again. */
 export async function runChecks(
+  checks: readonly Check[],
   target: Target,
   options: { fix: boolean; describeError: (error: unknown) => string },
 ): Promise<DoctorLine[]> {
@@ -53,7 +54,7 @@ export async function runChecks(
     }
   };
   const lines: DoctorLine[] = [];
-  for (const check of CHECKS) {
+  for (const check of checks) {
     let findings = await attempt(check);
     const repairs = findings.flatMap(({ repair }) => (repair === undefined ? [] : [repair]));
     if (options.fix && repairs.length > 0) {
