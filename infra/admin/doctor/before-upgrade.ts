@@ -165,7 +165,9 @@ const fileCheck = (file: string | undefined): Check => ({
     const settings = parseEnv(content) as Record<string, string>;
     const example = await readFile(path.join(ROOT, '.env.example'), 'utf8');
     const known = new Set(Array.from(example.matchAll(/^#?([A-Z][A-Z_]+)=/gm), ([, name = '']) => name));
-    const gone = Object.keys(settings).filter((name) => !known.has(name.replace(/_FILE$/, '')) && !known.has(name));
+    const gone = Object.keys(settings).filter(
+      (name) => !/^(?:COMPOSE|DOCKER)_/.test(name) && !known.has(name.replace(/_FILE$/, '')) && !known.has(name),
+    );
     const findings = [
       ...gone.map((name) =>
         problem(`${name} of ${shown} is no setting of this release: remove it, or correct its name`),
