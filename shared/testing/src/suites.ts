@@ -51,6 +51,10 @@ export const isInstalled = (program: string) => spawnSync(program, ['--version']
 /** A suite that needs an installed program. */
 export const describeWithProgram = (program: string): Suite => (isInstalled(program) ? describe : skipWithout(program));
 
+/** A suite that needs a Docker engine that runs. */
+export const describeWithDocker: Suite = (title, suite) =>
+  (spawnSync('docker', ['info']).status === 0 ? describe : skipWithout('docker'))(title, suite);
+
 /** A suite that needs RabbitMQ, Redis and installed programs. */
 export const describeWithServersAnd = (...programs: string[]): Suite => {
   const missing = programs.filter((program) => !isInstalled(program));
