@@ -165,10 +165,10 @@ test('each app has every setting that it reads, and each name leads to something
 test('the same again changes no file, also without the URL of the database', async () => {
   const { out, texts } = await write();
   expect((await write({}, {}, out)).texts).toEqual(texts);
-  const next = await write({ image: 'registry.example.com/tocsin:0.2.0' }, {}, out);
+  const next = await write({ image: 'images.example.com/tocsin:0.2.0' }, {}, out);
   expect(next.texts['secrets.yaml']).toBe(texts['secrets.yaml']);
   expect(next.texts['apps.yaml']?.match(/image: .*/g)).toEqual(
-    APP_NAMES.map(() => 'image: registry.example.com/tocsin:0.2.0'),
+    APP_NAMES.map(() => 'image: images.example.com/tocsin:0.2.0'),
   );
 });
 
@@ -217,7 +217,8 @@ describeWithProgram('kubectl')('kubectl', () => {
     const key = ({ kind, metadata }: Manifest) => `${kind} ${metadata.name}`;
     for (const name of ['.', 'migrate', 'admin']) {
       const { stdout } = spawnSync('kubectl', ['kustomize', path.join(ROOT, 'infra/kubernetes', name)]);
-      for (const expected of parseAllDocuments(stdout.toString()).map((document) => document.toJS()) as Manifest[]) {
+      for (const document of parseAllDocuments(stdout.toString())) {
+        const expected: Manifest = document.toJS();
         expect(manifests.find((each) => key(each) === key(expected))).toEqual(expected);
       }
     }
