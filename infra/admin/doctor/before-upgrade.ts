@@ -7,6 +7,7 @@ import { ConfigError, type Environment, generateSecretKeys } from '@tocsin/runti
 import { APP_NAMES, type AppName, APPS, readRecorded } from '../../apps.ts';
 import { ROOT } from '../../environment.ts';
 import { ignoreMissing } from '../../missing-files.ts';
+import { readText } from '../read-input.ts';
 import { type Check, count, type Finding, note, ok, problem, some, unknown } from './check.ts';
 
 /** Milliseconds for the answer of a process. */
@@ -156,12 +157,10 @@ const LOCK_CHECK: Check = {
 const fileCheck = (file: string | undefined): Check => ({
   name: 'settings',
   run: async () => {
-    const shown = file ?? '.env';
-    const content = await readFile(file ?? path.join(ROOT, '.env'), 'utf8').catch(ignoreMissing);
-    if (content === undefined) {
-      const message = `${shown} does not exist: name the file with the settings by --settings`;
-      return [file === undefined ? note(message) : problem(message)];
-    }
+    const shown = file === '-' ? 'standard input' : (file ?? '.env');
+    const content =
+      file === undefined ? await readFile(path.join(ROOT, '.env'), 'utf8').catch(ignoreMissing) : await readText(file);
+    if (content === undefined) return [note('there is no .env: name the file with the settings by --settings')];
     const settings = parseEnv(content) as Record<string, string>;
     const example = await readFile(path.join(ROOT, '.env.example'), 'utf8');
     const known = new Set(Array.from(example.matchAll(/^#?([A-Z][A-Z_]+)=/gm), ([, name = '']) => name));

@@ -20,7 +20,10 @@ export const doctorCommand: Command = {
   flags: {
     fix: { help: 'repair what can be repaired safely' },
     'before-upgrade': { help: 'say what this release needs of the installation of the release before; reads only' },
-    settings: { value: 'FILE', help: 'with --before-upgrade: the settings of the installation; default: .env' },
+    settings: {
+      value: 'FILE',
+      help: 'with --before-upgrade: the settings of the installation; - reads standard input; default: .env',
+    },
   },
   table: {
     rows: 'checks',
