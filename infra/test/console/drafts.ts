@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '@tocsin/testing';
 import type { Page } from 'playwright-core';
 import { CLEAN, type Console, findings, OWNER } from './harness.ts';
 import { type Provider, withProvider } from './provider.ts';
@@ -34,7 +35,8 @@ export function testDrafts(console: Console, provider: Provider): void {
     expect(await began(page).first().inputValue()).toBe('2026-03-01T10:00');
     expect(await page.getByLabel('Text of the event').inputValue()).toBe('A better text');
     expect(await page.getByLabel('Impact summary').inputValue()).toBe('Nobody can pay');
-    expect(await page.getByRole('combobox', { name: 'Lead' }).inputValue()).not.toBe('');
+    // The people arrive after the page.
+    await eventually(async () => (await page.getByRole('combobox', { name: 'Lead' }).inputValue()) !== '');
   };
 
   test('survive other pages, Back, a reload, the end of the session and both ways to sign in again', async () => {
@@ -122,7 +124,7 @@ export function testDrafts(console: Console, provider: Provider): void {
     await page.getByRole('article').getByText('The mast is down again').waitFor();
     const { events } = (await client().get(`/api/v1/incidents/${id}/timeline`)).body;
     expect(events.map(({ body }: { body: string }) => body)).toEqual(['The mast is down again']);
-    expect(await page.getByLabel('Write to the timeline').inputValue()).toBe('');
+    await eventually(async () => (await page.getByLabel('Write to the timeline').inputValue()) === '');
   });
 
   test('of a dialogue come back until they are cancelled; a refusal stands at its field until that is mended', async () => {

@@ -54,9 +54,26 @@ describeWithOwnRabbitMq('during a long outage', () => {
   });
 
   let isShortOfMemory = false;
+  /** Waits until the broker blocks who publishes, which is after the command has ended. */
   const raiseMemoryAlarm = async (raise: boolean) => {
     isShortOfMemory = raise;
     await rabbitMq.control('set_vm_memory_high_watermark', raise ? '0' : '0.6');
+    if (!raise) return;
+    const publishing = await connect(rabbitMq.url);
+    let isBlocked = false;
+    publishing.on('blocked', () => {
+      isBlocked = true;
+    });
+    const probe = await publishing.createChannel();
+    await eventually(
+      () => {
+        probe.publish('', 'nobody', Buffer.from(''));
+        return isBlocked;
+      },
+      { what: 'a blocked connection' },
+    );
+    // Is not answered before the alarm is over.
+    void publishing.close();
   };
 
   /** Resolves after the broker's consumer timeout has expired this many times for a test consumer. */

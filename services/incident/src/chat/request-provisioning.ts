@@ -1,14 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { invalidRequest, normaliseList, invalidState } from '@tocsin/http';
+import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { type Caller, eventOrigin } from '@tocsin/resources';
 import { slugify } from './domain/channel-name.ts';
-import type { IncidentProperties } from '../incidents/domain/incident.ts';
+import type { Incident, IncidentProperties } from '../incidents/domain/incident.ts';
 import { channelUpdateStore } from './store/channel-update-store.ts';
 import { type NewProvisioning, provisioningStore } from './store/provisioning-store.ts';
 import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
-import { emptyProvisioning, type Provisioning, type StepKey, WORK_KEYS, type WorkKey } from './domain/provisioning.ts';
+import {
+  emptyProvisioning,
+  type Provisioning,
+  type StepKey,
+  WORK_KEYS,
+  type WorkKey,
+  type WorkProgress,
+} from './domain/provisioning.ts';
 import { incidentStore } from '../incidents/store/incident-store.ts';
 
 /** What commands that request provisioning need. */
@@ -61,6 +69,19 @@ export function requestedProvisioning(
   return { ...eventOrigin(caller), marker, usergroups, steps, now };
 }
 
+/** The background work of an incident in the chat. */
+export interface ChatWork {
+  provisioning: Provisioning;
+  /** The messages in the channel; undefined if none was ever due. */
+  updates: WorkProgress | undefined;
+}
+
+/** Reads the work, in a command's own transaction: a response must not depend on a statement after the commit. */
+export const readChatWork = async (db: Knex, incident: Pick<Incident, 'id' | 'createdAt'>): Promise<ChatWork> => ({
+  provisioning: (await provisioningStore(db).find(incident.id)) ?? emptyProvisioning(incident),
+  updates: await channelUpdateStore(db).find(incident.id),
+});
+
 interface RequestCommand extends Caller {
   id: number;
   /** Default: that of the incident. */
@@ -77,10 +98,10 @@ interface RequestCommand extends Caller {
 export async function requestProvisioning(
   dependencies: ProvisioningCommandDependencies,
   command: RequestCommand,
-): Promise<Provisioning> {
+): Promise<ChatWork> {
   const { principal, id, usergroups } = command;
   const { workspace } = principal;
-  const provisioning = await runCommand(dependencies, {
+  const requested = await runCommand(dependencies, {
     workspace,
     transaction: async (trx) => {
       const incidents = incidentStore(trx, workspace.id);
@@ -93,13 +114,13 @@ export async function requestProvisioning(
       const shortTitle = shortTitleSlug(text, { required: workspace.short_title_required });
       const chat = { shortTitle, createChannel: true, usergroups };
       await incidents.setShortTitle(id, shortTitle);
-      const requested = requestedProvisioning(command, { chat, incident, now: dependencies.clock.now() });
-      await store.add({ incidentId: id, workspaceId: workspace.id }, requested as NewProvisioning);
-      return store.find(id);
+      const provisioning = requestedProvisioning(command, { chat, incident, now: dependencies.clock.now() });
+      await store.add({ incidentId: id, workspaceId: workspace.id }, provisioning as NewProvisioning);
+      return readChatWork(trx, incident);
     },
   });
   dependencies.wakeProvisioner();
-  return provisioning as Provisioning;
+  return requested;
 }
 
 interface RetryCommand extends Caller {
@@ -115,10 +136,10 @@ interface RetryCommand extends Caller {
 export async function retryProvisioning(
   dependencies: ProvisioningCommandDependencies,
   command: RetryCommand,
-): Promise<Provisioning> {
+): Promise<ChatWork> {
   const { principal, id, steps: keys = WORK_KEYS } = command;
   const { workspace } = principal;
-  const provisioning = await runCommand(dependencies, {
+  const retried = await runCommand(dependencies, {
     workspace,
     transaction: async (trx) => {
       const incident = await incidentStore(trx, workspace.id).getForUpdate(id);
@@ -129,13 +150,13 @@ export async function retryProvisioning(
       const retriesMessages = keys.includes('channel_updates') && (await channelUpdateStore(trx).retry(id, now));
       if ((await store.retry(id, steps, now)) === 0 && !retriesMessages)
         throw invalidState('No step of the provisioning has failed');
-      const retried = (await store.find(id)) ?? emptyProvisioning(incident);
-      const channel = retried.steps.find(({ key }) => key === 'slack_channel')?.status;
+      const work = await readChatWork(trx, incident);
+      const channel = work.provisioning.steps.find(({ key }) => key === 'slack_channel')?.status;
       // Invitations wait for the channel unless a channel is linked already.
       if (incident.slackChannelId === '' && channel === 'pending') await store.makeWait(id, 'invite_usergroups');
-      return retried;
+      return work;
     },
   });
   dependencies.wakeProvisioner();
-  return provisioning;
+  return retried;
 }

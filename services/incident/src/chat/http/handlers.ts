@@ -1,26 +1,23 @@
 import { type ChannelDependencies, previewChannelName, setChannelName } from '../channel-name.ts';
 import { toRequestedName, type ProvisioningWire } from './wire.ts';
 import type { ChatApi } from './contracts.ts';
-import { emptyProvisioning, overallStatus, type Provisioning, type WorkProgress } from '../domain/provisioning.ts';
+import { overallStatus, type WorkProgress } from '../domain/provisioning.ts';
 import { incidentStore } from '../../incidents/store/incident-store.ts';
-import { channelUpdateStore } from '../store/channel-update-store.ts';
-import { provisioningStore } from '../store/provisioning-store.ts';
 import {
+  type ChatWork,
   type ProvisioningCommandDependencies,
+  readChatWork,
   requestProvisioning,
   retryProvisioning,
 } from '../request-provisioning.ts';
 
 export function chatHandlers(dependencies: ChannelDependencies & ProvisioningCommandDependencies): ChatApi {
   const { database } = dependencies;
-  const reply = async (provisioning: Provisioning) => {
-    const updates = await channelUpdateStore(database).find(provisioning.incidentId);
-    return { body: { provisioning: provisioningView(provisioning, updates) } };
-  };
+  const reply = (work: ChatWork) => ({ body: { provisioning: provisioningView(work) } });
   return {
     getIncidentProvisioning: async ({ principal, params: { id } }) => {
       const incident = await incidentStore(database, principal.workspace.id).get(id);
-      return reply((await provisioningStore(database).find(id)) ?? emptyProvisioning(incident));
+      return reply(await readChatWork(database, incident));
     },
 
     requestIncidentProvisioning: async ({ principal, requestId, params: { id }, body }) => {
@@ -29,9 +26,8 @@ export function chatHandlers(dependencies: ChannelDependencies & ProvisioningCom
       return reply(await requestProvisioning(dependencies, command));
     },
 
-    retryIncidentProvisioning: async ({ principal, requestId, params: { id }, body: { steps } }) => {
-      return reply(await retryProvisioning(dependencies, { principal, requestId, id, steps }));
-    },
+    retryIncidentProvisioning: async ({ principal, requestId, params: { id }, body: { steps } }) =>
+      reply(await retryProvisioning(dependencies, { principal, requestId, id, steps })),
 
     previewIncidentChannelName: async ({ principal, requestId, params: { id }, body }) => {
       const requested = toRequestedName(body);
@@ -61,10 +57,8 @@ const progressView = ({ status, attempts, errorCode, updatedAt }: WorkProgress) 
   updated_at: updatedAt,
 });
 
-function provisioningView(
-  { incidentId, steps, createdAt }: Provisioning,
-  updates: WorkProgress | undefined,
-): ProvisioningWire {
+function provisioningView({ provisioning, updates }: ChatWork): ProvisioningWire {
+  const { incidentId, steps, createdAt } = provisioning;
   return {
     incident_id: incidentId,
     status: overallStatus(steps),
