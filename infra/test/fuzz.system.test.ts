@@ -11,7 +11,7 @@ import { running, runningSystem } from './running.ts';
 import { allows, type Known, validatorOf, validBodies } from './valid-bodies.ts';
 
 /** In total. */
-const REQUESTS = 5_000;
+const REQUESTS = 3_000;
 const AT_ONCE = 8;
 /** The accepted statuses. All apps are running, so 503 is a failure as well. */
 const GOOD = new Set([200, 201, 202, 204, 400, 403, 404, 405, 409, 412, 413, 415, 428, 431]);
