@@ -1,6 +1,6 @@
 import { buildPage, type Cursors, type Json, type Page, type CursorScope } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
-import { readWhole } from '@tocsin/resources';
+import { type Listed, readWhole } from '@tocsin/resources';
 import { type MrrProjection, mrrProjection } from '../configuration/domain/exchange-rates.ts';
 import { type StatusCounts, statusCounts } from './domain/list-statuses.ts';
 import type { IncidentVersion } from '../incidents/store/incident-row.ts';
@@ -15,18 +15,20 @@ import { type QueryRequest, resolveQuery } from './resolve-query.ts';
 import type { IncidentQuery } from './store/query.ts';
 import type { KeysetPosition, SortSegment } from './store/segments.ts';
 
-interface ListRequest<Wire> extends QueryRequest {
+interface ListRequest<Rendered, Wire> extends QueryRequest {
   /** The path of the list, to which its cursors are bound. */
   path: string;
   cursor: string | undefined;
   limit: number;
   includeCounts: boolean;
-  /** Renders an incident, which is only its version if `isRendered` says that this is enough. */
-  view: (incident: IncidentVersion | VersionedIncident) => Json<Wire>;
+  view: (incident: Rendered | VersionedIncident) => Json<Wire>;
 }
 
-/** An incident of a page; it is read if it is neither rendered nor large. */
-type ListedIncident = PositionedIncident & { read: VersionedIncident | undefined };
+/** What is rendered already of an incident in this version. */
+type FindRendered<Rendered> = (version: IncidentVersion) => Rendered | undefined;
+
+/** An incident of a page; it is rendered or read unless it is large. */
+type ListedIncident<Rendered> = PositionedIncident & { known: Rendered | VersionedIncident | undefined };
 
 export interface IncidentList<Wire> {
   page: Page<Wire>;
@@ -42,9 +44,9 @@ export interface IncidentList<Wire> {
  * Reads one page of a list of incidents, and the counts that come with it (contract: Incident lists).
  * @throws DomainError `invalid_request` or `unknown_field` naming the parameter
  */
-export async function listIncidents<Wire>(
-  dependencies: RetryDependencies & { cursors: Cursors; isRendered: (version: IncidentVersion) => boolean },
-  request: ListRequest<Wire>,
+export async function listIncidents<Rendered extends IncidentVersion, Wire>(
+  dependencies: RetryDependencies & { cursors: Cursors; findRendered: FindRendered<Rendered> },
+  request: ListRequest<Rendered, Wire>,
 ): Promise<IncidentList<Wire>> {
   const { database } = dependencies;
   const { workspace, limit, now } = request;
@@ -55,9 +57,9 @@ export async function listIncidents<Wire>(
 
   const { statuses, exchangeRates } = query.configuration;
   const prefiltered = await prefilterByRevenue(database, query);
-  const { isRendered } = dependencies;
+  const { findRendered } = dependencies;
   const [{ listed, searchedUntil }, { restricted, byStatus }, seen] = await Promise.all([
-    readRows(database, prefiltered, { segments, after, limit, isRendered }),
+    readRows(database, prefiltered, { segments, after, limit, findRendered }),
     readCounts(database, prefiltered, { includeStatuses: request.includeCounts }),
     exchangeRates.size === 0 ? [] : mrrCurrencies(database, workspace.id).list(),
   ]);
@@ -65,12 +67,12 @@ export async function listIncidents<Wire>(
     listed,
     limit,
     whole: (rows) =>
-      readWhole<IncidentVersion | VersionedIncident>(
-        rows.map(({ read, ...row }) => {
-          if (read !== undefined) return { ...read, largeWeight: null };
-          // What is no longer kept is read as a large incident is.
-          return isRendered(row) ? row : { ...row, largeWeight: row.largeWeight ?? 0 };
-        }),
+      readWhole<Rendered | VersionedIncident>(
+        rows.map(({ id, known, largeWeight }) =>
+          known === undefined
+            ? ({ id, largeWeight: largeWeight ?? 0 } as Listed<VersionedIncident>)
+            : { ...known, largeWeight: null },
+        ),
         incidentStore(database, workspace.id).readVersioned,
       ),
     view: request.view,
@@ -90,20 +92,22 @@ export async function listIncidents<Wire>(
  * Reads a page, and those of its incidents that are not rendered. If one of them has changed in between, it may no longer
  * belong to the page, so both are read again, from one snapshot.
  */
-async function readRows(
+async function readRows<Rendered extends IncidentVersion>(
   database: Knex,
   prefiltered: PrefilteredQuery,
-  options: Parameters<typeof readPage>[2] & { isRendered: (version: IncidentVersion) => boolean },
-): Promise<{ listed: ListedIncident[] } & Pick<ListedPage, 'searchedUntil'>> {
-  const { isRendered, ...page } = options;
+  options: Parameters<typeof readPage>[2] & { findRendered: FindRendered<Rendered> },
+): Promise<{ listed: ListedIncident<Rendered>[] } & Pick<ListedPage, 'searchedUntil'>> {
+  const { findRendered, ...page } = options;
   const read = async (db: Knex) => {
     const { listed, searchedUntil } = await readPage(db, prefiltered, page);
-    const missing = listed.filter((row) => row.largeWeight === null && !isRendered(row));
+    const rendered = new Map(listed.map((row) => [row.id, findRendered(row)]));
+    const missing = listed.filter((row) => row.largeWeight === null && rendered.get(row.id) === undefined);
     const { readVersioned } = incidentStore(db, prefiltered.query.workspaceId);
     const incidents = missing.length === 0 ? [] : await readVersioned(missing.map(({ id }) => id));
     const byId = new Map(incidents.map((incident) => [incident.id, incident]));
     const isUnchanged = missing.every(({ id, xmin }) => byId.get(id)?.xmin === xmin);
-    return { isUnchanged, searchedUntil, listed: listed.map((row) => ({ ...row, read: byId.get(row.id) })) };
+    const known = listed.map((row) => ({ ...row, known: rendered.get(row.id) ?? byId.get(row.id) }));
+    return { isUnchanged, searchedUntil, listed: known };
   };
   const first = await read(database);
   if (first.isUnchanged) return first;

@@ -29,3 +29,13 @@ test('kept JSON takes the memory that is counted, and none of what the process n
   expect(rendered.keeps(1)).toBe(true);
   expect(taken).toBeLessThan(1.5 * bytes);
 });
+
+test('what a list has found is shown although another request keeps a later version meanwhile', () => {
+  const rendered = renderedIncidents();
+  const first = { ...anIncident({ id: 1, title: 'First' }), revision: 1, xmin: '1' };
+  const shown = String(rendered.json(first, NOW));
+  const found = rendered.find({ id: 1, revision: 1, xmin: '1' });
+  rendered.json({ ...first, title: 'Second', revision: 2, xmin: '2' }, NOW);
+  expect(rendered.find({ id: 1, revision: 1, xmin: '1' })).toBeUndefined();
+  expect(found && String(rendered.json(found, NOW))).toBe(shown);
+});

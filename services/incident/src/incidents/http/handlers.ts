@@ -34,7 +34,7 @@ export function incidentHandlers(dependencies: CommandDependencies & { rendered:
         };
       }
       const version = rendered.keeps(id) ? await store.getVersion(id) : undefined;
-      const incident = version !== undefined && rendered.has(version) ? version : await store.get(id);
+      const incident = (version && rendered.find(version)) ?? (await store.get(id));
       return { body: { incident: rendered.json(incident, clock.now()) }, revision: incident.revision };
     },
 

@@ -13,14 +13,14 @@ const MAX_BYTES = 16_384;
 
 /** The JSON of incidents, which is the same for a version but for the duration of an open incident. */
 export interface RenderedIncidents {
-  has(version: IncidentVersion): boolean;
+  /** Undefined if this version is not kept. What is found stays valid if it is no longer kept. */
+  find(version: IncidentVersion): RenderedIncident | undefined;
   /** Whether it has some version of an incident. */
   keeps(id: number): boolean;
-  /** @param incident may be only its version if `has` says so */
-  json(incident: IncidentVersion | VersionedIncident, now: Instant): Json<IncidentWire>;
+  json(incident: RenderedIncident | VersionedIncident, now: Instant): Json<IncidentWire>;
 }
 
-interface Rendered extends IncidentVersion {
+export interface RenderedIncident extends IncidentVersion {
   /** Without the duration. */
   json: Buffer;
   /** Where the duration belongs. */
@@ -31,21 +31,21 @@ interface Rendered extends IncidentVersion {
 type DurationTimes = Parameters<typeof durationSeconds>[0];
 
 export function renderedIncidents(): RenderedIncidents {
-  const kept = boundedCache<number, Rendered>({
+  const kept = boundedCache<number, RenderedIncident>({
     bytes: KEPT_BYTES,
     sizeOf: ({ json }) => ENTRY_BYTES + json.length,
   });
-  const find = ({ id, revision, xmin }: IncidentVersion): Rendered | undefined => {
+  const find = ({ id, revision, xmin }: IncidentVersion): RenderedIncident | undefined => {
     const rendered = kept.get(id);
     return rendered?.revision === revision && rendered.xmin === xmin ? rendered : undefined;
   };
   return {
-    has: (version) => find(version) !== undefined,
+    find,
     keeps: (id) => kept.has(id),
     json: (incident, now) => {
+      if ('json' in incident) return withDuration(incident, now);
       const found = find(incident);
       if (found !== undefined) return withDuration(found, now);
-      if (!isWhole(incident)) throw new Error('an incident that is not kept was not read');
       const rendered = render(incident, now);
       if (rendered.json.length <= MAX_BYTES) kept.set(incident.id, rendered);
       return withDuration(rendered, now);
@@ -53,9 +53,7 @@ export function renderedIncidents(): RenderedIncidents {
   };
 }
 
-const isWhole = (incident: IncidentVersion | VersionedIncident): incident is VersionedIncident => 'title' in incident;
-
-function render(incident: VersionedIncident, now: Instant): Rendered {
+function render(incident: VersionedIncident, now: Instant): RenderedIncident {
   const { id, revision, xmin, impactStartedAt, firstReportedAt, createdAt, recoveredAt, endedAt } = incident;
   const view = incidentView(incident, now);
   const text = JSON.stringify(view);
@@ -79,7 +77,7 @@ function render(incident: VersionedIncident, now: Instant): Rendered {
   };
 }
 
-function withDuration({ json, durationAt, times }: Rendered, now: Instant): Buffer {
+function withDuration({ json, durationAt, times }: RenderedIncident, now: Instant): Buffer {
   const seconds = Buffer.from(String(durationSeconds(times, now)));
   return Buffer.concat([json.subarray(0, durationAt), seconds, json.subarray(durationAt)]);
 }

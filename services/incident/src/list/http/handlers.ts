@@ -37,7 +37,7 @@ const listHandler =
     const { clock, rendered } = dependencies;
     const now = clock.now();
     const { page, ...rest } = await listIncidents(
-      { ...dependencies, isRendered: rendered.has },
+      { ...dependencies, findRendered: rendered.find },
       { ...list, workspace, parameters, cursor, limit, includeCounts, now, view: (each) => rendered.json(each, now) },
     );
     const { rows, pagination } = page;
