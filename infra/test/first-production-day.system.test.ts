@@ -96,7 +96,7 @@ describeWithDocker('its commands', () => {
         env,
       );
       try {
-        const { code, output } = await run(script.replace('PROXY_TLS=you@example.com', 'PROXY_TLS=internal'), env);
+        const { code, output } = await run(script.replaceAll('PROXY_TLS=you@example.com', 'PROXY_TLS=internal'), env);
         expect([code, code === 0 ? '' : output.slice(-5_000)]).toEqual([0, '']);
         for (const shown of ['/app/', 'INC-1', 'restored 1 workspaces and 1 incidents', 'no migration is pending']) {
           expect(output).toContain(shown);
