@@ -23,6 +23,11 @@ export interface ManifestOptions {
 
 /** The domain that the examples and the settings have. */
 const EXAMPLE_DOMAIN = 'tocsin.example.com';
+/** Where the class of the controller stands, and what the examples have there. */
+const CLASSES = {
+  ingress: { field: 'ingressClassName', example: 'nginx' },
+  'gateway-api': { field: 'gatewayClassName', example: 'REPLACE' },
+};
 const KEPT = 'kept';
 const DOMAIN = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/;
 
@@ -51,13 +56,13 @@ export async function writeManifests(options: ManifestOptions, env: Environment)
     files.set(file, text(documents));
   }
   if (options.ingress !== 'none') {
-    const example = (await read(`examples/${options.ingress}.yaml`)).replaceAll(EXAMPLE_DOMAIN, domain);
-    const name = options.ingress === 'ingress' ? 'ingressClassName: nginx' : 'gatewayClassName: REPLACE';
-    if (options.ingress === 'gateway-api' && options.ingressClass === undefined) {
+    const { field, example } = CLASSES[options.ingress];
+    const ingressClass = options.ingressClass ?? (options.ingress === 'ingress' ? example : undefined);
+    if (ingressClass === undefined) {
       throw new ConfigError('--ingress-class: the Gateway API needs the class of its controller');
     }
-    const ofClass = `${name.split(':')[0]}: ${options.ingressClass ?? 'nginx'}`;
-    files.set('ingress.yaml', example.replace(name, ofClass));
+    const manifests = (await read(`examples/${options.ingress}.yaml`)).replaceAll(EXAMPLE_DOMAIN, domain);
+    files.set('ingress.yaml', manifests.replace(`${field}: ${example}`, `${field}: ${ingressClass}`));
   }
 
   const steps = ['kubectl apply -f settings.yaml'];
