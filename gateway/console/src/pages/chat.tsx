@@ -24,13 +24,12 @@ const INTERVAL = 3_000;
 export function Chat({ incident, canEdit }: { incident: Incident; canEdit: boolean }) {
   const path = `/incidents/${incident.id}/provisioning`;
   const first = useGet<{ provisioning: Provisioning }>(path);
-  const isUnderWay = UNDER_WAY.includes(first.data?.provisioning.status ?? '');
-  useGet(path, { enabled: isUnderWay, every: INTERVAL });
-  const retry = useWrite(path);
   const { status, steps = [], channel_updates: updates } = first.data?.provisioning ?? {};
+  const shown = [...steps, ...(updates ? [{ key: 'channel_updates', ...updates }] : [])];
+  useGet(path, { enabled: shown.some((step) => UNDER_WAY.includes(step.status)), every: INTERVAL });
+  const retry = useWrite(path);
   if (status === undefined) return null;
   if (status === 'not_requested' && !updates) return canEdit ? <RequestChannel incident={incident} /> : null;
-  const shown = [...steps, ...(updates ? [{ key: 'channel_updates', ...updates }] : [])];
   const hasFailed = shown.some((step) => step.status === 'failed');
   return (
     <Card
