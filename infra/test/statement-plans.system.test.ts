@@ -68,14 +68,6 @@ const ALLOWED: { statement: RegExp; reads: string; reason: string }[] = [
     reads: 'replica_versions',
     reason: 'a migration has all replicas read again, once',
   },
-  ...['incidents', 'incident_values', 'timeline_events', 'timeline_groups', 'follow_ups'].map((table) => ({
-    statement: new RegExp(
-      `^select .* from "${table}" where \\(.*is_folded\\(.* limit \\$\\d+ for update skip locked$`,
-      's',
-    ),
-    reads: `${table} by ${table}_to_fold`,
-    reason: 'the index has only the rows that it changes and that leave the index by that, a hundred at once (ADR 68)',
-  })),
 ];
 
 /** `METHOD path` of every public operation. */

@@ -23,10 +23,6 @@ import { chats, type ChatTimeout, chatTokenRotation } from './chat/chats.ts';
 import { startProvisioner } from './chat/provisioner.ts';
 import { replicas } from './replicas/replicas.ts';
 import { workspaceStorage } from './storage/workspace-storage.ts';
-import { refoldFollowUps } from './follow-ups/store/follow-up-store.ts';
-import { refoldIncidents } from './incidents/store/incident-row.ts';
-import { refoldEvents, refoldGroups } from './timeline/store/timeline-row.ts';
-import { refoldValues } from './values/store/value-row.ts';
 
 /** Replacements for the service's dependencies, for the embedded mode and tests. */
 export interface Overrides extends ServiceOverrides {
@@ -125,11 +121,6 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
         work: async () => sweepKeyStorage(database, base.limits.idempotencyHours),
       },
       { name: 'deleting old notifications of alerts', work: async () => sweepAlerts(database) },
-      { name: 'folding texts of incidents again', work: refoldIncidents(database) },
-      { name: 'folding texts of values again', work: refoldValues(database) },
-      { name: 'folding texts of timelines again', work: refoldEvents(database) },
-      { name: 'folding names of timeline groups again', work: refoldGroups(database) },
-      { name: 'folding texts of follow-ups again', work: refoldFollowUps(database) },
       {
         name: 'rotating the encryption of chat tokens',
         work: chatTokenRotation({ chats: dependencies.chats, log, metrics }),

@@ -1,13 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { fold } from '@tocsin/contracts';
-import { type Client, eventually } from '@tocsin/testing';
-import { configure } from '../configure.ts';
+import type { Client } from '@tocsin/testing';
 import { freshWorkspace } from '../fields.ts';
 import { serviceForFile } from '../service.ts';
 
 const LIST = '/api/v1/incidents';
 
-const service = await serviceForFile({ firstRunWithin: 1, taskInterval: 50 });
+const service = await serviceForFile();
 
 let workspaces = 9_000;
 const newWorkspace = () => service.as({ workspace: { id: (workspaces += 1) } });
@@ -57,87 +55,6 @@ test.each(PAIRS)('%s is found by %s wherever text is searched', async (written, 
     expect({ query, found: body.events?.length }).toEqual({ query, found: 1 });
   }
 });
-
-/** As an earlier release folded. */
-const foldedBefore = (text: string) => text.toUpperCase().toLowerCase().replaceAll('ς', 'σ');
-
-test.each(PAIRS)(
-  'what an earlier release has stored of %s is folded again and found by %s',
-  async (written, searched) => {
-    const workspace = freshWorkspace(service);
-    const { id, client } = workspace;
-    const { knex: database } = service;
-    await configure(database, id, { timeline_groups: [{ id: 1, name: written }] });
-    const field = await workspace.define({ slug: 'note' });
-    const choice = await workspace.define({ slug: 'choice', field_type: 'select', config: { options: [written] } });
-    const path = await workspace.declare({ note: written, choice: written });
-    const at = { 'If-Service-Resource-Version': '1' };
-    await client.patch(
-      path,
-      { title: written, regions: ['eu', written], service: written, impact_summary: written },
-      at,
-    );
-    await client.post(`${path}/timeline`, { body: written, tags: [written], type: written, group_id: 1 });
-    const before = (await client.get(path)).body;
-    const old = foldedBefore(written);
-    const own = { workspace_id: id };
-    await database('incidents')
-      .where(own)
-      .update({
-        ...{
-          title_folded: old,
-          impact_summary_folded: null,
-          service_folded: old,
-          region_keys: [`${id} eu`, `${id} ${old}`],
-        },
-      });
-    await database('incident_values')
-      .where({ ...own, field_id: field.id })
-      .update({ text_folded: old, text_grams: [] });
-    await database('incident_values')
-      .where({ ...own, field_id: choice.id })
-      .update({ text_folded: old });
-    await database('timeline_events')
-      .where(own)
-      .update({
-        ...{ type_folded: old, tags_folded: [old], texts_folded: ['', old, '', old] },
-      });
-    await database('timeline_groups').where(own).update({ name_folded: old });
-
-    const ask = encodeURIComponent(searched);
-    const filter = (slug: string, operator: string) =>
-      `custom_filter=${encodeURIComponent(JSON.stringify({ slug, operator, value: searched }))}`;
-    const queries = [
-      ...[`q=${ask}`, `region=${ask}`, `service=${encodeURIComponent(written)}`, filter('note', 'contains')].map(
-        (query) => `${LIST}?${query}`,
-      ),
-      ...[`q=${ask}`, `tag=${ask}`, `type_or_source=${ask}`].map((query) => `${path}/timeline?${query}`),
-    ];
-    for (const query of queries) {
-      await eventually(
-        async () => {
-          const { body } = await client.get(query);
-          return (body.incidents ?? body.events).length === 1;
-        },
-        { what: query },
-      );
-    }
-    const [group, { text_folded }] = [
-      await eventually(async () =>
-        database('timeline_groups')
-          .where({ ...own, name_folded: fold(written) })
-          .first('id'),
-      ),
-      await database('incident_values')
-        .where({ ...own, field_id: choice.id })
-        .first('text_folded'),
-    ];
-    expect([group, text_folded]).toEqual([{ id: 1 }, fold(written)]);
-    // It is no change of the incident.
-    const { incident } = (await client.get(path)).body;
-    expect(incident).toEqual({ ...before.incident, duration_seconds: incident.duration_seconds });
-  },
-);
 
 test('q finds what an earlier release wrote, which has no folded copies', async () => {
   const client = newWorkspace();

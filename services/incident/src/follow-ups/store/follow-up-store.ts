@@ -2,7 +2,6 @@ import { fold } from '@tocsin/contracts';
 import { notFound } from '@tocsin/http';
 import { type Knex, type PreparedStatement, runPrepared } from '@tocsin/postgres';
 import { column, type ColumnsOf, insertOf, listedColumns, rowMapping } from '@tocsin/resources';
-import { refolding } from '../../shared/store/refold.ts';
 import type { FollowUp } from '../domain/follow-up.ts';
 
 const COLUMNS = {
@@ -35,14 +34,10 @@ export const LISTED_FOLLOW_UP_COLUMNS = listedColumns({
   large: { description: 'text' },
 });
 
-const foldedColumns = ({ title, description }: Pick<FollowUp, 'title' | 'description'>) => ({
-  texts_folded: [title, description].map(fold),
-});
-
 /** The values of a row, by column. */
 export const toFollowUpColumns = (workspaceId: number, followUp: FollowUp): Record<string, unknown> => ({
   ...mapping.toRow(followUp),
-  ...foldedColumns(followUp),
+  texts_folded: [followUp.title, followUp.description].map(fold),
   workspace_id: workspaceId,
 });
 
@@ -91,12 +86,3 @@ export function followUpStore(db: Knex, workspaceId: number) {
     },
   };
 }
-
-export const refoldFollowUps = (database: Knex) =>
-  refolding<Pick<FollowUp, 'id' | 'title' | 'description'>>(database, {
-    table: 'follow_ups',
-    key: ['id'],
-    columns: ['title', 'description'],
-    isToFold: 'not is_folded(texts_folded)',
-    fold: foldedColumns,
-  });

@@ -1,9 +1,8 @@
 import { type Column, type ColumnsOf, listedColumns, rowMapping } from '@tocsin/resources';
 import { fold, foldedKey } from '@tocsin/contracts';
-import type { Knex } from '@tocsin/postgres';
+
 import type { Incident } from '../domain/incident.ts';
 import { STORED } from '../domain/property-sets.ts';
-import { refolding } from '../../shared/store/refold.ts';
 
 /** The columns of `incidents` that hold an incident. */
 export const INCIDENT_TABLE = Object.fromEntries(
@@ -72,23 +71,3 @@ export function toListColumns({
     }),
   };
 }
-
-interface Row {
-  id: number;
-  workspace_id: number;
-  title: string;
-  impact_summary: string;
-  service: string;
-  regions: string[];
-}
-
-export const refoldIncidents = (database: Knex) =>
-  refolding<Row>(database, {
-    table: 'incidents',
-    key: ['id'],
-    columns: ['workspace_id', 'title', 'impact_summary', 'service', 'regions'],
-    isToFold: `title_folded is null or impact_summary_folded is null
-      or not is_folded(region_keys || array[title_folded, impact_summary_folded, service_folded])`,
-    fold: ({ workspace_id: workspaceId, impact_summary: impactSummary, title, service, regions }) =>
-      toListColumns({ workspaceId, title, impactSummary, service, regions }),
-  });

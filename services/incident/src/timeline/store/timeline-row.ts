@@ -1,8 +1,7 @@
 import { fold } from '@tocsin/contracts';
 import { column, type ColumnsOf, listedColumns, rowMapping } from '@tocsin/resources';
-import type { Knex } from '@tocsin/postgres';
+
 import type { NewTimelineEvent, TimelineEvent } from '../domain/timeline-event.ts';
-import { refolding } from '../../shared/store/refold.ts';
 
 /** The columns of `timeline_events` that hold an event. */
 const COLUMNS = {
@@ -58,31 +57,3 @@ const foldedColumns = ({ source, type, tags, title, body, aiContext }: Texts) =>
   tags_folded: tags.map(fold),
   texts_folded: [title, body, aiContext, tags.join(' ')].map(fold),
 });
-
-interface EventRow {
-  id: number;
-  source: string;
-  type: string;
-  tags: string[];
-  title: string;
-  body: string;
-  ai_context: string;
-}
-
-export const refoldEvents = (database: Knex) =>
-  refolding<EventRow>(database, {
-    table: 'timeline_events',
-    key: ['id'],
-    columns: ['source', 'type', 'tags', 'title', 'body', 'ai_context'],
-    isToFold: 'not is_folded(texts_folded || array[source_folded, type_folded])',
-    fold: ({ ai_context: aiContext, ...event }) => foldedColumns({ ...event, aiContext }),
-  });
-
-export const refoldGroups = (database: Knex) =>
-  refolding<{ workspace_id: number; id: number; name: string }>(database, {
-    table: 'timeline_groups',
-    key: ['workspace_id', 'id'],
-    columns: ['name'],
-    isToFold: 'not is_folded(array[name_folded])',
-    fold: ({ name }) => ({ name_folded: fold(name) }),
-  });

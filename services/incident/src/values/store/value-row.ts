@@ -1,8 +1,7 @@
 import { type CustomFieldDefinition, type FieldType, parseTimestamp, fold } from '@tocsin/contracts';
 import type { Instant } from '@tocsin/runtime';
-import type { Knex } from '@tocsin/postgres';
+
 import type { FieldValue } from '../domain/values.ts';
-import { refolding } from '../../shared/store/refold.ts';
 
 /** The columns that lists filter and sort by; a row fills those of its field's type. */
 interface TypedColumns {
@@ -123,11 +122,10 @@ function typedColumns({ id, field_type }: CustomFieldDefinition, value: unknown)
 /** The field in which custom filters search for parts of the text. */
 type Searched = { searchedIn?: number | undefined };
 
-const textColumns = (text: string, searched: Searched = {}) => ({ text_value: text, ...foldedColumns(text, searched) });
-
-function foldedColumns(text: string, { searchedIn }: Searched) {
+function textColumns(text: string, { searchedIn }: Searched = {}) {
   const folded = fold(text);
-  return { text_folded: folded, ...(searchedIn !== undefined && { text_grams: textGrams(searchedIn, folded) }) };
+  const grams = searchedIn === undefined ? {} : { text_grams: textGrams(searchedIn, folded) };
+  return { text_value: text, text_folded: folded, ...grams };
 }
 
 /** The part of a text that is indexed: index entries have a maximum size. */
@@ -211,21 +209,3 @@ function gramAt(points: Uint32Array, start: number, length: number): number {
 }
 
 const inField = (fieldId: number, grams: readonly number[]) => grams.map((gram) => fieldId * BUCKETS + gram);
-
-interface Row {
-  incident_id: number;
-  field_id: number;
-  text_value: string;
-  /** Null for a field that is not searched. */
-  text_grams: number[] | null;
-}
-
-export const refoldValues = (database: Knex) =>
-  refolding<Row>(database, {
-    table: 'incident_values',
-    key: ['incident_id', 'field_id'],
-    columns: ['text_value', 'text_grams'],
-    isToFold: 'not is_folded(array[text_folded])',
-    fold: ({ field_id: id, text_value: text, text_grams: grams }) =>
-      foldedColumns(text, { searchedIn: grams === null ? undefined : id }),
-  });
