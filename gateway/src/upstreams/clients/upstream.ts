@@ -166,7 +166,10 @@ export function upstream(options: {
           onRepeat,
         });
 
-      if (isRead(request)) response.on('close', () => attempt?.abort(CLIENT_HAS_GONE));
+      const abandon = () => {
+        if (!response.writableFinished) attempt?.abort(CLIENT_HAS_GONE);
+      };
+      if (isRead(request)) response.on('close', abandon);
       try {
         await send().catch(async (error: unknown) => {
           if (error !== WAIT_IS_OVER) throw error;
