@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { sharedLimits, unsharedLimits } from './connection-limits.ts';
 import { connectionOf } from './connection-url.ts';
 import { DATABASE_DEADLINES, type DatabaseDeadlines } from './database-deadlines.ts';
-import { type KnexClient, knexOn } from './knex-client.ts';
+import { type KnexClient, knexOn, type StatementClient } from './knex-client.ts';
 import type { PreparedStatement, PreparedStatements, RowsOfEach } from './pipeline.ts';
 import { Pool } from './pool.ts';
 import { UnusableSession } from './session.ts';
@@ -87,7 +87,7 @@ async function runAll(
   statements: readonly PreparedStatement[],
   options?: { commit: boolean },
 ): Promise<unknown[][]> {
-  const client = db.client as KnexClient;
+  const client = db.client as StatementClient;
   const target = await client.acquireConnection();
   try {
     return (await runOn(target, statements, options)).map(({ rows }) => rows);

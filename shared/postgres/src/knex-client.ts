@@ -53,7 +53,7 @@ export class KnexClient extends PostgresClient {
     if (this.#transaction !== undefined) throw new Error('a transaction cannot begin in another one');
     const { connections } = this;
     return connections.transaction(
-      async (transaction) => work(knexOn({ connections, transaction }) as Knex.Transaction),
+      async (transaction) => work(knexInTransaction(connections, transaction)),
       options,
     ) as unknown as Knex.Transaction;
   }
@@ -61,6 +61,30 @@ export class KnexClient extends PostgresClient {
   override async destroy(): Promise<void> {
     await this.connections.close();
   }
+}
+
+/** What statements that are not composed need of knex's client. */
+export type StatementClient = Pick<KnexClient, 'acquireConnection' | 'releaseConnection'>;
+
+/**
+ * knex for the statements of a transaction. To make it takes longer than most of them, so it is made for the first one that
+ * is composed: prepared ones need its client only.
+ */
+function knexInTransaction(connections: Pool, transaction: Transaction): Knex.Transaction {
+  const client: StatementClient = {
+    acquireConnection: async () => transaction,
+    releaseConnection: async () => undefined,
+  };
+  let made: Knex | undefined;
+  const make = () => (made ??= knexOn({ connections, transaction }));
+  return new Proxy((() => undefined) as unknown as Knex.Transaction, {
+    apply: (_target, _this, [table]: [string]) => make()(table),
+    get: (_target, name) => {
+      if (name === 'client') return client;
+      const value: unknown = Reflect.get(make(), name);
+      return typeof value === 'function' ? value.bind(made) : value;
+    },
+  });
 }
 
 export const knexOn = (options: Pick<KnexClientConfig, 'connections' | 'transaction'>): Knex =>
