@@ -1,16 +1,12 @@
 import type { Writable } from 'node:stream';
 import pg from 'pg';
+import { serialize } from 'pg-protocol';
 
 /** What a pipeline needs of the driver's connection. */
 interface Connection {
   readonly stream: Writable;
   /** The texts of the prepared statements, by name. */
   parsedStatements: Record<string, string | undefined>;
-  parse(statement: { name: string; text: string }): void;
-  bind(portal: { statement: string; values: unknown[] }): void;
-  describe(object: { type: 'P'; name: string }): void;
-  execute(portal: object): void;
-  sync(): void;
   on(event: 'readyForQuery' | 'end', listener: () => void): this;
   off(event: 'readyForQuery' | 'end', listener: () => void): this;
 }
@@ -129,21 +125,19 @@ export class Pipeline {
     parsed.clear();
     this.#connection = connection;
     const values = this.#sendableValues();
-    connection.stream.cork();
-    try {
-      for (const [index, { name, text }] of values === undefined ? [] : this.statements.entries()) {
-        const isParsed = name !== '' && parsedText(name) !== undefined;
-        if (!isParsed) connection.parse({ name, text });
-        parsed.set(name, text);
-        if (isParsed) this.#readers[index] = readers.get(connection)?.get(name);
-        connection.bind({ statement: name, values: values?.[index] ?? [] });
-        if (this.#readers[index] === undefined) connection.describe({ type: 'P', name: '' });
-        connection.execute({});
-      }
-    } finally {
-      connection.sync();
-      connection.stream.uncork();
+    const messages: Buffer[] = [];
+    for (const [index, { name, text }] of values === undefined ? [] : this.statements.entries()) {
+      const isParsed = name !== '' && parsedText(name) !== undefined;
+      if (!isParsed) messages.push(serialize.parse({ name, text }));
+      parsed.set(name, text);
+      if (isParsed) this.#readers[index] = readers.get(connection)?.get(name);
+      messages.push(serialize.bind({ statement: name, values: values?.[index] ?? [] }));
+      if (this.#readers[index] === undefined) messages.push(serialize.describe({ type: 'P', name: '' }));
+      messages.push(serialize.execute());
     }
+    messages.push(serialize.sync());
+    // One buffer: each further one takes time of the socket.
+    if (connection.stream.writable) connection.stream.write(Buffer.concat(messages));
     return null;
   }
 
