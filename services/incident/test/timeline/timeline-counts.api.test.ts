@@ -27,7 +27,12 @@ async function withManyEvents(workspaceId: number) {
 
 test('the counts of a long timeline are exact on every page, within bounds and after each change', async () => {
   const { client, path, eventId } = await withManyEvents(1);
-  const counts = async (query = '') => (await client.get(`${path}?limit=1&${query}`)).body.filter_counts;
+  const counts = async (query = '') => {
+    const { body } = await client.get(`${path}?limit=1&${query}`);
+    // Now its counts are kept.
+    expect((await client.get(`${path}?limit=1&${query}`)).body).toEqual(body);
+    return body.filter_counts;
+  };
   const whole = { all_events: EVENTS, type_counts: { note: EVENTS }, source_counts: { api: EVENTS } };
   expect(await counts()).toEqual({ ...whole, tag_counts: { all: EVENTS, third: 399 } });
   expect(await counts('tag=third')).toEqual({ ...whole, tag_counts: { all: EVENTS, third: 399 } });

@@ -11,7 +11,7 @@ import { LISTED_TIMELINE_COLUMNS, TIMELINE_SELECTION } from './timeline-row.ts';
 
 /** How many types, sources and tags are counted, the most frequent first (contract: Limits). */
 const MAX_COUNTED = 1_000;
-/** A timeline with more events is counted and searched when it is the workspace's turn, and the counts of tags are kept. */
+/** A timeline with more events is counted and searched when it is the workspace's turn. */
 const MANY_EVENTS = 1_000;
 const KEPT_BYTES = 4 * 1_048_576;
 
@@ -51,40 +51,47 @@ interface TimelinePage {
   latestStartedAt: Instant | null;
 }
 
-/** The counts of tags at a revision of the incident; every change of its timeline raises it. */
-interface KeptTags {
+/** The counts at a revision of the incident; every change of its timeline raises it. */
+interface KeptCounts {
   revision: number;
-  tags: Record<string, number>;
+  counts: TimelineCounts;
 }
 
 /** Reads the timelines of incidents. */
 export function timelineReader(database: Knex) {
-  /** By incident and time bounds. */
-  const kept = boundedCache<string, KeptTags>({ bytes: KEPT_BYTES, sizeOf: estimateHeapBytes });
+  /** By incident and filters. */
+  const kept = boundedCache<string, KeptCounts>({ bytes: KEPT_BYTES, sizeOf: estimateHeapBytes });
 
-  /** Returns undefined if there is too much to read for a request whose turn it is not. */
-  const read = async (query: TimelineQuery, isTurn: boolean): Promise<TimelinePage | undefined> => {
-    const { incidentId, filters } = query;
-    const key = JSON.stringify([incidentId, filters.startedFrom, filters.startedTo]);
-    const keptTags = kept.get(key);
-    const [rows] = await runPipeline(database, [
-      selectPage(query, { isTurn, keptRevision: keptTags?.revision ?? null }),
-    ]);
-    const [first] = rows;
-    if (first === undefined) throw notFound('The incident');
-    if (!first.hasTurn) return undefined;
-    if (!first.isSearchable) throw tooMuchText();
-    const { counts, incidentRevision, eventCount, lastEventAt } = first;
-    const tags = counts?.tags ?? keptTags?.tags;
-    if (counts === null || tags === undefined) throw new Error('a timeline was not counted');
-    if (eventCount > MANY_EVENTS) kept.set(key, { revision: incidentRevision, tags });
+  const pageOf = async (rows: readonly PageRow[], counts: TimelineCounts): Promise<TimelinePage> => {
     const listed = rows.filter((row): row is PageRow & Listed<TimelineEvent> => row.id !== null);
     return {
       listed,
       attachments: await readAttachments(listed.filter(({ hasAttachments }) => hasAttachments).map(({ id }) => id)),
-      counts: { ...counts, tags },
-      latestStartedAt: lastEventAt,
+      counts,
+      latestStartedAt: rows[0]?.lastEventAt ?? null,
     };
+  };
+
+  /** Returns undefined if the counts are not kept, or of another revision. */
+  const readCounted = async (query: TimelineQuery, key: string): Promise<TimelinePage | undefined> => {
+    const found = kept.get(key);
+    if (found === undefined) return undefined;
+    const [rows] = await runPipeline(database, [selectCountedPage(query, found.revision)]);
+    if (rows[0]?.incidentRevision !== found.revision) return undefined;
+    return pageOf(rows, found.counts);
+  };
+
+  /** Returns undefined if there is too much to read for a request whose turn it is not. */
+  const read = async (query: TimelineQuery, key: string, isTurn: boolean): Promise<TimelinePage | undefined> => {
+    const [rows] = await runPipeline(database, [selectPage(query, isTurn)]);
+    const [first] = rows;
+    if (first === undefined) throw notFound('The incident');
+    const { hasTurn, isSearchable, counts, incidentRevision } = first;
+    if (!hasTurn) return undefined;
+    if (!isSearchable) throw tooMuchText();
+    if (counts === null) throw new Error('a timeline was not counted');
+    if (!isSearch(query)) kept.set(key, { revision: incidentRevision, counts });
+    return pageOf(rows, counts);
   };
 
   const readAttachments = async (eventIds: readonly number[]): Promise<Attachment[]> => {
@@ -99,8 +106,11 @@ export function timelineReader(database: Knex) {
      * @throws DomainError `not_found`; `invalid_request` if a search would compare too much text
      */
     page: async (query: TimelineQuery): Promise<TimelinePage> => {
+      const key = JSON.stringify([query.incidentId, query.filters]);
       const page =
-        (await read(query, false)) ?? (await throttleByWorkspace(query.workspaceId, async () => read(query, true)));
+        (await readCounted(query, key)) ??
+        (await read(query, key, false)) ??
+        (await throttleByWorkspace(query.workspaceId, async () => read(query, key, true)));
       if (page === undefined) throw new Error('a turn has not counted');
       return page;
     },
@@ -120,42 +130,74 @@ const tooMuchText = () =>
     'Must be combined with other filters, such as started_from and started_to, that select events with at most 32 MiB of text',
   );
 
+/** Compares tags or texts of all events, also when they are counted. */
+const isSearch = ({ filters }: TimelineQuery) => filters.tags.length > 0 || filters.text !== null;
+
 /** An event of the page with what is known about its timeline; without an event if the page is empty. */
 type PageRow = { [Property in keyof Listed<TimelineEvent>]: Listed<TimelineEvent>[Property] | null } & {
   hasAttachments: boolean;
+  incidentRevision: number;
+  lastEventAt: Instant | null;
+};
+
+type CountedPageRow = PageRow & {
   /** Otherwise nothing was counted and no event was read. */
   hasTurn: boolean;
   /** Likewise: there is not too much text to search. */
   isSearchable: boolean;
-  incidentRevision: number;
-  eventCount: number;
-  lastEventAt: Instant | null;
-  /** In the first row. No tags: those of this revision are kept. */
-  counts: (Omit<TimelineCounts, 'tags'> & { tags: TimelineCounts['tags'] | null }) | null;
+  /** In the first row. */
+  counts: TimelineCounts | null;
 };
 
 const named = namesFirst('timeline');
+const namedCounted = namesFirst('counted-timeline');
 const LISTED = new Sql(LISTED_TIMELINE_COLUMNS, []);
 
-/**
- * One statement, so that the page and the counts are of the same moment. Each event is searched once.
- * @param keptRevision the revision of the incident whose tags are counted already
- */
-function selectPage(
-  { workspaceId, incidentId, filters, limit, after }: TimelineQuery,
-  { isTurn, keptRevision }: { isTurn: boolean; keptRevision: number | null },
-): PreparedStatement<PageRow> {
+/** The order of the events, and the condition that they come after a position. */
+function orderOf({ filters, after }: TimelineQuery): { order: Sql; isAfter: Sql } {
   const { direction, follows } =
     filters.order === 'asc' ? { direction: sql`asc`, follows: sql`>` } : { direction: sql`desc`, follows: sql`<` };
-  const order = sql`started_at ${direction}, id ${direction}`;
-  const isAfter =
-    after === undefined
-      ? sql`true`
-      : sql`(started_at, id) ${follows} (${after.startedAt}::timestamptz, ${after.id}::bigint)`;
+  return {
+    order: sql`started_at ${direction}, id ${direction}`,
+    isAfter:
+      after === undefined
+        ? sql`true`
+        : sql`(started_at, id) ${follows} (${after.startedAt}::timestamptz, ${after.id}::bigint)`,
+  };
+}
+
+const HAS_ATTACHMENTS = sql`exists (
+  select 1 from timeline_attachments where timeline_event_id = timeline_events.id) as "hasAttachments"`;
+
+/** A page whose counts are known at a revision of the incident. Has no events if the incident has another one. */
+function selectCountedPage(query: TimelineQuery, revision: number): PreparedStatement<PageRow> {
+  const { workspaceId, incidentId, filters, limit } = query;
+  const { order, isAfter } = orderOf(query);
+  const conditions = all([
+    sql`incident_id = ${incidentId}`,
+    ...timeConditions(filters),
+    ...propertyConditions(filters),
+    isAfter,
+  ]);
+  return statementOf(
+    namedCounted,
+    sql`
+      select ${LISTED}, ${HAS_ATTACHMENTS}, incidents.revision as "incidentRevision", last_event_at as "lastEventAt"
+      from incidents
+      left join lateral (
+        select * from timeline_events where ${conditions} order by ${order} limit ${limit}) as timeline_events
+        on incidents.revision = ${revision}
+      where incidents.workspace_id = ${workspaceId} and incidents.id = ${incidentId}
+      order by ${order}`,
+  );
+}
+
+/** One statement, so that the page and the counts are of the same moment. Each event is searched once. */
+function selectPage(query: TimelineQuery, isTurn: boolean): PreparedStatement<CountedPageRow> {
+  const { workspaceId, incidentId, filters, limit } = query;
+  const { order, isAfter } = orderOf(query);
   const bounds = all([sql`incident_id = ${incidentId}`, ...timeConditions(filters)]);
   const properties = propertyConditions(filters);
-  const hasKeptTags = sql`coalesce(revision = ${keptRevision}::bigint, false)`;
-  const isExpensive = filters.tags.length > 0 || filters.text !== null ? sql`true` : sql`not has_kept_tags`;
   // The sizes of large texts are known without reading the texts.
   const textBytes =
     filters.text === null
@@ -168,13 +210,11 @@ function selectPage(
     named,
     sql`
       with incident as materialized (
-        select revision, event_count, last_event_at, ${hasKeptTags} as has_kept_tags
+        select revision, last_event_at, event_count <= ${MANY_EVENTS} or ${isTurn}::boolean as has_turn
         from incidents where workspace_id = ${workspaceId} and id = ${incidentId}),
       timeline as materialized (
-        select revision, event_count, last_event_at, has_kept_tags, has_turn, has_turn and is_searchable as is_read, is_searchable
+        select revision, last_event_at, has_turn, has_turn and is_searchable as is_read, is_searchable
         from incident
-        cross join lateral (
-          select event_count <= ${MANY_EVENTS} or ${isTurn}::boolean or not (${isExpensive}) as has_turn) as turn
         cross join lateral (
           select case when has_turn then ${textBytes} else 0 end <= ${MAX_COMPARED_BYTES} as is_searchable) as search),
       event as materialized (
@@ -200,7 +240,7 @@ function selectPage(
         union all
         select 'tag', tag, count(*), 0, row_number() over (order by count(*) desc, tag collate "C")
         from timeline_events cross join unnest(tags) as tag
-        where ${bounds} and (select is_read and not has_kept_tags from timeline)
+        where ${bounds} and (select is_read from timeline)
         group by tag),
       counts as (
         select json_build_object(
@@ -208,14 +248,11 @@ function selectPage(
           'matched', max(matched) filter (where by = 'all'),
           'types', coalesce(json_object_agg(key, events order by rank) filter (where by = 'type'), '{}'),
           'sources', coalesce(json_object_agg(key, events order by rank) filter (where by = 'source'), '{}'),
-          'tags', case when not (select has_kept_tags from timeline)
-            then coalesce(json_object_agg(key, events order by rank) filter (where by = 'tag'), '{}') end) as counts
+          'tags', coalesce(json_object_agg(key, events order by rank) filter (where by = 'tag'), '{}')) as counts
         from ranked where rank <= ${MAX_COUNTED})
-      select ${LISTED},
-        exists (select 1 from timeline_attachments where timeline_event_id = page.id) as "hasAttachments",
+      select ${LISTED}, ${HAS_ATTACHMENTS},
         timeline.has_turn as "hasTurn", timeline.is_searchable as "isSearchable",
-        timeline.revision as "incidentRevision", timeline.event_count as "eventCount",
-        timeline.last_event_at as "lastEventAt",
+        timeline.revision as "incidentRevision", timeline.last_event_at as "lastEventAt",
         case when timeline.is_read and coalesce(page.place, 1) = 1 then (select counts from counts) end as counts
       from timeline
       left join page on true
