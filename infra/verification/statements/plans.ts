@@ -1,4 +1,4 @@
-import { type Knex, runOnce } from '@tocsin/postgres';
+import { type Knex, runOnce, runPipeline, runPrepared } from '@tocsin/postgres';
 import type { Statement } from './record-statements.ts';
 
 interface PlanNode {
@@ -27,6 +27,30 @@ export async function fullScans(database: Knex, { text, values, name }: Statemen
       await runOnce(trx, 'deallocate examined', []);
     }
     return new Set(plans.flatMap(([row]) => [...readsOf(row?.['QUERY PLAN'][0].Plan)]));
+  });
+}
+
+/** PostgreSQL compares the first plans, which are for the values, with one for all values. */
+const EXECUTIONS = 7;
+
+let counted = 0;
+const unnamed = (text: string) => ({ name: '', text, values: [] });
+
+/**
+ * How often PostgreSQL plans a prepared statement that is executed seven times: five times, unless it finds plans for the
+ * values better. Nothing that it writes lasts, and it may fail.
+ */
+export async function countCustomPlans(database: Knex, { text, values }: Statement): Promise<number> {
+  const name = `counted-${(counted += 1)}`;
+  return database.transaction(async (trx) => {
+    await runOnce(trx, 'savepoint executed', []);
+    for (let execution = 0; execution < EXECUTIONS; execution += 1) {
+      await runPrepared(trx, name, text, values).catch(() => undefined);
+      await runPipeline(trx, [unnamed('rollback to savepoint executed')]);
+    }
+    const count = 'select custom_plans::int as count from pg_prepared_statements where name = $1';
+    const [row] = await runOnce<{ count: number }>(trx, count, [name]);
+    return row?.count ?? 0;
   });
 }
 

@@ -141,7 +141,7 @@ function batchPublisher({ database, broker, metrics, frozenAfter = FROZEN_AFTER 
       after = next;
       const finished = rows.length === 0 ? [] : await publish(rows, trx);
       const ids = finished.map(({ id }) => id);
-      if (ids.length > 0) await commitPipeline(trx, [{ name: '', text: DELETE, values: [ids] }]);
+      if (ids.length > 0) await commitPipeline(trx, [{ name: 'delete-published', text: DELETE, values: [ids] }]);
       if (!isLocked) return 'busy';
       if (mayHaveMore) return finished.length === 0 && rows.length > 0 ? 'failed' : 'more';
       if (finished.length < rows.length) return 'failed';
@@ -157,7 +157,7 @@ async function isEmpty(database: Knex): Promise<boolean> {
   return rows.length === 0;
 }
 
-const DELETE = 'delete from outbox where id = any($1::bigint[])';
+const DELETE = 'delete from outbox where id = any((select $1::bigint[])::bigint[])';
 
 const INSERT_DEAD_LETTER = `
   insert into dead_letters (queue, message_id, type, body, reason) values ($1, $2, $3, $4, $5) on conflict do nothing`;

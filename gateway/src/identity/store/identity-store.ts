@@ -54,7 +54,7 @@ const FIND_BY_DIGESTS = `
     from api_keys k
     join users u on u.id = k.user_id
     join workspaces w on w.id = u.workspace_id
-   where k.token_digest = any($1) and k.revoked_at is null and u.active`;
+   where k.token_digest = any((select $1::bytea[])::bytea[]) and k.revoked_at is null and u.active`;
 
 const FIND_VERSION = 'select version from identity_version';
 

@@ -26,7 +26,7 @@ const FIND = `
   select route, state, status, body, claimed_at as created_at, claimed_at + make_interval(hours => $5) as expires_at,
     claimed_at < now() - interval '${LEASE}' as is_abandoned
   from idempotency_keys
-  where workspace_id = $1 and user_id = $2 and route = any($3) and key = $4
+  where workspace_id = $1 and user_id = $2 and route = any((select $3::text[])::text[]) and key = $4
     and claimed_at >= now() - make_interval(hours => $5)`;
 
 /** A create that is one transaction holds the advisory lock of its key, and nothing else can be seen of it. */

@@ -130,9 +130,9 @@ export function alertStore(db: Knex, { workspaceId, keyId }: { workspaceId: numb
         'find-alert-members',
         `select group_id as "groupId", encode(alert, 'hex') as alert, is_firing as "isFiring", firing,
           is_acknowledged as "isAcknowledged"
-        from alert_members where group_id = any($1::bigint[])
-          and (alert = any(select decode(digest, 'hex') from unnest($2::text[]) as digest)
-            or (is_firing and group_id = any($3::bigint[])))`,
+        from alert_members where group_id = any((select $1::bigint[])::bigint[])
+          and (alert = any(select decode(digest, 'hex') from unnest((select $2::text[])) as digest)
+            or (is_firing and group_id = any((select $3::bigint[])::bigint[])))`,
         [groups, alerts, over],
       );
       const members = new Map<number, Map<string, Member>>(groups.map((id) => [id, new Map()]));
@@ -311,7 +311,7 @@ export async function incidentNumbers(db: Knex, ids: readonly number[]): Promise
   const rows = await runPrepared<{ id: number; number: number }>(
     db,
     'incident-numbers',
-    'select id, number from incidents where id = any($1::bigint[])',
+    'select id, number from incidents where id = any((select $1::bigint[])::bigint[])',
     [ids],
   );
   return new Map(rows.map(({ id, number }) => [id, number]));

@@ -73,7 +73,7 @@ export function followUpStore(db: Knex, workspaceId: number) {
       one(await rows().where({ id }).pluck<number[]>('incident_id')),
 
     readWhole: async (ids: readonly number[]): Promise<FollowUp[]> =>
-      runPrepared<FollowUp>(db, 'get-follow-ups', `${SELECT} any($2::bigint[])`, [workspaceId, ids]),
+      runPrepared<FollowUp>(db, 'get-follow-ups', `${SELECT} any((select $2::bigint[])::bigint[])`, [workspaceId, ids]),
 
     /** The transaction has locked the incident, under whose lock follow-ups change. */
     update: async (followUp: FollowUp): Promise<void> => {

@@ -112,7 +112,7 @@ export async function lockWithConfiguration(
 export const lockIncidents = (workspaceId: number, ids: readonly number[]): PreparedStatement<Incident> => ({
   name: 'lock-incidents',
   text: `select ${INCIDENT_SELECTION} from incidents
-    where workspace_id = $1 and id = any($2::bigint[]) order by incidents.id for update`,
+    where workspace_id = $1 and id = any((select $2::bigint[])::bigint[]) order by incidents.id for update`,
   values: [workspaceId, ids],
 });
 

@@ -65,8 +65,8 @@ const ADD_ALL = `
   select $1::bigint, value, incidents
   from unnest($2::text[], $3::bigint[]) with ordinality as reference (value, incidents, place) order by place
   on conflict (workspace_id, value) do update set incidents = counted.incidents + excluded.incidents`;
-const DELETE_ALL =
-  'delete from service_references where workspace_id = $1 and value = any($2::text[]) and incidents <= 0';
+const DELETE_ALL = `delete from service_references
+  where workspace_id = $1 and value = any((select $2::text[])::text[]) and incidents <= 0`;
 
 const unmanagedOf = (ranks: string, order: string) => `
   (select value, incidents from service_references as counted

@@ -13,7 +13,7 @@ import {
   type SortSegment,
 } from './segments.ts';
 import { isTextSearch, type PrefilteredQuery, prefilterByText } from './prefilter.ts';
-import { all, run, runOften, type Sql, sql, join } from '../../shared/store/sql.ts';
+import { all, run, runFiltered, runOften, type Sql, sql, join } from '../../shared/store/sql.ts';
 
 /**
  * Reads one page of a list of incidents. A list sorts by any of a dozen properties or by a custom field, under any
@@ -186,7 +186,7 @@ async function readMatching(
     return runOften<PositionedRow>(db, segment.withColumns({ conditions, after, limit }, COLUMNS));
   }
   const readIncidents = async (ids: Sql) =>
-    run<PositionedRow>(
+    runFiltered<PositionedRow>(
       db,
       sql`
         select ${COLUMNS}, ${positionColumns(segment)}

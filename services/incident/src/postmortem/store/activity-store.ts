@@ -41,12 +41,12 @@ export const countChanges = (incidentId: number): PreparedStatement<{ count: num
 
 export const wholeEvents = (ids: readonly number[]): PreparedStatement<TimelineEvent> => ({
   name: 'postmortem-whole-events',
-  text: `select ${TIMELINE_SELECTION} from timeline_events where id = any($1::bigint[])`,
+  text: `select ${TIMELINE_SELECTION} from timeline_events where id = any((select $1::bigint[])::bigint[])`,
   values: [ids],
 });
 
 export const wholeChanges = (ids: readonly number[]): PreparedStatement<ChangelogEntry> => ({
   name: 'postmortem-whole-changes',
-  text: `select ${changelogMapping.selection} from changelog where id = any($1::bigint[])`,
+  text: `select ${changelogMapping.selection} from changelog where id = any((select $1::bigint[])::bigint[])`,
   values: [ids],
 });

@@ -33,7 +33,7 @@ export const selectAttachments = (eventIds: readonly number[]): PreparedStatemen
   name: 'find-attachments',
   text: `
     select ${selection} from timeline_attachments
-    where timeline_event_id = any($1::bigint[]) order by id`,
+    where timeline_event_id = any((select $1::bigint[])::bigint[]) order by id`,
   values: [eventIds],
 });
 

@@ -49,7 +49,7 @@ export const wholeEvents = (ids: readonly number[]): PreparedStatement<ExportedE
   name: 'export-whole-events',
   text: `select timeline_group.name as "group",
       ${EVENT_NAMES.map((name) => `event.${name} as "${timelineMapping.propertyOf.get(name)}"`).join(', ')}
-    ${EVENTS} where event.id = any($1::bigint[])`,
+    ${EVENTS} where event.id = any((select $1::bigint[])::bigint[])`,
   values: [ids],
 });
 
@@ -63,7 +63,7 @@ export const followUpsAfter = (incidentId: number, after: number): PreparedState
 
 export const wholeFollowUps = (ids: readonly number[]): PreparedStatement<FollowUp> => ({
   name: 'export-whole-follow-ups',
-  text: `select ${FOLLOW_UP_SELECTION} from follow_ups where id = any($1::bigint[])`,
+  text: `select ${FOLLOW_UP_SELECTION} from follow_ups where id = any((select $1::bigint[])::bigint[])`,
   values: [ids],
 });
 
@@ -80,6 +80,6 @@ export const changesAfter = (incidentId: number, after: number): PreparedStateme
 export const wholeChanges = (ids: readonly number[]): PreparedStatement<ExportedChange> => ({
   name: 'export-whole-changes',
   text: `select ${CHANGE_NAMES.map((name) => `${name} as "${changelogMapping.propertyOf.get(name)}"`).join(', ')}
-    from changelog where id = any($1::bigint[])`,
+    from changelog where id = any((select $1::bigint[])::bigint[])`,
   values: [ids],
 });

@@ -45,7 +45,7 @@ export const nextIds = (
   count: number,
 ): PreparedStatement<{ id: number }> => ({
   name: `next-ids-of-${table}`,
-  text: `select nextval('${table}_id_seq') as id from generate_series(1, $1::integer)`,
+  text: `select nextval('${table}_id_seq') as id from generate_series(1, (select $1::integer))`,
   values: [count],
 });
 
@@ -69,7 +69,8 @@ export const findEvents = (named: readonly NamedEvent[]): PreparedStatement<Stor
       event.group_id as "groupId", event.is_key as "isKey", event.source, event.source_ref as "sourceRef", event.type,
       event.icon, event.title, event.collaboration_generation as "collaborationGeneration", event.tags,
       event.created_by as "createdBy", event.body <> named.body as "isRewritten", event.external_id is null as "isNative"
-    from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[]) as named (incident_id, external_id, body, native_id)
+    from unnest((select $1::bigint[]), (select $2::text[]), (select $3::text[]), (select $4::bigint[]))
+      as named (incident_id, external_id, body, native_id)
     cross join lateral (
       select id from timeline_events where incident_id = named.incident_id and external_id = named.external_id
       union all
@@ -89,7 +90,7 @@ export const findEvents = (named: readonly NamedEvent[]): PreparedStatement<Stor
 /** The follow-ups of these incidents: each has few. */
 export const findFollowUps = (incidentIds: readonly number[]): PreparedStatement<FollowUp> => ({
   name: 'find-follow-ups',
-  text: `select ${FOLLOW_UP_SELECTION} from follow_ups where incident_id = any($1::bigint[])`,
+  text: `select ${FOLLOW_UP_SELECTION} from follow_ups where incident_id = any((select $1::bigint[])::bigint[])`,
   values: [incidentIds],
 });
 
@@ -131,7 +132,7 @@ export const findLatestEvents = (
 ): PreparedStatement<LatestEvent> => ({
   name: 'find-latest-events',
   text: `select latest.id, incident.id as "incidentId", latest.started_at as "startedAt", latest.title, latest.body
-    from unnest($1::bigint[]) as incident (id)
+    from unnest((select $1::bigint[])) as incident (id)
     cross join lateral (
       select id, started_at, title, left(body, 140) as body from timeline_events
       where incident_id = incident.id and id <> all($2::bigint[])

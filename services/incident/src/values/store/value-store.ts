@@ -49,7 +49,8 @@ const putValues = (records: readonly ValueRecord[]): PreparedStatement => ({
 
 const removeValues = (values: readonly { incidentId: number; fieldId: number }[]): PreparedStatement => ({
   name: 'remove-values',
-  text: `delete from incident_values using unnest($1::bigint[], $2::bigint[]) as removed (incident_id, field_id)
+  text: `delete from incident_values
+    using unnest((select $1::bigint[]), (select $2::bigint[])) as removed (incident_id, field_id)
     where incident_values.incident_id = removed.incident_id and incident_values.field_id = removed.field_id`,
   values: [values.map(({ incidentId }) => incidentId), values.map(({ fieldId }) => fieldId)],
 });

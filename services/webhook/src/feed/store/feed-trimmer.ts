@@ -28,7 +28,7 @@ const FIND_EXCESS = `
 const DELETE = `
   with range as materialized (
     select w.workspace_id, w.swept, last.position
-    from unnest($1::bigint[], $2::bigint[]) as last (workspace_id, position)
+    from unnest((select $1::bigint[]), (select $2::bigint[])) as last (workspace_id, position)
     join feed_workspaces w on w.workspace_id = last.workspace_id
   ), deleted as (
     delete from feed_events e using range

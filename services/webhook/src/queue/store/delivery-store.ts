@@ -41,7 +41,7 @@ const WAITING = ['queued', 'held'] as const;
 
 const QUEUE_LENGTHS = `
   select workspace_id, count(*) as length from deliveries
-  where workspace_id = any($1::bigint[]) and status in ('queued', 'held') group by workspace_id`;
+  where workspace_id = any((select $1::bigint[])::bigint[]) and status in ('queued', 'held') group by workspace_id`;
 
 const QUEUE = `
   with added as (
@@ -99,7 +99,7 @@ export const lengthsStatement = (
 /** Which of these events have been queued, and are still kept. */
 export const knownStatement = (eventIds: readonly string[]): PreparedStatement<{ id: string }> => ({
   name: 'find-queued-events',
-  text: 'select id from events where id = any($1::uuid[])',
+  text: 'select id from events where id = any((select $1::uuid[])::uuid[])',
   values: [eventIds],
 });
 

@@ -42,7 +42,7 @@ const FIND_SLOT = `select ${SELECTION} from slots where token = $1 and lease_unt
 
 const GIVEN_SLOTS = `
   select slot.token, slot.kind, slot.workspace_id, slot.host, slot.ip, $1::timestamptz, $2::timestamptz
-  from unnest($3::uuid[], $4::text[], $5::bigint[], $6::text[], $7::text[])
+  from unnest((select $3::uuid[]), (select $4::text[]), (select $5::bigint[]), (select $6::text[]), (select $7::text[]))
     as slot (token, kind, workspace_id, host, ip)`;
 
 const OPEN_SLOTS = `insert into slots (${COLUMNS}, lease_until) ${GIVEN_SLOTS}`;

@@ -43,7 +43,7 @@ export interface Recipient {
 /** The lateral join reads the intervals of one subscription after the other: the planner might scan the whole table. */
 const ACTIVE = `
   select nth::int - 1 as index
-  from unnest($1::text[], $2::bigint[], $3::timestamptz[]) with ordinality
+  from unnest((select $1::text[]), (select $2::bigint[]), (select $3::timestamptz[])) with ordinality
     as recipient (subscription_id, number, occurred_at, nth)
   cross join lateral (
     select id from activity

@@ -111,7 +111,7 @@ export function subscriptionStore(db: Knex, workspaceId: number) {
 
 /** The lateral join looks at one subscription of each workspace: the planner might scan the whole table. */
 const FIND_SUBSCRIBED = `
-  select workspace.id from unnest($1::bigint[]) as workspace (id)
+  select workspace.id from unnest((select $1::bigint[])) as workspace (id)
   cross join lateral (
     select id from subscriptions
     where workspace_id = workspace.id and ${IN_USE} and $2 = any(event_types) limit 1
@@ -129,7 +129,7 @@ export const findSubscribed = (
 
 const LOCK_FOR_EVENTS = `
   select id, workspace_id as "workspaceId", status from subscriptions
-  where workspace_id = any($1::bigint[]) and ${IN_USE} and $2 = any(event_types)
+  where workspace_id = any((select $1::bigint[])::bigint[]) and ${IN_USE} and $2 = any(event_types)
   order by workspace_id, seq for share`;
 
 /**
