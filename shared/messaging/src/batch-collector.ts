@@ -1,4 +1,4 @@
-import { runInBackground } from '@tocsin/runtime';
+import { runInBackground, withTimeout } from '@tocsin/runtime';
 import type { Disposition, IncomingMessage, MessageHandler } from './broker.ts';
 
 /** A batch has at most this many messages, and at most this many bytes unless its first message alone has more. */
@@ -7,6 +7,8 @@ export interface BatchBounds {
   bytes: number;
   /** Batches that are handled at the same time; with more than one, messages have no order. */
   concurrent: number;
+  /** Milliseconds between the beginnings of two batches, unless the next one is full. */
+  gathering?: number;
 }
 
 /** `again`: the message is the first of the next batch. */
@@ -21,7 +23,7 @@ export interface BatchCollector {
 
 /**
  * Collects messages into batches, which are handled in the order of the messages. While as many are handled as the bounds
- * allow, the next one grows; a message that comes alone does not wait.
+ * allow, and until their time to gather is over, the next one grows; a message after a pause does not wait.
  * @param handleBatch returns what to do with each message, in their order
  */
 export function collectBatches(
@@ -31,6 +33,10 @@ export function collectBatches(
   let waiting: { message: IncomingMessage; settle: (disposition: Disposition) => void }[] = [];
   let running = 0;
   let stopped = false;
+  const { gathering = 0 } = bounds;
+  /** For a batch that gathers. */
+  let full: PromiseWithResolvers<void> | undefined;
+  const isFull = () => waiting.length >= bounds.messages;
 
   const takeBatch = () => {
     let [count, bytes] = [0, 0];
@@ -50,6 +56,7 @@ export function collectBatches(
 
   const run = async () => {
     while (waiting.length > 0) {
+      const begun = performance.now();
       const batch = takeBatch();
       const dispositions = await handleBatch(batch.map(({ message }) => message)).catch(() => []);
       const again: typeof waiting = [];
@@ -60,6 +67,11 @@ export function collectBatches(
         else again.push(entry);
       }
       waiting = [...again, ...waiting];
+      const rest = gathering - (performance.now() - begun);
+      if (rest <= 0 || isFull()) continue;
+      full = Promise.withResolvers();
+      await withTimeout(full.promise, rest, () => undefined);
+      full = undefined;
     }
     running -= 1;
   };
@@ -71,6 +83,7 @@ export function collectBatches(
       if (waiting.length >= bounds.messages * bounds.concurrent) dropLost();
       const { promise, resolve } = Promise.withResolvers<Disposition>();
       waiting.push({ message, settle: resolve });
+      if (isFull()) full?.resolve();
       if (running < bounds.concurrent) {
         running += 1;
         // After the other messages that have arrived together with this one.
@@ -83,6 +96,7 @@ export function collectBatches(
       stopped = true;
       for (const { settle } of waiting) settle('leave');
       waiting = [];
+      full?.resolve();
     },
   };
 }

@@ -48,7 +48,7 @@ export type ConsumerOptions = ConsumerSpec & {
 };
 
 /** Large enough for thousands of events a second, small enough that a transaction takes milliseconds. */
-const BOUNDS: BatchBounds = { messages: 128, bytes: 4_194_304, concurrent: 1 };
+const BOUNDS: BatchBounds = { messages: 128, bytes: 4_194_304, concurrent: 1, gathering: 20 };
 /** Events that have a transaction of their own are handled at the same time. */
 const ONE_EACH: BatchBounds = { messages: 1, bytes: 0, concurrent: PREFETCH };
 

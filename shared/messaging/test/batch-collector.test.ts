@@ -5,7 +5,7 @@ import type { Disposition, IncomingMessage } from '../src/broker.ts';
 const message = (body: string): IncomingMessage => ({ body: Buffer.from(body), redelivered: false });
 
 /** Collects batches of at most three messages and ten bytes; each is handled when `finish` is called. */
-function collector(disposition: (body: string) => Disposition = () => 'ack') {
+function collector(disposition: (body: string) => Disposition = () => 'ack', gathering = 0) {
   const batches: string[][] = [];
   const open: (() => void)[] = [];
   const { handle, stop } = collectBatches(
@@ -15,7 +15,7 @@ function collector(disposition: (body: string) => Disposition = () => 'ack') {
       await new Promise<void>((resolve) => open.push(resolve));
       return bodies.map(disposition);
     },
-    { messages: 3, bytes: 10, concurrent: 1 },
+    { messages: 3, bytes: 10, concurrent: 1, gathering },
   );
   const turn = async () => new Promise((resolve) => setImmediate(resolve));
   return {
@@ -45,6 +45,22 @@ test('messages that arrive together are one batch, and those that arrive meanwhi
   ]);
   await finish();
   expect(await second).toEqual(['ack', 'ack']);
+});
+
+test('the next batch gathers messages until it is full', async () => {
+  const { batches, add, begun, finish, stop } = collector(() => 'ack', 3_600_000);
+  const first = add('a');
+  await begun();
+  await finish();
+  expect(await first).toEqual(['ack']);
+  const next = add('b', 'c');
+  await begun();
+  expect(batches).toEqual([['a']]);
+  const last = add('d');
+  await begun();
+  await finish();
+  expect([await next, await last, batches]).toEqual([['ack', 'ack'], ['ack'], [['a'], ['b', 'c', 'd']]]);
+  stop();
 });
 
 test('a batch is bounded by number and by bytes, but has one message at least', async () => {
