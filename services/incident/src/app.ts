@@ -21,6 +21,7 @@ import { configurationAnnouncements } from './configuration-changes/announcement
 import { sweepKeyStorage } from './storage/store/storage-store.ts';
 import { chats, type ChatTimeout, chatTokenRotation } from './chat/chats.ts';
 import { startProvisioner } from './chat/provisioner.ts';
+import { keptIncidents } from './incidents/store/optimistic-update.ts';
 import { replicas } from './replicas/replicas.ts';
 import { workspaceStorage } from './storage/workspace-storage.ts';
 
@@ -86,6 +87,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
       ca: overrides.ca,
       timeout: overrides.documentTimeout,
     }),
+    keptIncidents: keptIncidents(database),
     imports: new FairQueue<number>({ all: CONCURRENT_IMPORTS }),
     alertLeases: new FairQueue<string>({ holder: 1 }),
     wakeProvisioner: provisioner.wake,

@@ -20,6 +20,7 @@ import { contracts } from './contracts.ts';
 /** What the rooms need together. */
 type Dependencies = Omit<Parameters<typeof listHandlers>[0], 'rendered'> &
   Parameters<typeof creationHandlers>[0] &
+  Parameters<typeof bulkHandlers>[0] &
   Parameters<typeof timelineHandlers>[0] &
   Parameters<typeof postmortemHandlers>[0] &
   Parameters<typeof chatHandlers>[0] &

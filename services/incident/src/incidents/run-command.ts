@@ -1,7 +1,7 @@
 import type { WorkspaceContext } from '@tocsin/contracts';
 import { DomainError, type IdempotencyKey, serviceUnavailable } from '@tocsin/http';
 import { brokenConstraint, commitPipeline, type Knex } from '@tocsin/postgres';
-import type { Clock } from '@tocsin/runtime';
+import { type Clock, currentDryRun } from '@tocsin/runtime';
 import type { Configuration } from '../configuration/domain/configuration.ts';
 import type { Configurations } from '../configuration/store/configuration-store.ts';
 import type { Freshness, Replicas } from '../replicas/replicas.ts';
@@ -108,6 +108,8 @@ type Command<Prepared, Result> = Checked & {
   prepare?: (attempt: Attempt) => Promise<Prepared>;
 } & (
     | {
+        /** Writes without a lock what needs none; undefined if the transaction has to decide, also about a refusal. */
+        optimistic?: (attempt: Attempt) => Promise<Result | undefined>;
         transaction: (trx: Knex.Transaction, attempt: Attempt & { prepared: Prepared }) => Promise<Result>;
         /** Is written after the transaction's work, which must not commit then. */
         outcome?: CommandOutcome<Result> | undefined;
@@ -131,6 +133,11 @@ export async function runCommand<Result, Prepared = undefined>(
     const written: StoredBytes[] = [];
     const check = (write: StorageWrite) => storage.check(workspace, write);
     const attempt: Attempt = { ...fresh, storage: { check, add: (bytes) => void written.push(bytes) } };
+    if ('transaction' in command && command.outcome === undefined && currentDryRun() === undefined) {
+      const result = await command.optimistic?.(attempt);
+      if (result !== undefined) return { result, written };
+      written.length = 0;
+    }
     const prepared = (await command.prepare?.(attempt)) as Prepared;
     const result =
       'write' in command

@@ -8,7 +8,8 @@ import type { Incident } from './domain/incident.ts';
 import { incidentReference, incidentSnapshot } from './domain/snapshot.ts';
 import { insertChangelogEntry } from './store/changelog-store.ts';
 import { dueChannelUpdate } from './store/channel-updates.ts';
-import { updateOfIncident } from './store/incident-store.ts';
+import { updateOfIncident, type VersionedIncident } from './store/incident-store.ts';
+import { updateOptimistically } from './store/optimistic-update.ts';
 import { countReferences } from './store/service-references.ts';
 
 /** What happened to one timeline event. */
@@ -45,26 +46,12 @@ export interface IncidentChange {
  * outbox have their IDs in the order of the revisions.
  */
 export async function saveIncident(options: IncidentChange): Promise<Incident> {
-  const {
-    trx,
-    author,
-    before,
-    change,
-    now,
-    event = 'incident.updated',
-    timeline = [],
-    others = [],
-    also = [],
-  } = options;
-  const handled = before.isUnhandledAlert && options.byAlert !== true ? { isUnhandledAlert: false } : {};
-  const after = { ...before, ...change, ...handled, revision: before.revision + 1 };
-  const { changes } = shortenChanges([...changesBetween(before, after), ...others]);
+  const { trx, author, before, now, event = 'incident.updated', timeline = [], also = [] } = options;
+  const { after, properties, changes, entry } = effectOf(options);
   if (changes.length === 0 && timeline.length === 0) return before;
 
-  const { workspaceId, id, revision } = after;
-  const statements = [...also, updateOfIncident(workspaceId, id, { ...change, ...handled, revision })];
+  const statements = [...also, updateOfIncident(after.workspaceId, after.id, properties)];
   if (changes.length > 0) {
-    const entry = { incidentId: id, revision, ...recordedActor(author), changedAt: now, changes };
     statements.push(
       insertChangelogEntry(entry),
       ...dueChannelUpdate(after, { changes, requestId: author.requestId, now }),
@@ -80,6 +67,42 @@ export async function saveIncident(options: IncidentChange): Promise<Incident> {
     await send(trx, [...statements, insertEvents(events)]);
   }
   return after;
+}
+
+/**
+ * Saves a change of properties that nothing else follows from, of an incident that no transaction has locked. Returns
+ * undefined if that is up to a transaction: nothing differs, or it is another version now.
+ */
+export async function saveOptimistically(
+  database: Knex,
+  options: Pick<IncidentChange, 'author' | 'change' | 'now'> & { before: VersionedIncident },
+): Promise<VersionedIncident | undefined> {
+  const { before, author, now } = options;
+  const { after, properties, changes, entry } = effectOf(options);
+  const [event] = eventsOf({ event: 'incident.updated', after, changes, timeline: [], author, now });
+  if (changes.length === 0 || event === undefined) return undefined;
+  const version = await updateOptimistically(database, { before, properties, entry, event });
+  return version && { ...after, ...version };
+}
+
+/** The state of the incident after a change, what is written of it, and the entry of the changelog. */
+function effectOf<Version extends Incident>({
+  author,
+  before,
+  change,
+  now,
+  others = [],
+  byAlert = false,
+}: Pick<IncidentChange, 'author' | 'change' | 'now' | 'others' | 'byAlert'> & { before: Version }) {
+  const handled = before.isUnhandledAlert && !byAlert ? { isUnhandledAlert: false } : {};
+  const properties = { ...change, ...handled, revision: before.revision + 1 };
+  const after = { ...before, ...properties };
+  const { changes } = shortenChanges([...changesBetween(before, after), ...others]);
+  const { id: incidentId, revision } = after;
+  return {
+    ...{ after, properties, changes },
+    entry: { incidentId, revision, ...recordedActor(author), changedAt: now, changes },
+  };
 }
 
 function eventsOf({

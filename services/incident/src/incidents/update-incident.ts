@@ -1,13 +1,18 @@
-import { checkRevision } from '@tocsin/http';
+import { checkRevision, DomainError } from '@tocsin/http';
 import type { Caller } from '@tocsin/resources';
 import { selectEntry } from '../configuration/domain/configuration.ts';
 import { changesBetween, bytesOfChanges } from './domain/changes.ts';
 import type { Incident, IncidentProperties } from './domain/incident.ts';
 import { checkWritable, statusChange } from './domain/lifecycle.ts';
 import { incidentStore, lockWithConfiguration } from './store/incident-store.ts';
-import { authorOf, saveIncident } from './save-incident.ts';
+import { authorOf, saveIncident, saveOptimistically } from './save-incident.ts';
 import { checkReferences, newReferences } from './references.ts';
-import { type CommandDependencies, type CommandOutcome, runCommand } from './run-command.ts';
+import { type Attempt, type CommandDependencies, type CommandOutcome, runCommand } from './run-command.ts';
+import type { KeptIncidents } from './store/optimistic-update.ts';
+
+export interface UpdateDependencies extends CommandDependencies {
+  keptIncidents: KeptIncidents;
+}
 
 export interface UpdateCommand extends Caller {
   id: number;
@@ -20,14 +25,40 @@ export interface UpdateCommand extends Caller {
  * Updates properties of an active incident (contract: Incidents). Values equal to the stored ones change nothing.
  * @throws DomainError `not_found`, `invalid_resource_state`, `precondition_failed`, `invalid_request`, in this order
  */
-export async function updateIncident(dependencies: CommandDependencies, command: UpdateCommand): Promise<Incident> {
+export async function updateIncident(dependencies: UpdateDependencies, command: UpdateCommand): Promise<Incident> {
   const { principal, id, expectedRevision, changes, outcome } = command;
   const { workspace } = principal;
+  const { database, clock, keptIncidents } = dependencies;
+
+  /** The bytes that the changes of an active incident at the expected revision write. */
+  const checkChanges = (before: Incident, storage: Attempt['storage']) => {
+    checkWritable(before);
+    checkRevision(before.revision, expectedRevision);
+    const { growth, written } = bytesOfChanges(changesBetween(before, { ...before, ...changes }));
+    storage.check({ kind: 'change', growth });
+    storage.add({ bytes: written });
+  };
   return runCommand(dependencies, {
     workspace,
     replicas: newReferences(changes).length > 0 ? ['catalog', 'users'] : [],
     externalId: changes.externalId,
     outcome,
+    optimistic: async ({ storage }) => {
+      if (needsLocks(changes)) return undefined;
+      const before = await keptIncidents.at(workspace.id, id, expectedRevision);
+      if (before === undefined) return undefined;
+      try {
+        checkChanges(before, storage);
+      } catch (error) {
+        if (error instanceof DomainError) return undefined;
+        throw error;
+      }
+      const change = { ...changes, severityMode: severityModeAfter(before, changes) };
+      const now = clock.now();
+      const after = await saveOptimistically(database, { author: authorOf(command), before, change, now });
+      if (after !== undefined) keptIncidents.keep(after);
+      return after;
+    },
     prepare: async ({ readConfiguration }) => readConfiguration(),
     transaction: async (trx, { prepared: configuration, freshness, storage }) => {
       const before =
@@ -35,12 +66,8 @@ export async function updateIncident(dependencies: CommandDependencies, command:
           ? await incidentStore(trx, workspace.id).getForUpdate(id)
           : await lockWithConfiguration(trx, { workspaceId: workspace.id, id, configuration });
       const { statuses, severities } = configuration;
-      checkWritable(before);
-      checkRevision(before.revision, expectedRevision);
-      const { growth, written } = bytesOfChanges(changesBetween(before, { ...before, ...changes }));
-      storage.check({ kind: 'change', growth });
-      storage.add({ bytes: written });
-      const now = dependencies.clock.now();
+      checkChanges(before, storage);
+      const now = clock.now();
       const severityMode = severityModeAfter(before, changes);
       const status = changes.status === undefined ? {} : statusChange(before, changes.status, { statuses, now });
       if (changes.severity !== undefined) selectEntry(severities, changes.severity, 'severity');
@@ -50,6 +77,13 @@ export async function updateIncident(dependencies: CommandDependencies, command:
     },
   });
 }
+
+/** Whether changes are checked against other rows, or change them. */
+const needsLocks = (changes: UpdateCommand['changes']): boolean =>
+  changes.status !== undefined ||
+  changes.severity !== undefined ||
+  changes.service !== undefined ||
+  newReferences(changes).length > 0;
 
 /** A new severity makes the mode manual unless the request gives the mode; the stored severity keeps the mode. */
 function severityModeAfter(before: Incident, { severity, severityMode }: Partial<Incident>): Incident['severityMode'] {

@@ -11,7 +11,7 @@ import {
 } from '@tocsin/http';
 import type { Incident } from '../../incidents/domain/incident.ts';
 import { incidentView } from '../../incidents/http/views.ts';
-import type { CommandDependencies } from '../../incidents/run-command.ts';
+import type { UpdateDependencies } from '../../incidents/update-incident.ts';
 import type { BulkApi, bulkContracts } from './contracts.ts';
 import type { BulkResult } from './wire.ts';
 import { writeItem } from './write-item.ts';
@@ -25,7 +25,7 @@ const MAX_TIME = 20_000;
 const MAX_BYTES = 2_097_152;
 
 /** Each item is a write of its own, in the order of the request (contract: Bulk). */
-export const bulkHandlers = (dependencies: CommandDependencies): BulkApi => ({
+export const bulkHandlers = (dependencies: UpdateDependencies): BulkApi => ({
   bulkIncidents: async (request) => {
     const { items } = request.body;
     checkRepetitions(items);
@@ -53,7 +53,7 @@ export const bulkHandlers = (dependencies: CommandDependencies): BulkApi => ({
   },
 });
 
-function stopwatch(clock: CommandDependencies['clock']): () => number {
+function stopwatch(clock: UpdateDependencies['clock']): () => number {
   const start = Date.parse(clock.now());
   return () => Date.parse(clock.now()) - start;
 }
@@ -84,7 +84,7 @@ const onlyFirst = (index: number) => (error: unknown) => {
  * @throws DomainError that another request uses the key, or has used it otherwise
  */
 async function writeOnce(
-  dependencies: CommandDependencies,
+  dependencies: UpdateDependencies,
   request: Request,
   { index, item }: { index: number; item: unknown },
 ): Promise<Reply<never>> {

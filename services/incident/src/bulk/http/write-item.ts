@@ -3,8 +3,8 @@ import type { Caller } from '@tocsin/resources';
 import type { Incident } from '../../incidents/domain/incident.ts';
 import { toIncidentProperties } from '../../incidents/http/properties.ts';
 import { incidentPatch } from '../../incidents/http/wire.ts';
-import type { CommandDependencies, CommandOutcome } from '../../incidents/run-command.ts';
-import { updateIncident } from '../../incidents/update-incident.ts';
+import type { CommandOutcome } from '../../incidents/run-command.ts';
+import { type UpdateDependencies, updateIncident } from '../../incidents/update-incident.ts';
 import { moveIncident, transitionIncident } from '../../lifecycle/lifecycle.ts';
 import { looseChangeItem, verbItem } from './wire.ts';
 
@@ -16,7 +16,7 @@ interface ItemCommand extends Caller {
 
 /** Does what the single request would do, with its checks in their order. @throws as that does */
 export async function writeItem(
-  dependencies: CommandDependencies,
+  dependencies: UpdateDependencies,
   { item, outcome, ...caller }: ItemCommand,
 ): Promise<Incident> {
   if (typeof item !== 'object' || item === null || !('verb' in item)) {

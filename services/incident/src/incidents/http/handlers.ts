@@ -2,8 +2,7 @@ import { notFound, buildPage, invalidRequest, type Cursors, cursorsOf, DEFAULT_L
 import type { Knex } from '@tocsin/postgres';
 import { type Incident, numberOf } from '../domain/incident.ts';
 import { incidentStore } from '../store/incident-store.ts';
-import type { CommandDependencies } from '../run-command.ts';
-import { updateIncident } from '../update-incident.ts';
+import { type UpdateDependencies, updateIncident } from '../update-incident.ts';
 import { toIncidentProperties } from './properties.ts';
 import type { RenderedIncidents } from './rendered-incidents.ts';
 import { incidentView } from './views.ts';
@@ -13,7 +12,7 @@ import { undoChanges } from '../domain/undo-changes.ts';
 import { BY_IMPORT, type ChangelogEntry, changelogStore } from '../store/changelog-store.ts';
 import type { ChangelogEntryWire } from './wire.ts';
 
-export function incidentHandlers(dependencies: CommandDependencies & { rendered: RenderedIncidents }): IncidentApi {
+export function incidentHandlers(dependencies: UpdateDependencies & { rendered: RenderedIncidents }): IncidentApi {
   const { database, clock, rendered } = dependencies;
   const incidentAt = async (incident: Incident, revision: number) => {
     if (revision > incident.revision) {
