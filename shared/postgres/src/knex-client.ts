@@ -82,7 +82,7 @@ function knexInTransaction(connections: Pool, transaction: Transaction): Knex.Tr
     get: (_target, name) => {
       if (name === 'client') return client;
       const value: unknown = Reflect.get(make(), name);
-      return typeof value === 'function' ? value.bind(made) : value;
+      return typeof value === 'function' ? (value.bind(made) as unknown) : value;
     },
   });
 }

@@ -184,9 +184,9 @@ function selectCountedPage(query: TimelineQuery, revision: number): PreparedStat
     sql`
       select ${LISTED}, ${HAS_ATTACHMENTS}, incidents.revision as "incidentRevision", last_event_at as "lastEventAt"
       from incidents
-      left join lateral (
-        select * from timeline_events where ${conditions} order by ${order} limit ${limit}) as timeline_events
+      left join lateral (select id from timeline_events where ${conditions} order by ${order} limit ${limit}) as page
         on incidents.revision = ${revision}
+      left join timeline_events on timeline_events.id = page.id
       where incidents.workspace_id = ${workspaceId} and incidents.id = ${incidentId}
       order by ${order}`,
   );
