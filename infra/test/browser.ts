@@ -1,5 +1,7 @@
-import { AxeBuilder } from '@axe-core/playwright';
-import { findChromium } from '@tocsin/testing';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { eventually, findChromium } from '@tocsin/testing';
+import type { Result } from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
 /** A page, with the problems and requests while it was open. */
@@ -71,12 +73,17 @@ export async function openPage(
   return { page, problems, origins, close: async () => context.close() };
 }
 
-/**
- * The violations that axe finds on a page, or in a part of it. The legacy mode cannot look into frames of other origins,
- * which our pages do not have, and needs no second page for its report.
- */
-export async function findViolations(page: Page, part?: string) {
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** The violations that axe finds on a page, or in the part that a selector names. Our pages have no frames. */
+export async function findViolations(page: Page, part?: string): Promise<Result[]> {
+  await page.evaluate(AXE);
+  // A colour that is changing has no contrast to judge.
+  await eventually(async () =>
+    page.evaluate<boolean>(`document.getAnimations().every((each) =>
+      each.playState !== 'running' || each.effect.getComputedTiming().endTime === Infinity)`),
+  );
   // Of what passes, it then describes one element instead of all.
-  const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] });
-  return (await (part === undefined ? axe : axe.include(part)).analyze()).violations;
+  return page.evaluate<Result[]>(`axe.run(${part === undefined ? 'document' : JSON.stringify(part)},
+    { resultTypes: ['violations'] }).then(({ violations }) => violations)`);
 }
