@@ -41,6 +41,18 @@ const SCREENS = {
 } as const satisfies Record<string, readonly [at: string, text: string, box?: string]>;
 type Screen = keyof typeof SCREENS;
 
+/** Each width and each theme once; the pictures show all. */
+const LOOKS = [
+  ['light', 'wide', WIDE],
+  ['dark', 'narrow', NARROW],
+  ...(TAKES_PICTURES
+    ? ([
+        ['light', 'narrow', NARROW],
+        ['dark', 'wide', WIDE],
+      ] as const)
+    : []),
+] as const;
+
 /** The pictures in docs/console. */
 const SHOWN: readonly [Screen, 'light' | 'dark', 'wide' | 'narrow'][] = [
   ['incidents', 'light', 'wide'],
@@ -87,35 +99,26 @@ describeWithServersAndBrowser('the console in a browser', () => {
       .filter((part) => /auto|scroll/.test(getComputedStyle(part).overflowX) && part.scrollWidth > part.clientWidth)
       .map((part) => part.getAttribute('aria-label') ?? part.className)`);
 
-  // Each width and each theme once; the pictures show all.
-  test.each([
-    ['light', 'wide', WIDE],
-    ['dark', 'narrow', NARROW],
-    ...(TAKES_PICTURES
-      ? ([
-          ['light', 'narrow', NARROW],
-          ['dark', 'wide', WIDE],
-        ] as const)
-      : []),
-  ] as const)(
-    'every screen, %s and %s, is accessible, fits, and has no errors',
-    async (colorScheme, width, viewport) => {
-      const { page, problems, origins } = await openWatched('/', { colorScheme, viewport, reducedMotion: 'reduce' });
-      for (const screen of Object.keys(SCREENS) as Screen[]) {
-        await show(page, screen);
-        expect({ screen, ...(await findings(page)) }).toEqual({ screen, ...CLEAN });
-        if (width === 'wide') expect({ screen, scrolling: await scrolling(page) }).toEqual({ screen, scrolling: [] });
-        const isShown = SHOWN.some((each) => each.join() === [screen, colorScheme, width].join());
-        if (isShown && TAKES_PICTURES) {
+  test('every screen, light and wide, dark and narrow, is accessible, fits, and has no errors', async () => {
+    const { page, problems, origins } = await openWatched();
+    for (const screen of Object.keys(SCREENS) as Screen[]) {
+      await show(page, screen);
+      for (const [colorScheme, width, viewport] of LOOKS) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize(viewport);
+        const look = [screen, colorScheme, width];
+        expect({ look, ...(await findings(page)) }).toEqual({ look, ...CLEAN });
+        if (width === 'wide') expect({ look, scrolling: await scrolling(page) }).toEqual({ look, scrolling: [] });
+        if (TAKES_PICTURES && SHOWN.some((each) => each.join() === look.join())) {
           await mkdir(PICTURES, { recursive: true });
-          await page.screenshot({ path: path.join(PICTURES, `${screen}-${colorScheme}-${width}.png`) });
+          await page.screenshot({ path: path.join(PICTURES, `${look.join('-')}.png`) });
         }
       }
-      // The one screen that is not there is an error for the browser.
-      expect(problems.filter((problem) => !problem.includes('404'))).toEqual([]);
-      expect([...origins]).toEqual([origin()]);
-    },
-  );
+    }
+    // The one screen that is not there is an error for the browser.
+    expect(problems.filter((problem) => !problem.includes('404'))).toEqual([]);
+    expect([...origins]).toEqual([origin()]);
+  });
 
   test('the dialogues are accessible', async () => {
     const page = await open();
@@ -442,7 +445,7 @@ describeWithServersAndBrowser('the console in a browser', () => {
     console.log(`console, compressed: ${sizes.map(([file, size]) => `${file} ${size}`).join(', ')}`);
     expect(sizes.reduce((sum, [, size]) => sum + size, 0)).toBeLessThanOrEqual(MAX_BYTES);
 
-    const page = await open();
+    const page = await open('/', { profile: {} });
     const cdp = await page.context().newCDPSession(page);
     await cdp.send('Network.clearBrowserCache');
     await cdp.send('Emulation.setCPUThrottlingRate', { rate: 4 });

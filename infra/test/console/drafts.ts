@@ -43,7 +43,7 @@ export function testDrafts(console: Console, provider: Provider): void {
     const { id, human_id: reference } = await declare('Written about');
     await note(id, { body: 'A text' });
     const other = await declare('Another one');
-    const page = await open(`/incidents/${id}`, { ignoreHTTPSErrors: true });
+    const page = await open(`/incidents/${id}`);
     await writeEverywhere(page);
     await page.getByRole('link', { name: 'Statistics' }).click();
     await page.getByRole('heading', { name: 'Statistics', level: 1 }).waitFor();
@@ -174,9 +174,7 @@ export function testDrafts(console: Console, provider: Provider): void {
 
   test('whoever follows a link while signed out comes to its page by the provider', async () => {
     const { id } = await declare('Linked to');
-    const watched = await visit(`${origin()}/app/incidents/${id}?from=chat`, {
-      ignoreHTTPSErrors: true,
-    });
+    const watched = await visit(`${origin()}/app/incidents/${id}?from=chat`);
     await watched.page.getByRole('link', { name: 'Sign in with your organization' }).click();
     await watched.page.getByRole('heading', { name: 'Linked to' }).waitFor();
     expect(watched.problems.filter((problem) => !problem.includes('401'))).toEqual([]);

@@ -3,7 +3,16 @@ import { type Client } from '@tocsin/testing';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { buildConsole } from '../../console/build-console.ts';
 import { startSystem, type System, type SystemOptions } from '../../verification/systems/system.ts';
-import { findViolations, launchBrowser, openPage, type WatchedPage } from '../browser.ts';
+import {
+  findViolations,
+  launchBrowser,
+  newProfile,
+  openTab,
+  type PageOptions,
+  shareProfile,
+  type SharedProfile,
+  type WatchedPage,
+} from '../browser.ts';
 import { running } from '../running.ts';
 
 export const WIDE = { width: 1_440, height: 900 };
@@ -14,10 +23,20 @@ export const OWNER = 'person-1@acme.example';
 /** The revision that a change is based on. */
 export const at = (revision: number) => ({ 'If-Service-Resource-Version': String(revision) });
 
-interface OpenOptions extends BrowserContextOptions {
+/** What is the same for all profiles. */
+const PROFILE: BrowserContextOptions = {
+  viewport: WIDE,
+  timezoneId: 'UTC',
+  reducedMotion: 'reduce',
+  permissions: ['clipboard-read', 'clipboard-write'],
+  // Of providers that people sign in with.
+  ignoreHTTPSErrors: true,
+};
+
+interface OpenOptions extends PageOptions {
   email?: string;
-  /** Whether it stays open after the test. */
-  stays?: boolean;
+  /** Gives the page a profile of its own, with these options; default: the one that the tests of the file share. */
+  profile?: BrowserContextOptions;
 }
 
 /** A system with the console and a browser. */
@@ -51,9 +70,17 @@ export type Console = ReturnType<typeof consoleInBrowser>;
 export function consoleInBrowser(options: () => SystemOptions = () => ({})) {
   const console = running(async () => startConsole(options()));
   const opened: WatchedPage[] = [];
+  /** By the email of who is signed in; of visitors, by an empty one. */
+  const shared = new Map<string, SharedProfile>();
   afterEach(async () => {
     for (const each of opened.splice(0)) await each.close();
+    for (const profile of shared.values()) await profile.clear(console.origin);
   });
+  const profileOf = async (email: string): Promise<SharedProfile> => {
+    const profile = shared.get(email) ?? (await shareProfile(console.browser, PROFILE));
+    shared.set(email, profile);
+    return profile;
+  };
   /** A link that signs somebody in. */
   const linkFor = async (email: string) => {
     const { url } = (await console.system.admin('login-link', '--workspace', 'acme', '--email', email)) as {
@@ -61,8 +88,8 @@ export function consoleInBrowser(options: () => SystemOptions = () => ({})) {
     };
     return `${console.origin}/app/sign-in${new URL(url).hash}`;
   };
-  /** A browser profile in which somebody is signed in. */
-  const profileOf = async (email: string): Promise<Pick<BrowserContextOptions, 'storageState'>> => {
+  /** The cookie of a new session. */
+  const sessionOf = async (email: string) => {
     const token = new URL(await linkFor(email)).hash.slice(1);
     const { headers } = await console.system
       .anonymously()
@@ -70,23 +97,29 @@ export function consoleInBrowser(options: () => SystemOptions = () => ({})) {
       .post('/app/session');
     const [name = '', value = ''] = (headers.get('set-cookie')?.split(';')[0] ?? '').split('=');
     const cookie = { name, value, domain: new URL(console.origin).hostname, path: '/' };
-    const attributes = { expires: -1, httpOnly: true, secure: false, sameSite: 'Lax' as const };
-    return { storageState: { cookies: [{ ...cookie, ...attributes }], origins: [] } };
+    return { ...cookie, expires: -1, httpOnly: true, secure: false, sameSite: 'Lax' as const };
   };
-  /** Opens an address in a profile of its own. */
-  const visit = async (url: string, context: BrowserContextOptions = {}): Promise<WatchedPage> => {
-    const watched = await openPage(console.browser, url, context);
+  /** Opens an address as somebody who has never been here. */
+  const visit = async (url: string, options?: PageOptions): Promise<WatchedPage> => {
+    const { context, clear } = await profileOf('');
+    await clear(console.origin);
+    const watched = await openTab(context, url, options);
     opened.push(watched);
     return watched;
   };
-  /** Opens a path of the console in a profile of its own, in which somebody is signed in. */
+  /** Opens a path of the console as somebody who is signed in. */
   const openWatched = async (
     path = '/',
-    { email = OWNER, stays = false, ...more }: OpenOptions = {},
+    { email = OWNER, profile, ...options }: OpenOptions = {},
   ): Promise<WatchedPage> => {
-    const context = { viewport: WIDE, timezoneId: 'UTC', ...(await profileOf(email)), ...more };
-    const watched = await openPage(console.browser, `${console.origin}/app${path}`, context);
-    if (!stays) opened.push(watched);
+    const context =
+      profile === undefined
+        ? (await profileOf(email)).context
+        : await newProfile(console.browser, { ...PROFILE, ...profile });
+    if ((await context.cookies()).length === 0) await context.addCookies([await sessionOf(email)]);
+    const watched = await openTab(context, `${console.origin}/app${path}`, options);
+    if (profile !== undefined) watched.close = async () => context.close();
+    opened.push(watched);
     await watched.page.getByRole('main').waitFor();
     return watched;
   };

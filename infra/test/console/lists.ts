@@ -23,9 +23,7 @@ export function testLists({ open, openWatched, client, system, origin }: Console
   });
 
   test('an incident has the address that people say; old ones lead there, and a wrong one offers the search', async () => {
-    const { page, problems } = await openWatched('/incidents/1', {
-      permissions: ['clipboard-read', 'clipboard-write'],
-    });
+    const { page, problems } = await openWatched('/incidents/1');
     await page.waitForURL(`${origin()}/app/incidents/${names[0]}`);
     await page.getByRole('heading', { name: 'Fresh fire' }).waitFor();
     await page.keyboard.press('y');

@@ -33,10 +33,7 @@ export function testSignIn(console: Console, provider: Provider): void {
       ['light', NARROW],
       ['dark', WIDE],
     ] as const) {
-      const { page, close } = await visit(`${origin()}/app/catalog`, {
-        colorScheme,
-        viewport,
-      });
+      const { page, close } = await visit(`${origin()}/app/catalog`, { viewport, colorScheme });
       await page.getByText('You can also paste an API token of your own.').waitFor();
       await expectSound(page, `signed-out-${colorScheme}`);
       await page.getByLabel('API token').fill('tcs_wrong');
@@ -50,7 +47,7 @@ export function testSignIn(console: Console, provider: Provider): void {
   });
 
   test('says that the session ends five minutes before, and ends it after 12 hours without the person', async () => {
-    const page = await open();
+    const page = await open('/', { profile: {} });
     await page.clock.install();
     await page.reload();
     await page.getByRole('heading', { name: 'Incidents', level: 1 }).waitFor();
@@ -79,7 +76,7 @@ export function testSignIn(console: Console, provider: Provider): void {
     test('asks before another user is signed out', async () => {
       const email = await addPerson('Dora');
       provider.signIn({ sub: 'dora', email, email_verified: true, name: 'Dora' });
-      const page = await open('/', { ignoreHTTPSErrors: true });
+      const page = await open();
       const signedIn = async (name: string) => page.getByText(name, { exact: true }).first().waitFor();
       await signedIn('Person 1');
       await page.goto(`${origin()}/app/oidc`);

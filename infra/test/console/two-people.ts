@@ -1,24 +1,25 @@
-import { expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/testing';
 import type { Page } from 'playwright-core';
 import { at, CLEAN, type Console, findings } from './harness.ts';
 
 const CONFLICT = 'Somebody else changed this, too';
 
-export function testTwoPeople({ open, client, origin, addPerson, declare, incident, note }: Console): void {
-  let pages: Record<'mine' | 'theirs', Page> | undefined;
-  let number = 0;
+export function testTwoPeople({ open, client, addPerson, declare, incident, note }: Console): void {
+  let email: string;
+  beforeAll(async () => {
+    email = await addPerson('Bea');
+  });
 
-  /** The same incident in two browsers, of the owner and of Bea. */
-  const openTwice = async (values: object = {}) => {
-    pages ??= {
-      mine: await open('/', { stays: true }),
-      theirs: await open('/', { stays: true, email: await addPerson('Bea') }),
-    };
-    number += 1;
-    const { id } = await declare(`Contested ${number}`, values);
-    for (const page of Object.values(pages)) await page.goto(`${origin()}/app/incidents/${id}`);
-    return { id, ...pages };
+  /** An incident on the owner's page. */
+  const openMine = async (values: object = {}) => {
+    const { id } = await declare('Contested', values);
+    return { id, mine: await open(`/incidents/${id}`) };
+  };
+  /** The same incident on the owner's page and on Bea's. */
+  const openTwice = async (values?: object) => {
+    const opened = await openMine(values);
+    return { ...opened, theirs: await open(`/incidents/${opened.id}`, { email }) };
   };
   const edit = async (page: Page, name: string) =>
     page.getByRole('button', { name: new RegExp(`^Edit ${name}`) }).click();
@@ -83,7 +84,7 @@ export function testTwoPeople({ open, client, origin, addPerson, declare, incide
     const team = (await client().post('/api/v1/teams', { name: 'Platform' })).body.team;
     await client().post('/api/v1/teams', { name: 'Payments' });
     await client().post('/api/v1/services', { name: 'Checkout' });
-    const { id, mine } = await openTwice({ service: 'search', team_id: team.id });
+    const { id, mine } = await openMine({ service: 'search', team_id: team.id });
     const { user } = (await client().get('/api/v1/me')).body;
     const people = (await client().get('/api/v1/settings/users')).body.users;
     const bea = people.find(({ name }: { name: string }) => name === 'Bea');
@@ -210,7 +211,7 @@ export function testTwoPeople({ open, client, origin, addPerson, declare, incide
   ])('a custom field with %s is compared with what was shown', async (kind, type, theirs, write, shown) => {
     const name = `Value of ${kind}`;
     const { field } = (await client().post('/api/v1/custom-fields', { name, ...type })).body;
-    const { id, mine } = await openTwice();
+    const { id, mine } = await openMine();
     await edit(mine, name);
     await write(mine);
     const values = [{ field_id: field.id, value: theirs }];
