@@ -60,6 +60,8 @@ export interface SystemOptions {
   webhookClock?: Clock;
   /** Each periodic task of the services runs for the first time within this time; milliseconds. */
   firstRunWithin?: number;
+  /** Whether the webhook service polls its queue only as often as in production; otherwise every 100 ms. */
+  rests?: boolean;
   /** Between two runs of the periodic tasks that otherwise run every hour; milliseconds. */
   taskInterval?: number;
   settings?: Environment;
@@ -102,7 +104,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     log,
     checkReplies: true,
     ca,
-    dispatchInterval: 100,
+    ...(options.rests !== true && { dispatchInterval: 100 }),
     ...taskTimes,
   };
   const start = async (name: AppName): Promise<App> => {

@@ -1,7 +1,7 @@
 import { QUEUES } from '@tocsin/contracts';
 import { CURSOR_PURPOSE, idempotencyKeyRoute, signedCursors, sweepIdempotencyKeys } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
-import { type App, FairQueue, openKeyring, systemClock, type Versions } from '@tocsin/runtime';
+import { type App, FairQueue, openKeyring, runInBackground, systemClock, type Versions } from '@tocsin/runtime';
 import type { Resolve } from '@tocsin/safe-http';
 import { openBase, openVersions, replicaPulls, runService, type ServiceOverrides } from '@tocsin/service-host';
 import { sweepAlerts } from './alerts/store/alert-store.ts';
@@ -43,6 +43,9 @@ const CHAT_CALL_TIMEOUT = 5_000;
 /** Milliseconds for one method of a chat with all its requests: lists of channels and invitations may have many pages. */
 const CHAT_TIMEOUTS: Record<ChatTimeout, number> = { request: 15_000, background: 60_000 };
 
+/** Milliseconds until messages are looked for after a command. */
+const MESSAGE_DELAY = 1_000;
+
 /** Builds and starts the incident service. */
 export async function startApp(config: IncidentConfig, overrides: Partial<Overrides> = {}): Promise<App> {
   const base = openBase({ name: 'incident', schema, config, overrides });
@@ -73,6 +76,16 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
     wakeRelay: relay.wake,
   };
   const provisioner = startProvisioner({ dependencies: provisioning, log, metrics });
+  let look: NodeJS.Timeout | undefined;
+  const lookForMessages = () => {
+    look = undefined;
+    provisioner.wake();
+  };
+  /** It may have made a message due in the chat. Many commands cause one look, not for any of them. */
+  const commandHasEnded = () => {
+    relay.wake();
+    look ??= runInBackground(() => setTimeout(lookForMessages, MESSAGE_DELAY).unref());
+  };
 
   const dependencies = {
     ...provisioning,
@@ -91,6 +104,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
     imports: new FairQueue<number>({ all: CONCURRENT_IMPORTS }),
     alertLeases: new FairQueue<string>({ holder: 1 }),
     wakeProvisioner: provisioner.wake,
+    wakeRelay: commandHasEnded,
   };
   const cursors = signedCursors(openKeyring(config.secretKeys, CURSOR_PURPOSE));
   const attachmentUrl = attachmentUrls({

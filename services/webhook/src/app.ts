@@ -44,8 +44,8 @@ export interface Overrides extends ServiceOverrides {
   feedCheckInterval: number;
 }
 
-const DISPATCH_INTERVAL = 1_000;
-const EXPIRY_INTERVAL = 10_000;
+const DISPATCH_INTERVAL = 10_000;
+const EXPIRY_INTERVAL = 30_000;
 const EPOCH_INTERVAL = 60_000;
 const TRIM_INTERVAL = 10_000;
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasConsumer } from '@tocsin/contracts';
-import { commitPipeline, type Knex, runOnce, runPrepared } from '@tocsin/postgres';
+import { commitPipeline, type Knex, poll, runOnce } from '@tocsin/postgres';
 import { type Logger, type Metrics, startPeriodicTask, type PeriodicTask } from '@tocsin/runtime';
 import type { Broker, DeadLettered, PublishOutcome } from './broker.ts';
 import { observeOutbox, type RelayOutcome } from './outbox-metrics.ts';
@@ -13,7 +13,7 @@ const BATCH = { rows: 500, bytes: 4_194_304, perWorkspace: 500 };
 /** Milliseconds until the relay tries again after a failure, or while its broker is away. */
 const RETRY = 250;
 /** Milliseconds between two looks for rows of a process that ended before its relay published them. */
-const POLL_INTERVAL = 10_000;
+const POLL_INTERVAL = 15_000;
 /**
  * Milliseconds between the beginnings of two batches, so that rows gather when many are committed: a larger batch costs
  * hardly more than a small one, here and in the services that consume it. A row after a pause does not wait, and neither
@@ -153,7 +153,7 @@ function batchPublisher({ database, broker, metrics, frozenAfter = FROZEN_AFTER 
 
 /** Whether no row was committed that is not published. */
 async function isEmpty(database: Knex): Promise<boolean> {
-  const rows = await runPrepared(database, 'is-outbox-empty', 'select 1 from outbox order by id limit 1', []);
+  const rows = await poll(database, 'is-outbox-empty', 'select 1 from outbox order by id limit 1', []);
   return rows.length === 0;
 }
 

@@ -7,7 +7,7 @@ import { type KnexClient, knexOn, type StatementClient } from './knex-client.ts'
 import type { PreparedStatement, PreparedStatements, RowsOfEach } from './pipeline.ts';
 import { Pool } from './pool.ts';
 import { UnusableSession } from './session.ts';
-import type { SessionOptions } from './session-settings.ts';
+import { KEEPALIVE_DELAY, type SessionOptions } from './session-settings.ts';
 import { runOn } from './transaction.ts';
 
 export type { Knex, PreparedStatement };
@@ -27,8 +27,6 @@ export interface DatabaseOptions {
 
 /** Milliseconds. */
 const IDLE_TRANSACTION_TIMEOUT = 30_000;
-/** Milliseconds of silence before the system asks whether the other side of a connection is still there. */
-const KEEPALIVE_DELAY = 5_000;
 
 /**
  * Opens a connection pool on one service's schema, as knex that runs its statements there (`columnTypes`). A transaction
@@ -60,6 +58,21 @@ export function openDatabase(options: DatabaseOptions): Knex {
 export async function runPrepared<Row>(db: Knex, name: string, text: string, values: unknown[]): Promise<Row[]> {
   const [rows] = await runAll(db, [{ name, text, values }]);
   return rows as Row[];
+}
+
+/**
+ * Runs a prepared statement that only reads, and that its caller repeats if it fails. Its connection need not prove that it
+ * works before (ADR 24): the statement proves as much, and a system at rest executes half as many.
+ */
+export async function poll<Row>(db: Knex, name: string, text: string, values: unknown[]): Promise<Row[]> {
+  const { connections } = db.client as KnexClient;
+  const connection = await connections.acquire({ proven: false });
+  try {
+    const [result] = await runOn(connection, [{ name, text, values }]);
+    return (result?.rows ?? []) as Row[];
+  } finally {
+    connections.release(connection);
+  }
 }
 
 /**

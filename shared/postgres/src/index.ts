@@ -9,6 +9,7 @@ export {
   type Knex,
   namesFirst,
   openDatabase,
+  poll,
   type PreparedStatement,
   preparesFirst,
   refuseUnusableSession,

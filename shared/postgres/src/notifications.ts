@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from '@tocsin/runtime';
 import { connectionOf } from './connection-url.ts';
+import { KEEPALIVE_DELAY } from './session-settings.ts';
 import { endSession, prepareSession } from './session.ts';
 
 /** A connection that receives the notifications of one channel. */
@@ -10,8 +11,8 @@ export interface NotificationListener {
 }
 
 const RECONNECT_DELAY = 500;
-/** Milliseconds between two proofs that the connection works: a listener sends nothing, so it would never notice. */
-const HEARTBEAT_INTERVAL = 5_000;
+/** Milliseconds between two proofs that the session works: a listener sends nothing, so it would never notice. */
+const HEARTBEAT_INTERVAL = 30_000;
 /** For each statement. Milliseconds. */
 const STATEMENT_TIMEOUT = 3_000;
 
@@ -28,7 +29,7 @@ export function listenForNotifications(options: {
   /** Called after every connect: notifications before it may be lost. */
   onConnect: () => void;
   onNotification: (payload: string) => void;
-  /** Milliseconds; default five seconds. */
+  /** Milliseconds; default 30 seconds. */
   heartbeatInterval?: number | undefined;
 }): NotificationListener {
   const { heartbeatInterval = HEARTBEAT_INTERVAL } = options;
@@ -44,6 +45,7 @@ export function listenForNotifications(options: {
       connectionTimeoutMillis: 3_000,
       query_timeout: STATEMENT_TIMEOUT,
       keepAlive: true,
+      keepAliveInitialDelayMillis: KEEPALIVE_DELAY,
     };
     const client = new pg.Client(config);
     client.on('error', () => resolve());

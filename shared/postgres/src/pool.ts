@@ -66,16 +66,17 @@ export class Pool {
 
   /**
    * Returns a connection for the current request or background work, which ends with `release`.
+   * @param options.proven whether one that was not used for a while first proves that it works
    * @throws DatabaseCallError if there is none in time
    */
-  async acquire(): Promise<PooledConnection> {
+  async acquire({ proven = true } = {}): Promise<PooledConnection> {
     this.#checkOpen();
     this.watch.awaited();
     const lease = await this.#lease(currentRequest());
     try {
       this.#checkOpen();
       // The sockets outlive the request that happens to need the first connection.
-      const connection = await runInBackground(async () => this.#usableConnection());
+      const connection = await runInBackground(async () => this.#usableConnection(proven));
       connection.lease = lease;
       return connection;
     } catch (error) {
@@ -112,10 +113,10 @@ export class Pool {
     if (this.#isClosed) throw new Error('the pool of connections is closed');
   }
 
-  async #usableConnection(): Promise<PooledConnection> {
+  async #usableConnection(proven: boolean): Promise<PooledConnection> {
     for (let connection = this.#unused.pop(); connection !== undefined; connection = this.#unused.pop()) {
       if (!connection.isReusable) continue;
-      if (await this.watch.stillWorks(connection)) return connection;
+      if (!proven || (await this.watch.stillWorks(connection))) return connection;
       this.#close(connection);
       // Others may need as long to fail.
       break;

@@ -1,5 +1,8 @@
 import pg from 'pg';
 
+/** Milliseconds of silence before the system asks whether the other side of a connection is still there. */
+export const KEEPALIVE_DELAY = 5_000;
+
 /**
  * The settings of PostgreSQL that decide what a statement means, what it returns, whether it lasts, and whether it fails.
  * Server, database, role and pooler may have set each of them to anything, so each session sets all of them.

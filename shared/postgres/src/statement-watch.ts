@@ -14,7 +14,7 @@ import { currentRequest, type FairQueue, runInBackground } from '@tocsin/runtime
 /** Milliseconds between two looks at the statements that run. */
 const INTERVAL = 100;
 /** Looks without anything to do before the timer stops. */
-const IDLE_LOOKS = 50;
+const IDLE_LOOKS = 10;
 /** Milliseconds that each statement has even if its request has used up its time: enough for a ROLLBACK. */
 const SHORTEST_TIME = 250;
 

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { poll } from './database.ts';
 import type { Instant } from '@tocsin/runtime';
 
 /**
@@ -55,20 +56,35 @@ export interface WorkspaceVersion {
   version: number;
 }
 
+/** One row at least, which has the time. */
+const changed = (condition: string) => `
+  select now() as now, changed.workspace_id as "workspaceId", changed.version from (values (1)) as one (row)
+  left join (
+    select workspace_id, version from workspace_versions
+    where workspace_id > $1 ${condition} order by workspace_id limit $2) as changed on true
+  order by changed.workspace_id`;
+const ALL = changed('');
+const CHANGED = changed('and changed_at > $3::timestamptz');
+
 /**
- * Lists workspaces whose version changed after a moment of the database's clock, by ID.
+ * Lists workspaces whose version changed after a moment of the database's clock, by ID. `now` is from before they were
+ * read.
  * @param options.since all workspaces if `undefined`
  */
 export async function changedVersions(
   db: Knex,
   options: { since: Instant | undefined; afterWorkspace: number; limit: number },
-): Promise<WorkspaceVersion[]> {
+): Promise<{ now: Instant; versions: WorkspaceVersion[] }> {
   const { since, afterWorkspace, limit } = options;
-  const query = db('workspace_versions').where('workspace_id', '>', afterWorkspace);
-  if (since !== undefined) query.where('changed_at', '>', since);
-  const rows = await query
-    .orderBy('workspace_id')
-    .limit(limit)
-    .select<{ workspace_id: number; version: number }[]>('workspace_id', 'version');
-  return rows.map((row) => ({ workspaceId: row.workspace_id, version: row.version }));
+  type Row = { now: Instant } & (WorkspaceVersion | { workspaceId: null });
+  const values = [afterWorkspace, limit];
+  const rows =
+    since === undefined
+      ? await poll<Row>(db, 'list-versions', ALL, values)
+      : await poll<Row>(db, 'list-changed-versions', CHANGED, [...values, since]);
+  const [{ now }] = rows as [Row];
+  const versions = rows.flatMap((row) =>
+    row.workspaceId === null ? [] : [{ workspaceId: row.workspaceId, version: row.version }],
+  );
+  return { now, versions };
 }

@@ -9,6 +9,7 @@ import {
   isOutcomeUnknown,
   type Knex,
   openDatabase,
+  poll,
   runPrepared,
   runPipeline,
 } from '../src/index.ts';
@@ -109,6 +110,14 @@ describe('when the server vanishes without closing its connections', () => {
       Array.from({ length: 10 }, async () => asRequest(async () => runPrepared(pool, 'one', 'select 1 as one', []))),
     );
     expect(results).toEqual(Array.from({ length: 10 }, () => [{ one: 1 }]));
+  });
+
+  test('a poll is not preceded by a proof: it fails by itself, and the next one has a new connection', async () => {
+    const pool = openPool({ deadlines: { unused: 0 } });
+    await openConnections(pool, 2);
+    proxy.strand();
+    expect(await failureOf(poll(pool, 'one', 'select 1 as one', []))).toBe('unreachable');
+    expect(await poll(pool, 'one', 'select 1 as one', [])).toEqual([{ one: 1 }]);
   });
 
   test('and a COMMIT is under way, or a write outside a transaction, its outcome is reported as unknown', async () => {

@@ -54,10 +54,16 @@ class PartialRegistry extends Registry {
   }
 }
 
+/** Milliseconds; the longest interval of a timer. */
+const NEVER = 2_147_483_647;
+
 /** Creates an app's registry. Each has its own, so that several apps in one process do not share metrics. */
 export function createMetrics(app: string): Metrics {
   const registry = new PartialRegistry(app);
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER });
+  // It would wake the process a hundred times a second; `observeEventLoop` measures the same.
+  for (const { name } of registry.getMetricsAsArray())
+    if (name.startsWith('nodejs_eventloop_lag_')) registry.removeSingleMetric(name);
   // Gauges whose names are those of counters.
   for (const name of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${name}_total`);
   observeEventLoop(registry);

@@ -12,7 +12,7 @@ export interface PeriodicTask {
 
 /**
  * Runs `work` every `interval` milliseconds, and again at once while it returns true ("there is more"). A number is the
- * milliseconds until the next run. A failure is logged; the next run, after `interval` or `retryAfter` milliseconds, is
+ * milliseconds until the next run; after `Infinity` only `wake` runs it. A failure is logged; the next run, after `interval` or `retryAfter` milliseconds, is
  * the retry.
  */
 export function startPeriodicTask(options: {
@@ -64,7 +64,7 @@ export function startPeriodicTask(options: {
         if (stopped) return;
         // Woken after the loop's last check.
         if (woken) runNow();
-        else timer = setTimeout(run, pause);
+        else if (pause < Infinity) timer = setTimeout(run, pause);
       });
   };
   timer = setTimeout(run, options.interval);

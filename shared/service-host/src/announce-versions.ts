@@ -3,7 +3,7 @@ import { type Instant, addMilliseconds, type Logger, startPeriodicTask, type Ver
 import type { ServiceWorker } from './spec.ts';
 import type { VersionsClient } from './versions.ts';
 
-const INTERVAL = 5_000;
+const INTERVAL = 15_000;
 const BATCH = 500;
 /**
  * Milliseconds. A round announces again what changed in this time before the last round: a transaction may commit after
@@ -14,13 +14,14 @@ const OVERLAP = 60_000;
 /** The progress of one pass over the changed workspaces. */
 interface Round {
   since: Instant | undefined;
-  startedAt: Instant;
+  /** By the database's clock; undefined before the first statement. */
+  startedAt: Instant | undefined;
   afterWorkspace: number;
 }
 
 /**
  * Repeats the announcements of an owner's versions, because the announcement after a change may fail. At the start and
- * after every reconnect to Redis, which may have lost some, it announces all versions; every five seconds it announces
+ * after every reconnect to Redis, which may have lost some, it announces all versions; every 15 seconds it announces
  * those that changed recently. If an announcement fails, the next round repeats it.
  */
 export function announceVersions(options: {
@@ -36,15 +37,16 @@ export function announceVersions(options: {
   let announcedUntil: Instant | undefined;
   let round: Round | undefined;
 
-  const startRound = async (): Promise<Round> => {
-    const since = announcedUntil === undefined ? undefined : addMilliseconds(announcedUntil, -OVERLAP);
-    const { rows } = await database.raw<{ rows: [{ now: Instant }] }>('select now() as now');
-    return { since, startedAt: rows[0].now, afterWorkspace: 0 };
-  };
+  const startRound = (): Round => ({
+    since: announcedUntil === undefined ? undefined : addMilliseconds(announcedUntil, -OVERLAP),
+    startedAt: undefined,
+    afterWorkspace: 0,
+  });
 
   const announceBatch = async (): Promise<boolean> => {
-    const current = (round ??= await startRound());
-    const batch = await changedVersions(database, { ...current, limit: BATCH });
+    const current = (round ??= startRound());
+    const { now, versions: batch } = await changedVersions(database, { ...current, limit: BATCH });
+    current.startedAt ??= now;
     try {
       await Promise.all(
         batch.map(async ({ workspaceId, version }) => announced.versions.raise(owner, workspaceId, version)),

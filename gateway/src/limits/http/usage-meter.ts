@@ -38,6 +38,8 @@ export const windowOf = (workspaceId: number) => `workspace:${workspaceId}`;
 export function usageMeter({ counter, log }: { counter: RequestCounter; log: Logger }): UsageMeter {
   const pending = boundedCache<number, Usage>({ bytes: PENDING_BYTES });
   const open = new Set<Watched>();
+  /** Whether the task waits for the next request. */
+  let isResting = false;
 
   const add = (workspaceId: number, { cost = 0, bytes = 0 }: Partial<Usage>): void => {
     const sum = pending.get(workspaceId) ?? NO_USAGE;
@@ -74,7 +76,8 @@ export function usageMeter({ counter, log }: { counter: RequestCounter; log: Log
       await Promise.all(
         [...Map.groupBy(streams, ({ workspaceId }) => workspaceId)].map(async (of) => countStreams(...of)),
       );
-      return false;
+      isResting = open.size === 0;
+      return isResting ? Infinity : false;
     },
   });
 
@@ -82,6 +85,8 @@ export function usageMeter({ counter, log }: { counter: RequestCounter; log: Log
     watch: (context, { id, limit }) => {
       const watched = { context, workspaceId: id, limit, sent: context.request.socket.bytesWritten };
       open.add(watched);
+      if (isResting) task.wake();
+      isResting = false;
       context.response.on('close', () => {
         open.delete(watched);
         addSent(watched);

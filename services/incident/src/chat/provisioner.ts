@@ -27,8 +27,8 @@ interface ProvisionerOptions {
 
 /** Steps that one process runs at the same time. */
 const MAX_CONCURRENCY = 8;
-/** Milliseconds between two polls for steps of other processes. */
-const POLL_INTERVAL = 1_000;
+/** Milliseconds between two polls for steps of processes that have ended: whoever adds a step wakes its own dispatcher. */
+const POLL_INTERVAL = 10_000;
 
 /** Does the background work of incidents in the chat (contract: Chat). */
 export function startProvisioner({ dependencies, log, metrics }: ProvisionerOptions): Dispatcher {

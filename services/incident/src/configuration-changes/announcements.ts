@@ -13,8 +13,10 @@ export interface ConfigurationAnnouncements {
   stop(): Promise<void>;
 }
 
-/** Milliseconds. */
-const INTERVAL = 5_000;
+/** Milliseconds between two looks for changes that processes left which have ended. */
+const INTERVAL = 15_000;
+/** Milliseconds until an announcement that failed is repeated. */
+const RETRY = 5_000;
 const BATCH = 100;
 
 export function configurationAnnouncements(options: {
@@ -36,16 +38,19 @@ export function configurationAnnouncements(options: {
   const task = startPeriodicTask({
     name: 'announcing configurations',
     interval: INTERVAL,
+    retryAfter: RETRY,
     log,
     work: async () => {
       const changes = await unannouncedConfigurations(database).list(BATCH);
-      for (const change of changes) if (!(await announce(change))) return false;
+      for (const change of changes) if (!(await announce(change))) return RETRY;
       return changes.length === BATCH;
     },
   });
   return {
     async announce(change) {
-      await afterCommit(async () => announce(change));
+      await afterCommit(async () => {
+        if (!(await announce(change))) task.wake();
+      });
     },
     stop: async () => task.stop(),
   };

@@ -21,6 +21,8 @@ export interface WorkspaceStorage {
 
 /** Milliseconds. */
 const INTERVAL = 5_000;
+/** Milliseconds between two looks for measurements if this process has caused none. */
+const LOOK_INTERVAL = 30_000;
 /** Steps of measurements in one interval, so that they take a small part of the database's time. */
 const STEPS = 5;
 
@@ -38,9 +40,13 @@ export function workspaceStorage({ database, log }: { database: Knex; log: Logge
     pending.set(workspaceId, { bytes: before.bytes + bytes, keyBytes: before.keyBytes + keyBytes });
   };
 
+  /** When to look for the next measurement, on the clock of `performance`. */
+  let lookAt = 0;
+
   const flush = async (): Promise<void> => {
     const written = [...pending].map(([workspaceId, counts]) => ({ workspaceId, ...counts }));
     if (written.length === 0) return;
+    lookAt = 0;
     const stored = await store.add(written);
     for (const { workspaceId, bytes, keyBytes } of written) {
       addPending(workspaceId, { bytes: -bytes, keyBytes: -keyBytes });
@@ -53,14 +59,18 @@ export function workspaceStorage({ database, log }: { database: Knex; log: Logge
   /** Deletions are not counted, so a measurement may find that there is room again. */
   const measureRefused = async (): Promise<void> => {
     if (refused.size === 0) return;
+    lookAt = 0;
     await store.requestMeasurement([...refused]);
     refused.clear();
   };
 
   const measure = async (): Promise<void> => {
     for (let step = 0; step < STEPS; step += 1) {
-      const measured = await store.measure();
-      if (measured === undefined) return;
+      const measured = (await store.mayMeasure()) ? await store.measure() : undefined;
+      if (measured === undefined) {
+        lookAt = performance.now() + LOOK_INTERVAL;
+        return;
+      }
       if (measured !== 'continues') known.set(measured.workspaceId, measured.bytes);
     }
   };
@@ -72,7 +82,7 @@ export function workspaceStorage({ database, log }: { database: Knex; log: Logge
     work: async () => {
       await flush();
       await measureRefused();
-      await measure();
+      if (performance.now() >= lookAt) await measure();
       return false;
     },
   });

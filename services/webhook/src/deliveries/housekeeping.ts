@@ -9,7 +9,9 @@ import type { DeliveryLimits } from '../queue/domain/delivery.ts';
 
 /** Fails deliveries that are past their deadline or whose last attempt was lost in a crash. */
 export async function failExpiredDeliveries({ database, time, metrics, log }: SendingDependencies): Promise<void> {
-  const failed = await deliveryStore(database).failExpired(await time(database));
+  const store = deliveryStore(database);
+  if (!(await store.mayHaveExpired(time.parameter()))) return;
+  const failed = await store.failExpired(await time(database));
   for (const reason of ['deadline', 'exhausted'] as const) {
     if (failed[reason] === 0) continue;
     metrics.deadLetters.inc({ reason }, failed[reason]);

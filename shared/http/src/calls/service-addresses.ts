@@ -111,7 +111,9 @@ export function serviceAddresses(options: {
     if (isDue) for (const { refresh } of origins) void refresh();
     if (all.length > 1) for (const { health } of all) health.check('routine');
   };
-  const timer = setInterval(check, CHECK_INTERVAL).unref();
+  // There is nothing to check of one IP address: its requests notice when it is down.
+  const mayBeSeveral = origins.length > 1 || origins.some(({ isName }) => isName);
+  const timer = mayBeSeveral ? setInterval(check, CHECK_INTERVAL).unref() : undefined;
   for (const { refresh } of origins) void refresh();
 
   return {
@@ -128,6 +130,8 @@ export function serviceAddresses(options: {
 
 /** The addresses of one URL. */
 interface Origin {
+  /** Whether its host is a name, whose addresses are looked up. */
+  readonly isName: boolean;
   readonly addresses: Iterable<ServiceAddress>;
   /** Looks the host name up. If that fails, the addresses stay as they are. */
   refresh(): Promise<void>;
@@ -169,6 +173,7 @@ function origin(
   };
 
   return {
+    isName,
     get addresses() {
       return addresses.values();
     },

@@ -1,5 +1,5 @@
 import type { EventWorkspace } from '@tocsin/contracts';
-import { type Knex, runOnce, runPrepared } from '@tocsin/postgres';
+import { type Knex, poll, runOnce } from '@tocsin/postgres';
 import { type Instant, storableTrace, addMilliseconds } from '@tocsin/runtime';
 import { randomUUID } from 'node:crypto';
 import type { ErrorCode } from '@tocsin/http';
@@ -232,12 +232,8 @@ export function stepQueue(db: Knex) {
 
     /** Returns when the next work is due. */
     async nextDue(): Promise<Instant | undefined> {
-      const [row] = await runPrepared<{ due: Instant | null }>(
-        db,
-        'next-work-in-chat',
-        `select least(${FIRST_DUE.join(', ')}) as due`,
-        [],
-      );
+      const text = `select least(${FIRST_DUE.join(', ')}) as due`;
+      const [row] = await poll<{ due: Instant | null }>(db, 'next-work-in-chat', text, []);
       return row?.due ?? undefined;
     },
 

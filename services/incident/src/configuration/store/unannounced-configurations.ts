@@ -1,10 +1,13 @@
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, poll } from '@tocsin/postgres';
 
 /** A change of a configuration for which the gateway has not raised the workspace's version yet. */
 export interface UnannouncedConfiguration {
   workspaceId: number;
   version: number;
 }
+
+const UNANNOUNCED = `
+  select workspace_id as "workspaceId", version from unannounced_configurations order by workspace_id limit $1`;
 
 /** Stores unannounced changes, the latest of each workspace, over a pool or a transaction. */
 export function unannouncedConfigurations(db: Knex) {
@@ -23,9 +26,6 @@ export function unannouncedConfigurations(db: Knex) {
     },
 
     list: async (limit: number): Promise<UnannouncedConfiguration[]> =>
-      db('unannounced_configurations')
-        .orderBy('workspace_id')
-        .limit(limit)
-        .select<UnannouncedConfiguration[]>('workspace_id as workspaceId', 'version'),
+      poll<UnannouncedConfiguration>(db, 'list-unannounced-configurations', UNANNOUNCED, [limit]),
   };
 }

@@ -1,4 +1,4 @@
-import { type Knex, runOnce, runPrepared } from '@tocsin/postgres';
+import { type Knex, poll, runOnce, runPrepared } from '@tocsin/postgres';
 
 /** Bytes of a workspace, about. */
 export interface WorkspaceBytes {
@@ -112,6 +112,11 @@ export function storageStore(db: Knex) {
         .whereRaw("measured_at < now() - interval '10 seconds'")
         .update({ due_at: db.fn.now() });
     },
+
+    /** Whether a measurement is due. */
+    mayMeasure: async (): Promise<boolean> =>
+      (await poll(db, 'is-measurement-due', 'select 1 from workspace_storage where due_at <= now() limit 1', []))
+        .length > 0,
 
     /**
      * Takes one step of the measurement that is due longest and that no other process works on.

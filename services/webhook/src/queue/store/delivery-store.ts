@@ -1,4 +1,4 @@
-import { type Knex, type PreparedStatement, runPipeline, runPrepared } from '@tocsin/postgres';
+import { type Knex, poll, type PreparedStatement, runPipeline, runPrepared } from '@tocsin/postgres';
 import { addMilliseconds, type Instant } from '@tocsin/runtime';
 import {
   type AttemptResult,
@@ -56,6 +56,14 @@ const QUEUE = `
     as delivery (event_id, subscription_id, workspace_id, status)`;
 
 const NEXT_DUE = `select (select min(due_at) from deliveries where status = 'queued') as due, ${currentTime('$1')} as now`;
+
+/** With `now()`, which an index can be searched for. */
+const EXPIRED = `
+  select 1 from deliveries where status in ('queued', 'held') and deadline_at <= coalesce($1::timestamptz, now())
+  union all
+  select 1 from deliveries
+  where status in ('queued', 'held') and attempts >= ${MAX_ATTEMPTS} and due_at <= coalesce($1::timestamptz, now())
+  limit 1`;
 
 const LOCK_LEASED = `
   select status from deliveries where lease_token = $1 and status in ('queued', 'held') for update`;
@@ -207,8 +215,13 @@ export function deliveryStore(db: Knex) {
 
     /** When the next delivery is due, in the past when one is already due, and the time now. */
     async nextDue(time: Instant | null): Promise<{ due: Instant | null; now: Instant }> {
-      const [row] = await runPrepared<{ due: Instant | null; now: Instant }>(db, 'find-next-due', NEXT_DUE, [time]);
+      const [row] = await poll<{ due: Instant | null; now: Instant }>(db, 'find-next-due', NEXT_DUE, [time]);
       return row as { due: Instant | null; now: Instant };
+    },
+
+    /** Whether `failExpired` may find a delivery; at a time, or now. */
+    async mayHaveExpired(time: Instant | null): Promise<boolean> {
+      return (await poll(db, 'find-expired', EXPIRED, [time])).length > 0;
     },
 
     /** Fails deliveries that are past their deadline or whose last attempt was lost in a crash; returns how many. */
