@@ -57,13 +57,13 @@ const QUEUE = `
 
 const NEXT_DUE = `select (select min(due_at) from deliveries where status = 'queued') as due, ${currentTime('$1')} as now`;
 
-/** With `now()`, which an index can be searched for. */
+/** Reads the first entries of two indexes. */
 const EXPIRED = `
-  select 1 from deliveries where status in ('queued', 'held') and deadline_at <= coalesce($1::timestamptz, now())
-  union all
-  select 1 from deliveries
-  where status in ('queued', 'held') and attempts >= ${MAX_ATTEMPTS} and due_at <= coalesce($1::timestamptz, now())
-  limit 1`;
+  select 1 from (
+    (select deadline_at as time from deliveries where status in ('queued', 'held') order by deadline_at limit 1)
+    union all
+    (select due_at from deliveries where status in ('queued', 'held') and attempts >= ${MAX_ATTEMPTS} order by due_at limit 1)
+  ) as first where time <= ${currentTime('$1')}`;
 
 const LOCK_LEASED = `
   select status from deliveries where lease_token = $1 and status in ('queued', 'held') for update`;
