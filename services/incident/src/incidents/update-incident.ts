@@ -30,7 +30,7 @@ export async function updateIncident(dependencies: UpdateDependencies, command: 
   const { workspace } = principal;
   const { database, clock, keptIncidents } = dependencies;
 
-  /** The bytes that the changes of an active incident at the expected revision write. */
+  /** Checks changes of an active incident at the expected revision, and counts the bytes that they write. */
   const checkChanges = (before: Incident, storage: Attempt['storage']) => {
     checkWritable(before);
     checkRevision(before.revision, expectedRevision);

@@ -82,6 +82,11 @@ interface Measurement {
   written_bytes: number;
 }
 
+/** Reads the first entry of an index. */
+const IS_DUE = `
+  select 1 from (select due_at from workspace_storage where due_at is not null order by due_at limit 1) as first
+  where due_at <= now()`;
+
 /** Stores about how many bytes workspaces have. */
 export function storageStore(db: Knex) {
   return {
@@ -114,9 +119,7 @@ export function storageStore(db: Knex) {
     },
 
     /** Whether a measurement is due. */
-    mayMeasure: async (): Promise<boolean> =>
-      (await poll(db, 'is-measurement-due', 'select 1 from workspace_storage where due_at <= now() limit 1', []))
-        .length > 0,
+    mayMeasure: async (): Promise<boolean> => (await poll(db, 'is-measurement-due', IS_DUE, [])).length > 0,
 
     /**
      * Takes one step of the measurement that is due longest and that no other process works on.
