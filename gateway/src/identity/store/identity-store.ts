@@ -43,7 +43,7 @@ interface IdentityRow {
   quotas: Quotas;
 }
 
-const FIND_WORKSPACES = 'select id, slug from workspaces where slug = any($1)';
+const FIND_WORKSPACES = 'select id, slug from workspaces where slug = any((select $1::text[])::text[])';
 
 const FIND_BY_DIGESTS = `
   select encode(k.token_digest, 'hex') as digest, k.id as key_id, k.name as key_name, k.token_shown as key_prefix,

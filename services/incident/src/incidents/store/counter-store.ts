@@ -51,7 +51,7 @@ export function counterStore(db: Knex) {
         db,
         `select counter.workspace_id from incident_counters as counter
          left join workspace_storage as stored on stored.workspace_id = counter.workspace_id
-         where counter.workspace_id = any($1::bigint[]) and counter.last > 0 and (
+         where counter.workspace_id = any((select $1::bigint[])::bigint[]) and counter.last > 0 and (
            stored.measured_bytes < 0 or stored.written_bytes < 0 or stored.due_at < now() - ${OVERDUE_AFTER}::interval
            or stored.workspace_id is null and exists (
              select from incidents where incidents.workspace_id = counter.workspace_id

@@ -42,10 +42,12 @@ export function incidentStore(db: Knex, workspaceId: number) {
   const rowsOf = async (id: number): Promise<VersionedIncident[]> =>
     runPrepared(db, 'get-incident', `${SELECT} where workspace_id = $1 and id = $2`, [workspaceId, id]);
   const readVersioned = async (ids: readonly number[]): Promise<VersionedIncident[]> =>
-    runPrepared(db, 'get-incidents', `${SELECT} where workspace_id = $1 and id = any($2::bigint[])`, [
-      workspaceId,
-      ids,
-    ]);
+    runPrepared(
+      db,
+      'get-incidents',
+      `${SELECT} where workspace_id = $1 and id = any((select $2::bigint[])::bigint[])`,
+      [workspaceId, ids],
+    );
   return {
     /** @throws DomainError `not_found` */
     get: async (id: number): Promise<VersionedIncident> => requireIncident(await rowsOf(id)),

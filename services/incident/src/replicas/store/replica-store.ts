@@ -220,7 +220,7 @@ export function replicaStore(db: Knex, workspaceId: number) {
         db,
         'fields-by-id',
         `select version, definition as row, octet_length(definition::text) as bytes
-        from replica_fields where workspace_id = $1 and id = any($2::bigint[])`,
+        from replica_fields where workspace_id = $1 and id = any((select $2::bigint[])::bigint[])`,
         [workspaceId, ids],
       );
     },

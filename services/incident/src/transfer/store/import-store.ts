@@ -34,7 +34,7 @@ export const lockByExternalIds = (
 ): PreparedStatement<Incident> => ({
   name: 'lock-incidents-by-external-id',
   text: `select ${INCIDENT_SELECTION} from incidents
-    where workspace_id = $1 and external_id = any($2::text[]) and external_id is not null
+    where workspace_id = $1 and external_id = any((select $2::text[])::text[]) and external_id is not null
     order by incidents.id for update`,
   values: [workspaceId, externalIds],
 });

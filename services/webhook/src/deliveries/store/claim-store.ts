@@ -85,7 +85,7 @@ const LEASE = `
   with chosen as (
     select id, token from unnest($1::bigint[], $2::uuid[]) as pair (id, token)
   ), free as (
-    select id from deliveries where id = any($1::bigint[]) and status = 'queued' and due_at <= $3
+    select id from deliveries where id = any((select $1::bigint[])::bigint[]) and status = 'queued' and due_at <= $3
     for update skip locked
   )
   update deliveries set lease_token = chosen.token, due_at = $4, is_postponed = true

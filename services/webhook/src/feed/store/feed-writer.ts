@@ -74,7 +74,7 @@ const RECORD = `
 
 const LOCK = `
   select workspace_id, position from feed_workspaces
-  where workspace_id = any($1::bigint[]) order by workspace_id for update`;
+  where workspace_id = any((select $1::bigint[])::bigint[]) order by workspace_id for update`;
 
 /** Locks the feeds of workspaces, in the order of their IDs, so that transactions cannot wait for each other in a circle. */
 export const lockFeeds = (workspaceIds: readonly number[]): PreparedStatement<LockedFeed> => ({
