@@ -12,8 +12,8 @@ export interface PeriodicTask {
 
 /**
  * Runs `work` every `interval` milliseconds, and again at once while it returns true ("there is more"). A number is the
- * milliseconds until the next run; after `Infinity` only `wake` runs it. A failure is logged; the next run, after `interval` or `retryAfter` milliseconds, is
- * the retry.
+ * milliseconds until the next run; after `Infinity` only `wake` runs it. A failure is logged; the next run, after
+ * `interval` or `retryAfter` milliseconds, is the retry.
  */
 export function startPeriodicTask(options: {
   name: string;

@@ -60,7 +60,7 @@ export function incidentStore(db: Knex, workspaceId: number) {
       return version;
     },
 
-    find: async (id: number): Promise<Incident | undefined> => (await rowsOf(id))[0],
+    find: async (id: number): Promise<VersionedIncident | undefined> => (await rowsOf(id))[0],
 
     /** @throws DomainError `not_found` */
     getByNumber: async (number: number): Promise<Incident> =>

@@ -16,7 +16,7 @@ export function keptIncidents(database: Knex) {
     at: async (workspaceId: number, id: number, revision: number): Promise<VersionedIncident | undefined> => {
       const found = kept.get(id);
       if (found?.workspaceId === workspaceId && found.revision === revision) return found;
-      const [read] = await incidentStore(database, workspaceId).readVersioned([id]);
+      const read = await incidentStore(database, workspaceId).find(id);
       return read?.revision === revision ? read : undefined;
     },
     keep: (incident: VersionedIncident) => kept.set(incident.id, incident),

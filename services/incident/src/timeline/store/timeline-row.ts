@@ -1,6 +1,5 @@
 import { fold } from '@tocsin/contracts';
 import { column, type ColumnsOf, listedColumns, rowMapping } from '@tocsin/resources';
-
 import type { NewTimelineEvent, TimelineEvent } from '../domain/timeline-event.ts';
 
 /** The columns of `timeline_events` that hold an event. */

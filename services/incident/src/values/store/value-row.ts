@@ -1,6 +1,5 @@
 import { type CustomFieldDefinition, type FieldType, parseTimestamp, fold } from '@tocsin/contracts';
 import type { Instant } from '@tocsin/runtime';
-
 import type { FieldValue } from '../domain/values.ts';
 
 /** The columns that lists filter and sort by; a row fills those of its field's type. */
