@@ -36,42 +36,57 @@ const RESOURCES: Readonly<Record<string, readonly string[]>> = {
   Sessions: ['Sessions'],
 };
 
-/** The texts of the API description, from docs/contract.md, so that the rules are written down once. */
+/** The guides for operators that the console links to, by their tags, and the section that each one shows; all of it without. */
+const SETUP: Readonly<Record<string, readonly [file: string, section?: string]>> = {
+  'Sign-in providers': ['docs/guides/sign-in-providers.md'],
+  'Connecting Slack': ['docs/guides/administration.md', 'Slack'],
+};
+
+/** The texts of the API description, from the documents, so that the rules are written down once. */
 export const guidesFile = {
   file: 'gateway/guides.json',
   generate: async () => {
-    const sections = sectionsOf(await readFile(path.join(ROOT, 'docs/contract.md'), 'utf8'));
+    const contract = await readSections('docs/contract.md');
     const textOf = (names: readonly string[]) =>
-      names.map((name, index) => (index === 0 ? '' : `## ${name}\n\n`) + getSection(sections, name)).join('\n\n');
+      names.map((name, index) => (index === 0 ? '' : `## ${name}\n\n`) + contract.get(name)).join('\n\n');
+    const setup = Object.entries(SETUP).map(async ([name, [file, section]]) => {
+      const document = await readSections(file);
+      return { name, description: section === undefined ? document.whole : document.get(section) };
+    });
     const guides: Guides = {
-      guides: Object.entries(GUIDES).map(([name, parts]) => ({ name, description: textOf(parts) })),
+      guides: [
+        ...Object.entries(GUIDES).map(([name, parts]) => ({ name, description: textOf(parts) })),
+        ...(await Promise.all(setup)),
+      ],
       resources: Object.entries(RESOURCES).map(([name, parts]) => ({ name, description: textOf(parts) })),
     };
     return jsonText(guides);
   },
 };
 
-/** The texts of a document by their headings of the second level. */
-function sectionsOf(markdown: string): Map<string, string> {
+/** The text of a document below its title, and the parts of it by their headings of the second level. */
+async function readSections(file: string): Promise<{ whole: string; get: (heading: string) => string }> {
+  const markdown = await readFile(path.join(ROOT, file), 'utf8');
   const sections = new Map<string, string>();
   for (const section of markdown.split(/^## /m).slice(1)) {
     const end = section.indexOf('\n');
     sections.set(section.slice(0, end).trim(), withLinks(section.slice(end)).trim());
   }
-  return sections;
-}
-
-function getSection(sections: ReadonlyMap<string, string>, name: string): string {
-  const text = sections.get(name);
-  if (text === undefined) throw new Error(`docs/contract.md has no section ${name}`);
-  return text;
+  return {
+    whole: withLinks(markdown.slice(markdown.indexOf('\n'))).trim(),
+    get: (heading) => {
+      const text = sections.get(heading);
+      if (text === undefined) throw new Error(`${file} has no section ${heading}`);
+      return text;
+    },
+  };
 }
 
 /** Links to sections lead to their tags in the API reference. Other relative links lead nowhere; their texts stay. */
 const withLinks = (markdown: string) =>
   markdown.replaceAll(/\[([^[\]]+)\]\((?!https?:)([^()]+)\)/g, (_, text: string, target: string) => {
     const tag = Object.entries({ ...GUIDES, ...RESOURCES }).find(([, parts]) =>
-      parts.some((section) => target === `#${anchorOf(section)}`),
+      parts.some((section) => target.replace('../contract.md', '') === `#${anchorOf(section)}`),
     );
     return tag === undefined ? text : `[${text}](#tag/${anchorOf(tag[0])})`;
   });

@@ -72,6 +72,19 @@ export function testCatalog({ open, client, declare, origin }: Console, receiver
     await page.getByRole('link', { name: 'First steps' }).waitFor({ state: 'hidden' });
     await page.goto(`${origin()}/app/webhooks`);
     expect(await page.getByRole('link', { name: 'How it works' }).getAttribute('href')).toBe('/docs#tag/webhooks');
+    // What an operator sets up is explained by the guide for it, not by operations of the API.
+    const { tags } = (await client().get('/api/v1/openapi.json')).body as {
+      tags: { name: string; description: string }[];
+    };
+    expect(tags.find(({ name }) => name === 'Sign-in providers')?.description).toMatch(/oidc connect[^]*Keycloak/);
+    expect(tags.find(({ name }) => name === 'Connecting Slack')?.description).toMatch(
+      /slack connect[^]*channels:manage/,
+    );
+    await page.goto(`${origin()}/app/start`);
+    const guides = page.getByRole('link', { name: 'How it works' });
+    await guides.first().waitFor();
+    const targets = (await guides.all()).map(async (link) => link.getAttribute('href'));
+    expect(await Promise.all(targets)).toEqual(['/docs#tag/sign-in-providers', '/docs#tag/connecting-slack']);
   });
 
   test('keys are listed, go to pages, and change an incident; a palette finds everything', async () => {
@@ -91,6 +104,11 @@ export function testCatalog({ open, client, declare, origin }: Console, receiver
     await keyboard.type('cards');
     await page.getByRole('option', { name: /Cards are refused/ }).waitFor();
     await expectSound(page, 'palette');
+    // The Enter that ends a word of an input method chooses nothing.
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('Input.dispatchKeyEvent', { type: 'rawKeyDown', key: 'Enter', windowsVirtualKeyCode: 229 });
+    await keyboard.type(' are');
+    await page.getByRole('option', { name: /Cards are refused/ }).waitFor();
     await keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Cards are refused' }).waitFor();
     await keyboard.press('a');
@@ -111,5 +129,23 @@ export function testCatalog({ open, client, declare, origin }: Console, receiver
       const { incident } = (await client().get(`/api/v1/incidents/${cards.id}`)).body;
       return incident.incident_manager === String(me);
     });
+
+    // Whoever speaks to the computer switches single keys off; those with Control stay.
+    await keyboard.press('?');
+    await page.getByLabel('Keys without Ctrl work').uncheck();
+    await keyboard.press('Escape');
+    await page.reload();
+    await page.getByRole('heading', { name: 'Statistics' }).waitFor();
+    for (const key of ['c', '?', 'g', 'p']) await keyboard.press(key);
+    await keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: /^Incident, service/ }).waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(1);
+    await keyboard.type('show the keys');
+    await keyboard.press('Enter');
+    await page.getByLabel('Keys without Ctrl work').check();
+    await keyboard.press('Escape');
+    await keyboard.press('g');
+    await keyboard.press('p');
+    await page.getByRole('heading', { name: 'People' }).waitFor();
   });
 }

@@ -45,6 +45,45 @@ export function testForms({ open, client, origin }: Console): void {
     expect(incidents).toHaveLength(1);
   });
 
+  test('a choice is saved by Enter, and the next keys belong to the page, even while it is saved', async () => {
+    const { incident } = (await client().post('/api/v1/incidents', { title: 'All by keys' })).body;
+    const page = await open(`/incidents/${incident.human_id}`);
+    const { keyboard } = page;
+    const choose = async (next: string) => {
+      await keyboard.press('s');
+      await page.getByRole('combobox', { name: 'Status' }).waitFor();
+      for (const key of ['ArrowDown', 'Enter', next]) await keyboard.press(key);
+    };
+    await page.getByRole('button', { name: 'Edit Status: Open' }).waitFor();
+    await choose('a');
+    await page.getByText(`You lead ${incident.human_id}.`).waitFor();
+    await page.getByRole('button', { name: 'Edit Status: Active' }).waitFor();
+    await choose('n');
+    await keyboard.type('Seen by');
+    await page.getByRole('button', { name: 'Edit Status: On hold' }).waitFor();
+    await keyboard.type(' all');
+    expect(await page.getByLabel('Write to the timeline').inputValue()).toBe('Seen by all');
+  });
+
+  test('who declares an incident is on its page afterwards, and buttons below a title are as small as others', async () => {
+    const page = await open();
+    await page.getByRole('heading', { name: 'Incidents', level: 1 }).waitFor();
+    await page.keyboard.press('c');
+    await page.getByLabel('What is happening?').fill('Where am I?');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Where am I?' }).waitFor();
+    await eventually(async () => (await page.evaluate<string>('document.activeElement.id')) === 'main');
+
+    const size = async (name: string) =>
+      page.getByRole('button', { name, exact: true }).evaluate('(button) => getComputedStyle(button).fontSize');
+    await page.keyboard.press('e');
+    const sizes = [await size('Save'), await size('Cancel')];
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Edit Title: Where am I?' }).waitFor();
+    await page.keyboard.press('v');
+    expect(sizes).toEqual([await size('Save'), await size('Cancel')]);
+  });
+
   test('a refusal stands once, at the field that people see, and goes when that is mended', async () => {
     const page = await open('/keys');
     const reason = page.locator('[id$=-fault], [role=alert]').filter({ visible: true });

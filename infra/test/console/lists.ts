@@ -58,6 +58,19 @@ export function testLists({ open, openWatched, client, system, origin }: Console
     await eventually(async () => (await titles()) === 'Ancient fire');
   });
 
+  test('the archive counts what is archived, and says nothing of the others', async () => {
+    const page = await open();
+    await page.getByRole('link', { name: 'Fresh fire' }).waitFor();
+    const tab = (name: string) => page.getByRole('group', { name: 'Status' }).getByRole('button', { name });
+    const counted = async () => (await tab('').allTextContents()).filter((text) => /\d/.test(text));
+    await eventually(async () => (await counted()).includes('Ongoing1'));
+    const { incident } = (await client().post('/api/v1/incidents', { title: 'Put away' })).body;
+    await client().post(`/api/v1/incidents/${incident.id}/archive`, {});
+    await tab('Archived').click();
+    await page.getByRole('link', { name: 'Put away' }).waitFor();
+    expect(await counted()).toEqual(['Archived1']);
+  });
+
   test('dates are in the address, rows say when, and the way back keeps the filters', async () => {
     const page = await open('/?view=all');
     await page.getByLabel('Declared', { exact: true }).selectOption('Last 30 days');

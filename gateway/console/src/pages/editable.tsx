@@ -7,7 +7,7 @@ import { fromLocalInput, splitTexts, toLocalInput, toText } from '../ui/format.t
 import { Button } from '../ui/button.tsx';
 import { Checks, Input, type Options, Refusable, Select, TextArea } from '../ui/fields.tsx';
 import ui from '../ui/ui.module.css';
-import { isSending } from '../ui/use-keys.ts';
+import { isComposing, isSending } from '../ui/use-keys.ts';
 import css from './editable.module.css';
 import { optionsOf, YES_OR_NO } from './incident-filters.ts';
 import { useEditedIncident } from './save-incident.tsx';
@@ -37,6 +37,10 @@ interface Draft<Value> {
   revision: number;
 }
 
+/** Whether an element is a field of the page. A dialogue that still has the focus is about to close. */
+const isOnPage = (element: Element | null): boolean =>
+  element !== null && element.matches('input, textarea, select') && element.closest('dialog') === null;
+
 /** A property of the incident that becomes a form where it stands. Escape leaves it as it was. */
 export function Editable<Value>({
   name,
@@ -55,7 +59,8 @@ export function Editable<Value>({
   const focus = (node: HTMLElement | null) => {
     if (node === null || !takesFocus.current) return;
     takesFocus.current = false;
-    node.focus();
+    // Whoever has gone on to another field meanwhile stays there.
+    if (!isOnPage(document.activeElement)) node.focus();
   };
   const close = () => {
     takesFocus.current = true;
@@ -88,7 +93,14 @@ export function Editable<Value>({
         onSubmit={(event) => void submit(event)}
         onKeyDown={(event) => {
           const { key, target, currentTarget } = event;
+          if (isComposing(event.nativeEvent)) return;
           if (isSending(event)) currentTarget.requestSubmit();
+          else if (key === 'Enter' && target instanceof HTMLSelectElement) {
+            // Browsers send a form by Enter from every field but this one. The next keys are those of the page.
+            event.preventDefault();
+            target.blur();
+            currentTarget.requestSubmit();
+          }
           if (key !== 'Escape') return;
           // A long text is only left: it takes more than one key to throw it away.
           if (target instanceof HTMLTextAreaElement && !equal(draft.value, draft.base)) target.blur();

@@ -8,7 +8,6 @@ import { buttonClass } from '../ui/button.tsx';
 import { Empty, Loaded } from '../ui/states.tsx';
 import { sayError } from '../ui/toast.tsx';
 import ui from '../ui/ui.module.css';
-import { useIncidentKeys } from './incident-keys.ts';
 import { IncidentAsOf, IncidentPage } from './incident.tsx';
 
 const route = getRouteApi('/incidents/$id');
@@ -62,7 +61,6 @@ function ById({ id }: { id: number }) {
   const navigate = useNavigate();
   const { data, error } = useGet<{ incident: Incident }>(`/incidents/${id}`);
   const name = data?.incident.human_id;
-  useIncidentKeys(revision === undefined ? data?.incident : undefined);
   useEffect(() => {
     if (name === undefined || name === address) return;
     navigate({ to: '/incidents/$id', params: { id: name }, search: true, replace: true }).catch(sayError);

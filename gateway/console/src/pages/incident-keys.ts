@@ -1,8 +1,8 @@
 import type { Incident } from '@tocsin/sdk';
-import { write } from '../api/client.ts';
-import { refresh, useAccess } from '../api/hooks.ts';
+import { queryClient, useAccess } from '../api/hooks.ts';
 import { say, sayError } from '../ui/toast.tsx';
 import { useKeys } from '../ui/use-keys.ts';
+import type { EditedIncident } from './save-incident.tsx';
 
 /** Opens the editor of a property, where it stands. */
 function edit(label: string): void {
@@ -23,26 +23,26 @@ export async function copyAddress(incident: Incident): Promise<void> {
   }
 }
 
-export async function assignTo(incident: Incident, userId: number): Promise<void> {
-  const body = { incident_manager: String(userId) };
+async function assignTo(incident: Incident, userId: number, save: EditedIncident['save']): Promise<void> {
+  const { id, human_id: name, incident_manager: before, revision } = incident;
+  const lead = String(userId);
   try {
-    await write({ method: 'PATCH', path: `/incidents/${incident.id}`, body, revision: incident.revision });
-    say(`You lead ${incident.human_id}.`);
+    await save({ changes: { incident_manager: lead }, base: { incident_manager: before }, revision });
+    const stored = queryClient.getQueryData<{ incident: Incident }>([`/incidents/${id}`]);
+    if (stored?.incident.incident_manager === lead) say(`You lead ${name}.`);
   } catch (error) {
     sayError(error);
   }
-  await refresh('/incidents');
 }
 
 /** What keys do on the page of an incident. */
-export function useIncidentKeys(incident: Incident | undefined): void {
-  const { canRespond, user } = useAccess();
-  const canEdit = canRespond && incident?.archived_at === null;
+export function useIncidentKeys(incident: Incident, { canEdit, save }: Pick<EditedIncident, 'canEdit' | 'save'>): void {
+  const { user } = useAccess();
   useKeys({
-    y: incident !== undefined && (() => void copyAddress(incident)),
+    y: () => void copyAddress(incident),
     s: canEdit && (() => edit('Status')),
     v: canEdit && (() => edit('Severity')),
     e: canEdit && (() => edit('Title')),
-    a: canEdit && user !== undefined && (() => void assignTo(incident, user.id)),
+    a: canEdit && user !== undefined && (() => void assignTo(incident, user.id, save)),
   });
 }

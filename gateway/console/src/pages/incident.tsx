@@ -20,6 +20,7 @@ import { Details, FieldValues, Nothing, usePersons } from './details.tsx';
 import { areaEditor, choiceEditor, Editable, textEditor } from './editable.tsx';
 import { FollowUpDialog, FollowUpRow } from './follow-up-row.tsx';
 import { lastList } from './incident-filters.ts';
+import { useIncidentKeys } from './incident-keys.ts';
 import css from './incident.module.css';
 import { ListCard } from './list-card.tsx';
 import { RelationsCard } from './relations-card.tsx';
@@ -45,6 +46,7 @@ function Shown({ incident }: { incident: Incident }) {
   const { save, saveEvent, conflict } = useSaveIncident(id);
   const canEdit = canRespond && incident.archived_at === null;
   const isOver = statuses.find(({ key }) => key === incident.status)?.is_terminal === true;
+  useIncidentKeys(incident, { canEdit, save });
 
   return (
     <EditedIncident.Provider value={{ id, revision, canEdit, save, saveEvent }}>

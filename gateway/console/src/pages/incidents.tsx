@@ -184,13 +184,16 @@ function Views({
     />
   );
   const [only] = search.status ?? [];
-  const isAll = only === undefined && search.view !== 'archived' && !isOngoing(search);
+  const isArchive = search.view === 'archived';
+  // Those of the archived list say nothing about the others.
+  const active = isArchive ? undefined : counts;
+  const isAll = only === undefined && !isArchive && !isOngoing(search);
   return (
     <Tabs label="Status">
-      {tab('Ongoing', counts?.ongoing, isOngoing(search), search.q === undefined ? undefined : 'ongoing')}
-      {statuses.map(({ key, label }) => tab(label, counts?.by_status[key], only === key, undefined, key))}
-      {tab('All', search.view === 'archived' ? undefined : counts?.all, isAll, 'all')}
-      {tab('Archived', search.view === 'archived' ? counts?.all : undefined, search.view === 'archived', 'archived')}
+      {tab('Ongoing', active?.ongoing, isOngoing(search), search.q === undefined ? undefined : 'ongoing')}
+      {statuses.map(({ key, label }) => tab(label, active?.by_status[key], only === key, undefined, key))}
+      {tab('All', active?.all, isAll, 'all')}
+      {tab('Archived', isArchive ? counts?.all : undefined, isArchive, 'archived')}
     </Tabs>
   );
 }

@@ -1,5 +1,7 @@
 import { Dialog } from '../ui/dialogs.tsx';
+import { Check } from '../ui/fields.tsx';
 import ui from '../ui/ui.module.css';
+import { setSingleKeys, singleKeys } from '../ui/use-keys.ts';
 import css from './palette.module.css';
 import { ALL_PLACES } from './places.ts';
 
@@ -25,6 +27,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
 export const KeysHelp = ({ onClose }: { onClose: () => void }) => (
   <Dialog title="Keys" onClose={onClose}>
     <div className={ui.form}>
+      <Check label="Keys without Ctrl work" value={singleKeys.useValue()} onValue={setSingleKeys} />
       <dl className={css.keys} tabIndex={0} aria-label="Keys">
         {KEYS.map(([keys, does]) => (
           <div key={keys} style={{ display: 'contents' }}>

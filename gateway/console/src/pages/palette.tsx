@@ -4,6 +4,7 @@ import { useServices, useTeams } from '../api/hooks.ts';
 import { classes } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialogs.tsx';
 import ui from '../ui/ui.module.css';
+import { isComposing } from '../ui/use-keys.ts';
 import { useFoundIncidents } from './found-incidents.ts';
 import css from './palette.module.css';
 import { ALL_PLACES } from './places.ts';
@@ -64,6 +65,7 @@ export function Palette({
     entry.run();
   };
   const onKey = (event: KeyboardEvent) => {
+    if (isComposing(event.nativeEvent)) return;
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (by !== undefined && entries.length > 0) setChosen((current + by + entries.length) % entries.length);
     else if (event.key === 'Enter') run(entries[current]);

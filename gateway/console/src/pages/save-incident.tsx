@@ -72,7 +72,7 @@ export function useSaveIncident(id: number) {
 }
 
 /** The incident that a page shows, and how its parts save their edits. */
-interface EditedIncident {
+export interface EditedIncident {
   id: number;
   revision: number;
   canEdit: boolean;

@@ -1,5 +1,5 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { forgetPage, rememberPage, showUser } from '../api/client.ts';
 import { useAccess, useMe, useWrite } from '../api/hooks.ts';
 import { startLive, useLive } from '../api/live.ts';
@@ -42,6 +42,14 @@ function Frame() {
 
   const userId = me.data?.user.id;
   useEffect(() => setOpen(false), [path]);
+  const isFirst = useRef(true);
+  const shownPath = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
+  useEffect(() => {
+    if (shownPath === undefined) return;
+    // What had the focus may have gone with its page.
+    if (!isFirst.current && document.activeElement === document.body) focusPage();
+    isFirst.current = false;
+  }, [shownPath]);
   useEffect(() => (userId === undefined ? undefined : showUser(userId)), [userId]);
   useOnlyDraftsOf(userId);
   const isSignedOut = me.error?.status === 401;
@@ -51,7 +59,7 @@ function Frame() {
   const close = () => setDialog(undefined);
   /** The next Tab is then the first thing of the page. */
   const goTo = async (to: Place) => {
-    document.getElementById('main')?.focus({ preventScroll: true });
+    focusPage();
     await navigate({ to });
   };
   useKeys({
@@ -146,6 +154,10 @@ function Frame() {
       )}
     </Loaded>
   );
+}
+
+function focusPage(): void {
+  document.getElementById('main')?.focus({ preventScroll: true });
 }
 
 const LIVE = { connecting: 'Connecting', live: 'Live', lost: 'Not live: trying again', offline: 'Offline' } as const;

@@ -73,14 +73,14 @@ export function StartPage() {
       title: 'Sign in with your organization',
       text: 'An operator connects your OpenID Connect provider; until then, people sign in with links from you.',
       isDone: hasOidc,
-      to: '/docs#tag/sessions',
+      to: '/docs#tag/sign-in-providers',
       label: 'How it works',
     },
     {
       title: 'Connect the chat',
       text: 'An operator connects your Slack; then an incident can get a channel when it is declared.',
       isDone: me.data?.workspace.chat === true,
-      to: '/docs#tag/chat',
+      to: '/docs#tag/connecting-slack',
       label: 'How it works',
     },
     {

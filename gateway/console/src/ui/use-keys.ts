@@ -1,9 +1,26 @@
 import { useEffect, useEffectEvent } from 'react';
+import { createStore } from './store.ts';
+
+const STORED = 'single-keys';
+
+/** Whether keys without Control do something; they are switched off where speech or a slip presses them (WCAG 2.1.4). */
+export const singleKeys = createStore(localStorage.getItem(STORED) !== 'off');
+
+export function setSingleKeys(areOn: boolean): void {
+  singleKeys.set(areOn);
+  localStorage.setItem(STORED, areOn ? 'on' : 'off');
+}
 
 /** Whether a key press belongs to a field and not to the page. */
 const isTyping = ({ target }: KeyboardEvent): boolean =>
   document.querySelector('dialog[open]') !== null ||
   (target instanceof HTMLElement && target.matches('input:not([type=checkbox]), textarea, select'));
+
+/** Whether a key press belongs to an input method, such as the Enter that ends a word of it. */
+export const isComposing = (event: KeyboardEvent): boolean =>
+  // Safari ends the composition before it reports the key, and only the deprecated code says so.
+  // oxlint-disable-next-line typescript/no-deprecated
+  event.isComposing || event.keyCode === 229;
 
 /** Whether a key press sends what is written, in a text of several lines, too. */
 export const isSending = ({ key, ctrlKey, metaKey }: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey'>): boolean =>
@@ -28,7 +45,8 @@ export function useKeys(handlers: Readonly<Record<string, (() => void) | false>>
     const name = nameOf(event);
     const handle = handlers[name];
     const isModified = name.includes('+') && name.length > 1;
-    if (!handle || event.altKey || (isModified ? document.querySelector('dialog[open]') : isTyping(event))) return;
+    if (!handle || event.altKey || isComposing(event)) return;
+    if (isModified ? document.querySelector('dialog[open]') : !singleKeys.get() || isTyping(event)) return;
     event.preventDefault();
     handle();
   });
