@@ -14,6 +14,7 @@ import { findAddress } from '../contexts.ts';
 import { messageOf } from '../describe-error.ts';
 import { UsageError } from '../operation-parameters.ts';
 import { type Call, createClient } from '../session.ts';
+import { createPlaces } from './places.ts';
 import { createServer, toolsFor } from './server.ts';
 
 const PATH = '/mcp';
@@ -21,6 +22,8 @@ const DEFAULT_LISTEN = '127.0.0.1:8484';
 
 /** As the API. */
 const MAX_BODY_BYTES = 1_048_576;
+/** Bodies that are read at once, requests that run, and connections. */
+const MAX_BODIES = 128;
 const MAX_REQUESTS = 64;
 const MAX_CONNECTIONS = 512;
 /** Milliseconds: for the headers, for a whole request to arrive, for the answer, and for running requests at the end. */
@@ -50,18 +53,19 @@ export async function serveHttp(call: Call, flags: { listen?: string; allowHost:
   await createClient(address, 'none', output.note);
   const { host, port } = parseListen(flags.listen ?? DEFAULT_LISTEN);
   const hosts = [...localhostAllowedHostnames(), ...flags.allowHost.map(parseHost)];
-  let running = 0;
+  const [bodies, running] = [createPlaces(MAX_BODIES), createPlaces(MAX_REQUESTS)];
 
   const answer = async (request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Promise<Response> => {
     checkRequest(request, hosts);
     const tocsin = await createClient(address, tokenOf(request), () => undefined);
     // Before anything of the request is kept: who has no key may not hold a place.
-    const tools = toolsFor(await scopesOf(tocsin, signal));
-    if (running >= MAX_REQUESTS) throw new Refusal(503, 'Too many requests are running', { 'Retry-After': '1' });
+    const key = await keyOf(tocsin, signal);
+    const tools = toolsFor(key.scopes);
+    const release = bodies.take(key.id) ?? tooMany();
+    const body = await readJson(request).finally(release);
     signal.throwIfAborted();
-    running += 1;
-    response.once('close', () => (running -= 1));
-    const body = await readJson(request);
+    // Only now: who sends slowly may not hold a place of what runs.
+    response.once('close', running.take(key.id) ?? tooMany());
     // Nothing is told to clients later, so there is nothing to listen to.
     const handler = createMcpHandler(() => createServer(tocsin, tools), { maxSubscriptions: 0 });
     const described = new Request(`http://localhost${PATH}`, { method: 'POST', headers: headersOf(request), signal });
@@ -134,7 +138,7 @@ function checkRequest({ url = '', method, headers }: IncomingMessage, hosts: str
   if (!validateHostHeader(headers.host, hosts).ok) throw new Refusal(403, 'This host is not allowed: see --allow-host');
   if (!validateOriginHeader(headers.origin, hosts).ok)
     throw new Refusal(403, 'This origin is not allowed: see --allow-host');
-  if (url.split('?')[0] !== PATH) throw new Refusal(404, `There is only ${PATH}`);
+  if (url.split('?')[0]?.replace(/\/$/, '') !== PATH) throw new Refusal(404, `There is only ${PATH}`);
   if (method !== 'POST') throw new Refusal(405, 'There are no sessions and no streams: send POST', { Allow: 'POST' });
   if (Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
 }
@@ -144,6 +148,11 @@ function tokenOf({ headers }: IncomingMessage): string {
   const token = /^Bearer +([!-~]{1,256})$/i.exec(headers.authorization ?? '')?.[1];
   if (token !== undefined) return token;
   throw new Refusal(401, 'Send an API key of the workspace as the bearer token', { 'WWW-Authenticate': 'Bearer' });
+}
+
+/** @throws Refusal */
+function tooMany(): never {
+  throw new Refusal(503, 'Too many requests are running', { 'Retry-After': '1' });
 }
 
 const tooLarge = () => new Refusal(413, `A request has at most ${MAX_BODY_BYTES} bytes`);
@@ -167,10 +176,10 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   return body;
 }
 
-/** The scopes of the key, which the API knows. */
-async function scopesOf(tocsin: Tocsin, signal: AbortSignal): Promise<readonly string[]> {
+/** The key, as the API knows it. */
+async function keyOf(tocsin: Tocsin, signal: AbortSignal): Promise<{ id: number; scopes: readonly string[] }> {
   try {
-    return (await tocsin.me.get({ signal, retries: 0 })).api_key.scopes;
+    return (await tocsin.me.get({ signal, retries: 0 })).api_key;
   } catch (error) {
     if (!(error instanceof TocsinError)) throw error;
     const { status, retryAfter = 1 } = error;
@@ -181,11 +190,16 @@ async function scopesOf(tocsin: Tocsin, signal: AbortSignal): Promise<readonly s
   }
 }
 
-/** What the protocol uses; without the token. */
-const headersOf = ({ headers }: IncomingMessage): [string, string][] =>
-  Object.entries(headers).flatMap(([name, value]) =>
-    /^(?:accept|content-type|mcp-.+)$/.test(name) ? [[name, String(value)] as [string, string]] : [],
-  );
+/** The protocol wants both types by their names. */
+const BOTH_TYPES = 'application/json, text/event-stream';
+
+/** What the protocol uses; without the token. Clients that accept anything, or do not say, accept both types. */
+const headersOf = ({ headers: { accept = '*/*', ...headers } }: IncomingMessage): [string, string][] => [
+  ['accept', accept.includes('*/*') ? BOTH_TYPES : accept],
+  ...Object.entries(headers).flatMap(([name, value]) =>
+    /^(?:content-type|mcp-.+)$/.test(name) ? [[name, String(value)] as [string, string]] : [],
+  ),
+];
 
 async function send(answer: Response, response: ServerResponse, deadline: AbortSignal): Promise<void> {
   // Whether the connection stays is up to this server.
@@ -200,7 +214,8 @@ function refuse({ status, message, headers }: Refusal, response: ServerResponse)
     response.destroy();
     return;
   }
-  // The rest of a request that nobody reads.
+  // The rest of a request that nobody reads; another request may not follow it.
+  if (!response.req.complete) response.setHeader('Connection', 'close');
   response.req.resume();
   response.writeHead(status, { ...headers, 'Content-Type': 'application/json' });
   response.end(JSON.stringify({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null }));

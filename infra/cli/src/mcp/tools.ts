@@ -1,5 +1,6 @@
 import type { Tocsin } from '@tocsin/sdk';
 import { z } from 'zod';
+import { findResource } from '../find-id.ts';
 import { readFittingPage, shorten } from './answer.ts';
 
 /** Rows of an answer, if nothing else is said. */
@@ -223,12 +224,18 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       after: text('next_cursor of the answer before'),
       from: text('Without a cursor: beginning, now (default) or a time as RFC 3339 with a zone'),
       types: texts('Types of events, such as incident.created'),
-      resource: text('Such as incident:12'),
+      resource: text('Such as incident:12, incident:INC-12 or service:checkout'),
       limit,
     },
     output: pageOf('events', z.looseObject({ id: z.string(), type: z.string() }).partial()),
-    run: async (tocsin, { limit: rows = ROWS, ...query }, signal) =>
-      readFittingPage(async (count) => tocsin.events.list(present({ ...query, limit: count }), { signal }), rows),
+    run: async (tocsin, { limit: rows = ROWS, resource: named, ...given }, signal) => {
+      const resource = named && (await findResource(tocsin, { text: named, what: 'resource', signal }));
+      const query = { ...given, resource };
+      return readFittingPage(
+        async (count) => tocsin.events.list(present({ ...query, limit: count }), { signal }),
+        rows,
+      );
+    },
   }),
   declare_incident: tool({
     title: 'Declare an incident',
@@ -251,15 +258,17 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     scopes: writeIncidents,
     effect: 'changes',
     shape: {
-      incident: z.int().min(1).describe('ID of the incident'),
+      incident,
       expected_revision: expectedRevision,
       title: text('What has happened, in one line'),
       ...PROPERTIES,
       validate_only: validateOnly,
     },
     output: { incident: incidentOutput },
-    run: async (tocsin, { incident: id, expected_revision: ifRevision, validate_only: check, ...patch }, signal) =>
-      shorten(await tocsin.incidents.update(id, present(patch), { ifRevision, validateOnly: check, signal })),
+    run: async (tocsin, { incident: given, expected_revision: ifRevision, validate_only: check, ...patch }, signal) => {
+      const id = await idOf(tocsin, given, signal);
+      return shorten(await tocsin.incidents.update(id, present(patch), { ifRevision, validateOnly: check, signal }));
+    },
   }),
   transition_incident: tool({
     title: 'Resolve, close, reopen, archive or restore an incident',
@@ -267,14 +276,15 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     scopes: writeIncidents,
     effect: 'changes',
     shape: {
-      incident: z.int().min(1).describe('ID of the incident'),
+      incident,
       expected_revision: expectedRevision,
       to: z.enum(['resolve', 'close', 'reopen', 'archive', 'restore']),
       note: text('Goes into the timeline when it is resolved, closed or reopened'),
       validate_only: validateOnly,
     },
     output: { incident: incidentOutput },
-    run: async (tocsin, { incident: id, expected_revision: revision, to, note, validate_only: check }, signal) => {
+    run: async (tocsin, { incident: given, expected_revision: revision, to, note, validate_only: check }, signal) => {
+      const id = await idOf(tocsin, given, signal);
       const options = { validateOnly: check, signal };
       const expected = { expected_revision: revision };
       const withNote = <Name extends string>(name: Name) => present<typeof expected>({ ...expected, [name]: note });
@@ -295,7 +305,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     effect: 'adds',
     shape: {
       request_key: requestKey,
-      incident: z.int().min(1).describe('ID of the incident'),
+      incident,
       body: z.string().describe('What happened'),
       title: text('In one line'),
       started_at: timestamp('When it happened; default: now'),
@@ -303,8 +313,10 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       validate_only: validateOnly,
     },
     output: { event: resource() },
-    run: async (tocsin, { request_key: idempotencyKey, incident: id, validate_only: check, ...body }, signal) =>
-      shorten(await tocsin.timeline.create(id, present(body), { idempotencyKey, validateOnly: check, signal })),
+    run: async (tocsin, { request_key: idempotencyKey, incident: given, validate_only: check, ...body }, signal) => {
+      const id = await idOf(tocsin, given, signal);
+      return shorten(await tocsin.timeline.create(id, present(body), { idempotencyKey, validateOnly: check, signal }));
+    },
   }),
   set_values: tool({
     title: 'Set custom fields',
@@ -312,7 +324,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     scopes: [['custom_fields:write'], ['incidents:read']],
     effect: 'changes',
     shape: {
-      incident: z.int().min(1).describe('ID of the incident'),
+      incident,
       expected_revision: expectedRevision,
       values: z
         .array(exact({ slug: z.string(), value: z.unknown().describe('null clears it') }))
@@ -321,7 +333,8 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       validate_only: validateOnly,
     },
     output: { values: z.array(z.unknown()).describe('All values of the incident') },
-    run: async (tocsin, { incident: id, expected_revision: expected, values, validate_only: check }, signal) => {
+    run: async (tocsin, { incident: given, expected_revision: expected, values, validate_only: check }, signal) => {
+      const id = await idOf(tocsin, given, signal);
       // The API has no revision for values, so a change between the two requests is not noticed.
       const { incident: current } = await tocsin.incidents.get(id, { signal });
       if (current.revision !== expected) throw new Error(`the incident has revision ${current.revision} now`);
