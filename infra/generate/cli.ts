@@ -32,13 +32,21 @@ function parametersOf(operation: Operation, schemas: Schemas) {
       ]),
     );
   const ofBody = Object.entries(properties).map(([name, schema]) => ({
-    ...{ name, schema, required: required.includes(name) },
+    ...{ name, schema, required: required.includes(name), description: schema.description ?? '' },
   }));
-  const inputs = kindsOf(body === undefined && !hasQueryOption ? query : ofBody);
+  const given = body === undefined && !hasQueryOption ? query : ofBody;
+  const inputs = kindsOf(given);
+  const values = Object.fromEntries(
+    [...given, ...(hasQueryOption ? query : [])].flatMap(({ name, schema, description }) => {
+      const allowed = valuesOf(resolve(schema, schemas), description, schemas);
+      return allowed === undefined ? [] : [[name, allowed]];
+    }),
+  );
   return {
     arguments: params.map(({ name }) => name),
     inputs,
     ...(hasQueryOption && { query: kindsOf(query) }),
+    ...(Object.keys(values).length > 0 && { values }),
     sample: sampleOf(operation, inputs),
   };
 }
@@ -61,6 +69,22 @@ function kindOf(given: JsonSchema, schemas: Schemas): string {
   if (type !== 'array') return SCALARS.has(type) ? `${type}${nullable}` : 'json';
   const item = resolve(schema.items ?? {}, schemas).type;
   return typeof item === 'string' && SCALARS.has(item) ? `${item}s${nullable}` : 'json';
+}
+
+/** The commands that print configured keys. */
+const LISTS: Readonly<Record<string, string>> = {
+  severities: 'tocsin config list-severities',
+  'workflow statuses': 'tocsin config list-workflow-statuses',
+  'service tiers': 'tocsin services list-tiers',
+};
+const CONFIGURED = new RegExp(`^Keys? of (?:one of the workspace's )?(${Object.keys(LISTS).join('|')})\\b`);
+
+/** What a text may be, or the command that prints it if the workspace configures it. */
+function valuesOf(schema: JsonSchema, description: string, schemas: Schemas): readonly string[] | string | undefined {
+  const { enum: values } = resolve(schema.items ?? schema, schemas);
+  if (values !== undefined) return values.filter((value) => typeof value === 'string');
+  const [, list] = CONFIGURED.exec(description) ?? [];
+  return list && LISTS[list];
 }
 
 /** The arguments and flags of an example: what is required, or else the first text, or else the whole body in a file. */

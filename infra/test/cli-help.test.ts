@@ -38,6 +38,21 @@ describe('the help of the command tocsin', () => {
     expect(all.filter(({ length }) => length === 2)).toHaveLength(Object.keys(OPERATIONS).length - 1 + 6);
   });
 
+  test('says what a flag takes: all values, or where the configured keys are', async () => {
+    const help = await print('incidents', 'declare', '--help');
+    expect(help).toMatch(/--severity <value> +a configured key, see tocsin config\s+list-severities\n/);
+    expect(help).toMatch(/--customer-impact-status <value> +string \(choices: "unknown", "none",\s+"confirmed"\)\n/);
+    const listing = await print('incidents', 'list', '--help');
+    expect(listing).toMatch(
+      /--status <value> +a configured key, see tocsin config\s+list-workflow-statuses, repeatable\n/,
+    );
+    expect(await words('config', 'list-')).toEqual(['list-workflow-statuses', 'list-severities']);
+    expect(await words('services', 'list-')).toEqual(['list-tiers']);
+    expect(await words('follow-ups', 'update', '--status', '')).toEqual(['open', 'done', 'dropped']);
+    // Those that take any text, too, are no choices.
+    expect(await print('events', 'list', '--help')).not.toContain('choices: "beginning"');
+  });
+
   test('says in one sentence that Node is too old, with every Node that knows modules', async () => {
     expect(await readFile(TOCSIN, 'utf8')).not.toMatch(/^(?:import|export|.*\bawait)\b(?!\()/m);
     const older = `data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '18.20.8' })`;

@@ -147,6 +147,16 @@ describeWithServers('the command tocsin', () => {
 
   test('sends any request, and explains every operation', async () => {
     expect(await json('api', 'get', '/incidents?status=on-hold')).toMatchObject({ incidents: [] });
+    const { incident } = await json('incidents', 'declare', '--title', 'Named');
+    const { human_id: reference, id } = incident;
+    for (const path of [`/incidents/${reference}`, `/api/v1/incidents/${reference.toLowerCase()}?at_revision=1`])
+      expect(await json('api', 'get', path)).toMatchObject({ incident: { id } });
+    const note = ['--data', '{"resolution_note":"Done"}'];
+    expect(await json('api', 'post', `incidents/${reference}/resolve`, ...note)).toMatchObject({ incident: { id } });
+    expect(await run('api', 'get', '/incidents/INC-999999')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('<path>: there is no incident INC-999999 (by ID or reference)'),
+    });
     const { stdout } = await done('describe', 'incidents', 'declare');
     for (const text of ['POST /api/v1/incidents', 'scope: incidents:write', 'title (string, required)'])
       expect(stdout).toContain(text);

@@ -5,7 +5,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeAll, expect, test } from '@jest/globals';
-import { eventually, loopbackServer } from '@tocsin/testing';
+import { eventually, loopbackServer, startConnectProxy, startReceiver as startHttpsReceiver } from '@tocsin/testing';
 import fc from '@tocsin/testing/fuzz';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { running, runningSystem, temporaryFolder } from './running.ts';
@@ -355,5 +355,23 @@ describeWithServers('tocsin notify', () => {
     const files = (await readdir(folder.path)).filter((name) => name.startsWith('notify-'));
     expect(files.length).toBeGreaterThan(3);
     for (const file of files) expect(await readFile(path.join(folder.path, file), 'utf8')).not.toContain('secret-path');
+  });
+
+  test('posts through the proxy of HTTPS_PROXY', async () => {
+    const proxy = await startConnectProxy();
+    const chat = await startHttpsReceiver({ names: ['chat.example'] });
+    proxy.targets.set('chat.example:443', chat.port);
+    const ca = path.join(folder.path, 'chat.pem');
+    await writeFile(ca, chat.ca);
+    const file = path.join(folder.path, 'chat-url');
+    await writeFile(file, 'https://chat.example/hook');
+    const env = { ...settings, HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: ca };
+    const child = startTocsin(env, ['notify', '--to', 'slack', '--url-file', file, '--from', 'beginning']);
+    children.push(child);
+    await create({ title: 'Behind a proxy' });
+    await eventually(() => chat.requests.some(({ body }) => body.includes('Behind a proxy')), { what: 'the message' });
+    expect(new Set(proxy.requests.map(({ target }) => target))).toEqual(new Set(['chat.example:443']));
+    await end(child, 'SIGKILL');
+    await Promise.all([proxy.stop(), chat.stop()]);
   });
 });

@@ -81,6 +81,8 @@ const finderOf = (kind: ResourceKind): Finder => ({
   find: async (tocsin, typed) => findId(tocsin, kind, typed),
 });
 
+export const findIncident = finderOf('incident').find;
+
 /** The kind of a parameter of a path, by the segment before it. */
 const KIND_OF_SEGMENT: Readonly<Record<string, ResourceKind>> = {
   ...{ incidents: 'incident', services: 'service', teams: 'team', 'custom-fields': 'field' },

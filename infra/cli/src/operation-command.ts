@@ -37,10 +37,13 @@ export function operationCommand(
   const command = new Command(verb).description(summary);
   for (const name of parameters.arguments)
     command.argument(`<${argumentName(name)}>`, argumentFinder(path, name)?.words);
-  for (const { flag, help } of flagsOf(parameters)) {
+  for (const { flag, help, choices } of flagsOf(parameters)) {
     if (rows !== undefined && flag === 'limit') continue;
     const collect = (text: string, before: string[] | undefined) => [...(before ?? []), text];
-    command.addOption(new Option(`--${flag} <value>`, help).argParser(collect));
+    const option = new Option(`--${flag} <value>`, help).argParser(collect);
+    // For help and completion; the server may know more, so it refuses what is wrong.
+    if (choices !== undefined) option.argChoices = [...choices];
+    command.addOption(option);
   }
   if (rows !== undefined) {
     command.option('--limit <rows>', `rows to print at most; default ${ROWS}`).option('--all', 'print all rows');

@@ -13,14 +13,22 @@ interface OperationFlag {
   /** Beside a body, and of one resource, the parameters of the query are options of the SDK. */
   isOption: boolean;
   help: string;
+  /** All that it may be, as far as this command knows. */
+  choices?: readonly string[] | undefined;
   /** If its texts name resources. */
   finder?: Finder | undefined;
 }
 
 /** The flags of an operation. `owner_team_id` has two: `--owner-team-id 12` and `--owner-team payments`. */
-export function flagsOf({ inputs, query = {} }: OperationParameters): OperationFlag[] {
+export function flagsOf({ inputs, query = {}, values = {} }: OperationParameters): OperationFlag[] {
+  const saying = (name: string, kind: string) => {
+    const allowed = values[name];
+    return typeof allowed === 'string'
+      ? { help: helpOf(kind, `a configured key, see ${allowed}`) }
+      : { help: helpOf(kind), choices: allowed };
+  };
   const ofInputs = Object.entries(inputs).flatMap(([name, kind]): OperationFlag[] => {
-    const flag = { flag: flagName(name), name, kind, isOption: false, help: helpOf(kind) };
+    const flag = { flag: flagName(name), name, kind, isOption: false, ...saying(name, kind) };
     const finder = inputFinder(name);
     if (finder === undefined) return [flag];
     const naming = { ...flag, finder, help: helpOf(kind, finder.words) };
@@ -28,7 +36,7 @@ export function flagsOf({ inputs, query = {} }: OperationParameters): OperationF
   });
   const ofQuery = Object.entries(query).map(([name, kind]) => ({
     flag: `${name in inputs ? 'query-' : ''}${flagName(name)}`,
-    ...{ name, kind, isOption: true, help: helpOf(kind) },
+    ...{ name, kind, isOption: true, ...saying(name, kind) },
   }));
   return [...ofInputs, ...ofQuery];
 }

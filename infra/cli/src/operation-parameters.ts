@@ -9,6 +9,8 @@ export interface OperationParameters {
   inputs: Readonly<Record<string, string>>;
   /** Of a query that is an option of the SDK, in the same way. */
   query?: Readonly<Record<string, string>>;
+  /** By the name of an input: all texts that it may be, or the command that prints them. */
+  values?: Readonly<Record<string, readonly string[] | string>>;
   /** Arguments and flags of an example. */
   sample: string;
 }

@@ -85,7 +85,10 @@ function addCommands(program: Command, begin: Begin): void {
     )
     .requiredOption('--url-file <file>', 'a file with the address of the incoming webhook; - for stdin')
     .option('--types <types>', 'types of events, separated by commas')
-    .option('--severity <severities>', 'only of incidents that have or had these, separated by commas')
+    .option(
+      '--severity <severities>',
+      'only of incidents that have or had these keys of tocsin config list-severities, with commas',
+    )
     .option('--team <teams>', 'only of these: IDs, slugs or names, separated by commas')
     .option('--template <file>', 'the text of an event in the markup of the chat, with placeholders: {{title}}')
     .option('--console-url <url>', 'where people open the console; default: the address of the workspace')
@@ -260,6 +263,8 @@ export async function runProgram(args: readonly string[], session: Session): Pro
       session.stdout.write(`${candidates(program, args.slice(1)).join('\n')}\n`);
       return 0;
     }
+    if (['https_proxy', 'HTTPS_PROXY'].some((name) => name in session.env))
+      (await import('./proxy.ts')).useProxy(session);
     await program.parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {

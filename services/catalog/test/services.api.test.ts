@@ -98,6 +98,20 @@ describe('creating a service', () => {
 });
 
 describe('slugs', () => {
+  test('one with hyphens is refused with the one to use, of services and teams', async () => {
+    const client = service.as(newWorkspace());
+    for (const path of [PATH, '/api/v1/teams']) {
+      const { status, body } = await client.post(path, { name: 'x', slug: 'checkout-API' });
+      expect([status, body.field, body.message]).toEqual([
+        400,
+        'slug',
+        expect.stringMatching(/^Must be a letter .*, such as checkout_api$/),
+      ]);
+      expect((await client.post(path, { name: 'x', slug: '--' })).body.message).toMatch(/at most 64[a-zA-Z0-9 -]*$/);
+      expect((await client.post(path, { name: 'x', slug: 'checkout_api' })).status).toBe(201);
+    }
+  });
+
   test('canonically equal spellings are one slug', async () => {
     const client = service.as(newWorkspace());
     const cafe = await create(client, 'service', { name: 'x', slug: 'cafe\u0301' });

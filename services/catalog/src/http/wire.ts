@@ -1,6 +1,6 @@
 import { boundedText, externalIdText, instant, keyText, MAX_RAW_LIST, nameText, trimmedText } from '@tocsin/contracts';
 import { normaliseList, pagination, schemaReference } from '@tocsin/http';
-import { isSlug, MAX_SLUG_BYTES, type SlugRule, withDefaults } from '@tocsin/resources';
+import { isSlug, MAX_SLUG_BYTES, type SlugRule, slugFromName, withDefaults } from '@tocsin/resources';
 import { z } from 'zod';
 import { MEMBER_ROLES } from '../domain/member.ts';
 import { SERVICE_SLUG } from '../domain/service.ts';
@@ -137,7 +137,12 @@ const slug = (rule: SlugRule, form: string, pattern = rule.pattern.source) =>
   z
     .string()
     .max(MAX_SLUG_INPUT, { error: `Must be ${form}`, abort: true })
-    .refine((value) => isSlug(value, rule), `Must be ${form}`)
+    .refine((value) => isSlug(value, rule), {
+      error: ({ input }) => {
+        const near = slugFromName(String(input), rule);
+        return `Must be ${form}${near === undefined ? '' : `, such as ${near}`}`;
+      },
+    })
     .meta({
       minLength: 1,
       maxLength: MAX_SLUG_BYTES,

@@ -56,6 +56,24 @@ describe('creating an incident', () => {
   });
 });
 
+test('a reference in the place of an ID is refused with the request that returns it, whether or not there is one', async () => {
+  const client = service.as();
+  const { body } = await client.post('/api/v1/incidents', { title: 'Named' });
+  const { human_id: own, id } = body.incident;
+  for (const reference of [own, 'INC-999999']) {
+    const path = `/api/v1/incident-references/${reference}`;
+    const message = `Must be an integer of at least 1; GET ${path} returns the incident with its ID`;
+    for (const rest of ['', '/timeline', '/postmortem']) {
+      const { status, body: refused } = await client.get(`/api/v1/incidents/${reference}${rest}`);
+      expect([status, refused.field, refused.message]).toEqual([400, 'id', message]);
+    }
+    const listed = await client.get(`/api/v1/follow-ups?incident_id=${reference}`);
+    expect(listed.body).toMatchObject({ field: 'incident_id', message: expect.stringContaining(`GET ${path} `) });
+  }
+  expect((await client.get(`/api/v1/incident-references/${own}`)).body.incident.id).toBe(id);
+  expect((await client.get('/api/v1/incidents/checkout')).body.message).toBe('Must be an integer of at least 1');
+});
+
 describe('references of an incident', () => {
   test('must be active when set and may become inactive later', async () => {
     await service.owners.change(5, (data) => {

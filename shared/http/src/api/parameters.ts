@@ -58,12 +58,18 @@ export function readPath(params: Record<string, string>, schema: z.ZodObject): R
         checkText(text, name);
         return [name, text];
       }
-      if (!/^[1-9]\d*$/.test(text)) throw invalidRequest(name, 'Must be an integer of at least 1');
+      if (!/^[1-9]\d*$/.test(text)) throw invalidRequest(name, `Must be an integer of at least 1${hintFor(text)}`);
       // Larger than any existing ID: valid, but not found.
       return [name, Math.min(Number(text), Number.MAX_SAFE_INTEGER)];
     }),
   );
 }
+
+/** Where the ID is that a reference stands for; whether there is one, the message does not say. */
+const hintFor = (text: string) =>
+  /^[A-Za-z]{1,10}-\d{1,16}$/.test(text)
+    ? `; GET /api/v1/incident-references/${text} returns the incident with its ID`
+    : '';
 
 const described = new WeakMap<z.ZodType, Parameter>();
 
@@ -110,6 +116,7 @@ function convert(text: string, kind: Kind, field: string): unknown {
     throw invalidRequest(field, 'Must be true or false');
   }
   const number = Number(text);
-  if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(number)) throw invalidRequest(field, 'Must be an integer');
+  if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(number))
+    throw invalidRequest(field, `Must be an integer${hintFor(text)}`);
   return number;
 }
