@@ -122,7 +122,15 @@ describe('the date', () => {
   test.each([
     ['no date at all', '- 14:32 Down', 'it has a time and no date'],
     ['a heading with other words', '# Published 2024-03-08\n\n- 14:32 Down', 'it has a time and no date'],
-    ['a date that may be that of the document', 'Date: 2024-03-08\n\n- 14:32 Down', 'it has a time and no date'],
+    [
+      'a heading with the date of the document',
+      '# Outage (updated March 8, 2024)\n\n- 14:32 Down',
+      'it has a time and no',
+    ],
+    ['a line with other words', 'Written on 2024-03-08\n\n- 14:32 Down', 'it has a time and no date'],
+    ['a name with a date', '# INC-2024-03-08 and 2024-03-08-checkout\n\n- 14:32 Down', 'it has a time and no date'],
+    ['two dates of a heading', '# Down, 2024-03-05 to 2024-03-06\n\n- 14:32 Down', 'the heading above it has several'],
+    ['no year in a heading', '# Down, 2024-03-05\n\n## Again on March 6\n\n- 14:32 Down', 'its date has no year'],
     ['another section', '## 2024-03-05\n\n## Next\n\n- 14:32 Down', 'it has a time and no date'],
     ['no year', '# 2023\n\n### March 5\n\n- 14:32 Down', 'its date has no year'],
     ['slashes', '## 03/05/2024\n\n- 14:32 Down', 'its date has slashes and does not begin with the year'],
@@ -144,6 +152,49 @@ describe('the date', () => {
       '## March 5, 2024\n\n### First\n\n- 14:32 a\n\n**March 6, 2024**\n\n#### Second\n\n- 09:00 b\n\n## After\n\n- 10:00 c\n';
     expect(read(content)).toEqual(['2024-03-05T14:32Z a', '2024-03-06T09:00Z b']);
     expect(skippedOf(content)).toEqual(['15: it has a time and no date']);
+  });
+
+  describe('may stand behind the word Date, or among other words of a heading, and the result says where', () => {
+    test.each([
+      ['**Date:** 2024-03-05\n\n## Timeline\n\n- 14:32 Down', 1],
+      ['# Postmortem\n\n**Authors:** Ana\n**Date**: March 5, 2024\n**Status:** done\n\n## Timeline\n\n14:32 Down', 4],
+      ['# Postmortem\n\nDate: 2024-03-05\n---\n\n## Timeline\n\n- 14:32 Down', 3],
+      ['# Postmortem\n\n| Field | Value |\n|--|--|\n| Date | 2024-03-05 |\n\n## Timeline\n\n- 14:32 Down', 5],
+      ['# Checkout is down, 2024-03-05\n\n## Timeline\n\n- 14:32 Down', 1],
+      ['# 2024-03-05: Checkout is down\n\n| Time | What |\n|--|--|\n| 14:32 | Down |', 1],
+      ['Checkout is down (Tuesday, March 5th 2024)\n======\n\n- 14:32 Down', 1],
+      // A section that only describes the incident.
+      ['# Down\n\n## Summary\n\n- **Date:** 2024-03-05\n- **Impact:** all\n\n## Timeline\n\n- 14:32 Down', 5],
+      ['## Details\n\nDate: 2024-03-05\n\n## Cause\n\nA release.\n\n## Timeline\n\n- 14:32 Down', 3],
+    ])('%j', (content, line) => {
+      const document = parse(content);
+      expect(eventsOf(document)).toEqual(['2024-03-05T14:32Z Down']);
+      expect(document.reason).toBe(`1 events have the date of line ${line}`);
+    });
+
+    test('times below another date have that, and those of another incident none', () => {
+      const content =
+        '# First\n\nDate: 2024-03-05\n\n- 14:32 a\n\n## March 6, 2024\n\n- 09:00 b\n\n# Second\n\n- 10:00 c\n';
+      expect(read(content)).toEqual(['2024-03-05T14:32Z a', '2024-03-06T09:00Z b']);
+      expect(skippedOf(content)).toEqual(['13: it has a time and no date']);
+      // It does not end a date that can mean nothing else.
+      const below = '# March 6, 2024\n\n## Rollback to 2024-03-01\n\nDate: 2024-03-08\n\n- 09:00 b\n';
+      expect(read(below)).toEqual(['2024-03-06T09:00Z b']);
+      expect(parse(below)).not.toHaveProperty('reason');
+      // An entry has its date for itself.
+      const entry = '# Timeline\n\n## 2024-03-01 10:00 Deployed\n\nText\n\n## Later\n\n- 09:00 b\n';
+      expect(read(entry)).toEqual([expect.stringMatching(/^2024-03-01T10:00Z/)]);
+    });
+
+    test('the time zone is that of the workspace, and midnight does not change the day', () => {
+      const document = parse('**Date:** 2024-03-05\n\n- 23:50 a\n- 00:10 b\n', { timeZone: 'Europe/Berlin' });
+      expect(eventsOf(document)).toEqual(['2024-03-05T22:50Z a', '2024-03-04T23:10Z b']);
+      expect(document).toMatchObject({
+        timeZones: [{ timeZone: 'Europe/Berlin', source: 'workspace' }],
+        reason:
+          '1 events are earlier than the one before them below the same date, the first of them at line 4: they may be of another day; 2 events have the date of line 1',
+      });
+    });
   });
 
   test('stays when times go back, and the result says so', () => {

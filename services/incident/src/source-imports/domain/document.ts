@@ -104,6 +104,7 @@ function collectEvents(
   const events: SourceEvent[] = [];
   const skipped: { number: number; reason: string }[] = [];
   const earlier: number[] = [];
+  const dateLines: number[] = [];
   const zones = new Map<string, AssumedZone>();
   let valid = 0;
   for (const [index, entry] of entries.entries()) {
@@ -115,6 +116,7 @@ function collectEvents(
       if (valid > MAX_EVENTS) break;
       events.push(validated.event);
       if (entry.isEarlier === true) earlier.push(number);
+      if (entry.dateLine !== undefined) dateLines.push(entry.dateLine);
       const { assumed } = validated;
       if (assumed !== undefined) zones.set(`${assumed.source} ${assumed.timeZone}`, assumed);
     }
@@ -137,6 +139,9 @@ function collectEvents(
       ? [
           `${earlier.length} events are earlier than the one before them below the same date, the first of them at ${place} ${earlier[0]}: they may be of another day`,
         ]
+      : []),
+    ...(dateLines.length > 0
+      ? [`${dateLines.length} events have the date of ${place} ${[...new Set(dateLines)].slice(0, 3).join(', ')}`]
       : []),
   ];
   return { status: 'imported', events, ...(reasons.length > 0 && { reason: reasons.join('; ') }), ...read };

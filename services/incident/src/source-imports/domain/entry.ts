@@ -22,6 +22,8 @@ export interface SourceEntry {
   time?: LocalTime;
   /** Whether its time is earlier than that of the entry before it below the same date. */
   isEarlier?: boolean;
+  /** The line of its date, if that may mean something else. */
+  dateLine?: number;
   title?: unknown;
   body?: unknown;
   type?: unknown;

@@ -110,7 +110,7 @@ export function parseMarkdown(text: string): ParsedEntries {
       // The line below it makes a line of text a heading.
       const underline = above === undefined ? null : /^(?:(=)=*|-+)\s*$/.exec(content);
       if (above !== undefined && underline !== null) {
-        context.heading(underline[1] === undefined ? 2 : 1, above);
+        context.heading(underline[1] === undefined ? 2 : 1, above, number - 1);
         list.end();
         continue;
       }
@@ -145,10 +145,10 @@ export function parseMarkdown(text: string): ParsedEntries {
     table = undefined;
 
     if (heading !== undefined) {
-      context.heading(heading.level, heading.text);
+      context.heading(heading.level, heading.text, number);
       list.end();
     } else if (isOutside && isDateLine) {
-      context.line(content);
+      context.line(content, number);
       list.end();
       headline = content.trimEnd();
       continue;
@@ -180,7 +180,7 @@ export function parseMarkdown(text: string): ParsedEntries {
     }
     if (isOutside && marker !== undefined) {
       if (readContextLine(start)?.date !== undefined) {
-        context.line(start);
+        context.line(start, number);
         continue;
       }
       const violation = readDate(start) === undefined ? 'it does not start with a time' : 'it has a date and no time';

@@ -1,42 +1,63 @@
 import type { SourceEntry } from './entry.ts';
+import { parseTimestampedItem } from './markdown-item.ts';
 import { type WrittenDate, type Zone, readDate, readZone } from './written-time.ts';
+
+/** A date for the times below it. */
+interface HeldDate {
+  value: WrittenDate;
+  level: number;
+  /** The line of a date that may mean something else: behind the mere word `Date`, or in a heading with other words. */
+  loose?: { line: number; isFirstLabel: boolean };
+}
 
 /**
  * Keeps the date and the zone that lines of a document give to the times below them. A date holds until the next one, and until
  * the end of the section in which it stands; the zone of a heading or of a line with a date holds in that section, too. The zone
- * of a sentence holds in the whole document.
+ * of a sentence holds in the whole document. A loose date does not end one that is not.
  */
 export function timeContext() {
   /** Of the section; 0: before the first heading. */
   let level = 0;
-  let date: { value: WrittenDate; level: number } | undefined;
+  let date: HeldDate | undefined;
+  let hasDates = false;
   let zone: { value: Zone; level: number } | undefined;
   /** The time of the latest entry with this date. */
   let latest: number | undefined;
   const stated: Zone[] = [];
 
-  const setDate = (value: WrittenDate) => {
-    date = { value, level };
+  const setDate = (value: WrittenDate, loose?: HeldDate['loose']) => {
+    if (loose !== undefined && date !== undefined && (date.loose === undefined || date.value === value)) return;
+    date = { value, level, ...(loose && { loose }) };
+    hasDates = true;
     latest = undefined;
   };
-  const line = (text: string) => {
+  const line = (text: string, number: number) => {
     const read = readContextLine(text);
-    if (read?.date !== undefined) setDate(read.date);
+    const loose = read?.isLabelled === true ? { line: number, isFirstLabel: !hasDates } : undefined;
+    if (read?.date !== undefined) setDate(read.date, loose);
     if (read?.zone !== undefined) zone = { value: read.zone, level };
     return read !== undefined;
   };
   return {
-    heading(newLevel: number, text: string): void {
+    heading(newLevel: number, text: string, number: number): void {
       level = newLevel;
-      if (date !== undefined && level <= date.level) date = undefined;
+      if (date !== undefined && level <= date.level) {
+        // A section that only describes the incident stands beside that with its times.
+        const isBeside = date.loose?.isFirstLabel === true && latest === undefined && level === date.level;
+        date = isBeside ? { ...date, level: level - 1 } : undefined;
+      }
       if (zone !== undefined && level <= zone.level) zone = undefined;
-      const value = line(text) ? undefined : readStatedZone(text, { isHeading: true });
+      if (line(text, number)) return;
+      const value = readStatedZone(text, { isHeading: true });
       if (value !== undefined) zone = { value, level };
+      const isEntry = /\d:\d/.test(text) && parseTimestampedItem(text) !== undefined;
+      const within = isEntry ? undefined : readDateWithin(text);
+      if (within !== undefined) setDate(within, { line: number, isFirstLabel: false });
     },
 
     /** A line that is only a date, perhaps with a zone. */
     line,
-    setDate,
+    setDate: (value: WrittenDate) => setDate(value),
 
     /** A line of text. */
     prose(text: string): void {
@@ -46,13 +67,13 @@ export function timeContext() {
 
     current: () => ({ date: date?.value, zone: zone?.value }),
 
-    /** Marks an entry whose time goes back below its date. */
+    /** Marks an entry whose time goes back below its date, and one whose date may mean something else. */
     place(entry: SourceEntry): SourceEntry {
       const { time } = entry;
       if (time === undefined || time.date !== date?.value) return entry;
       const isEarlier = latest !== undefined && time.clock < latest;
       latest = time.clock;
-      return isEarlier ? { ...entry, isEarlier } : entry;
+      return { ...entry, ...(isEarlier && { isEarlier }), ...(date.loose && { dateLine: date.loose.line }) };
     },
 
     /** Gives the zone of the whole document to entries without one. */
@@ -75,6 +96,8 @@ export function timeContext() {
 interface ContextLine {
   date?: WrittenDate | undefined;
   zone?: Zone | undefined;
+  /** Whether the mere word `Date` is before it, which may be that of the document. */
+  isLabelled?: boolean;
 }
 
 const MAX_LENGTH = 200;
@@ -89,8 +112,7 @@ const PLAIN_WORDS = new Set(
 );
 
 /**
- * Reads a line that is only a date, a zone, or both: `## March 5, 2024 (all times UTC)`, `Incident date: 2024-03-05`. A mere
- * `Date:` may be that of the document.
+ * Reads a line that is only a date, a zone, or both: `## March 5, 2024 (all times UTC)`, `Incident date: 2024-03-05`.
  * @returns `undefined` for a line that says anything else
  */
 export function readContextLine(line: string): ContextLine | undefined {
@@ -111,8 +133,26 @@ export function readContextLine(line: string): ContextLine | undefined {
     const length = dated?.length ?? word?.length ?? /^\d+/.exec(rest)?.[0].length ?? 0;
     rest = rest.slice(length).replace(/^[\s,.–—-]+/, '');
   }
-  if (context.date !== undefined && words.has('date') && !words.has('incident')) return undefined;
-  return context.date === undefined && context.zone === undefined ? undefined : context;
+  if (context.date === undefined && context.zone === undefined) return undefined;
+  return { ...context, isLabelled: words.has('date') && !words.has('incident') };
+}
+
+/** Words beside dates that are those of documents, versions and plans. */
+const OTHER_DATES =
+  /\b(?:publi|post(?!-?mortem)|updat|creat|writ|edit|modif|revis|review|draft|version|release|due|deadline)/i;
+
+/** The date among other words of a heading: `# Checkout is down, 2024-03-05`. */
+function readDateWithin(heading: string): WrittenDate | undefined {
+  if (heading.length > MAX_LENGTH || OTHER_DATES.test(heading)) return undefined;
+  const dates: WrittenDate[] = [];
+  let end = 0;
+  for (const { index } of heading.matchAll(/(?<![^\s([,:;*_–—])\w/g)) {
+    const read = index < end ? undefined : readDate(heading.slice(index));
+    if (read === undefined || /^[^\s)\],.:;*_–—]/.test(heading.slice(index + read.length))) continue;
+    end = index + read.length;
+    dates.push(read.date);
+  }
+  return dates.length > 1 ? { violation: 'the heading above it has several dates' } : dates[0];
 }
 
 const FILLERS = new Set(
