@@ -322,7 +322,9 @@ function withExamples(schema: z.ZodObject, examples: Readonly<Record<string, unk
 function success(contract: Contract, documentation: AnyDocumentation | undefined): ResponseConfig {
   return {
     description:
-      contract.reply.body === undefined && contract.lines === undefined ? 'Success, without a body' : 'Success',
+      contract.reply.body === undefined && contract.lines === undefined
+        ? 'Success, without a body'
+        : `Success${nullsOf(contract, '. With `validate_only=true`, these are null, whatever the schema says:')}`,
     headers: references(successHeaders(contract)),
     ...(contract.lines !== undefined && { content: lines(contract.lines, documentation) }),
     ...(contract.reply.body !== undefined && {
@@ -336,10 +338,14 @@ function success(contract: Contract, documentation: AnyDocumentation | undefined
 }
 
 /** What an operation does, and what is null in the response to a request that is only validated. */
-function describeOperation({ reply: { assigned } }: Contract, { description }: AnyDocumentation): string {
-  if (assigned === undefined) return description;
+const describeOperation = (contract: Contract, { description }: AnyDocumentation): string =>
+  description + nullsOf(contract, ' Null with `validate_only=true`:');
+
+/** A sentence about what is null in the response to a request that is only validated, if that is something. */
+function nullsOf({ reply: { assigned } }: Contract, start: string): string {
+  if (assigned === undefined) return '';
   const names = assigned.map((name) => `\`${name}\`${name.includes('[]') ? ' of new items' : ''}`);
-  return `${description} Null with \`validate_only=true\`: ${names.join(', ')}.`;
+  return `${start} ${names.join(', ')}.`;
 }
 
 /** The media type of server-sent events, of which OpenAPI 3.1 can only say that they are text. */

@@ -10,8 +10,15 @@ import { type SampleWorkspace, startSampleWorkspace } from './sample-workspace.t
 const execute = promisify(execFile);
 const NODE_MODULES = path.join(ROOT, 'node_modules');
 
+interface Generator {
+  /** Default: its name. */
+  command?: string;
+  arguments: readonly string[];
+  program: string;
+}
+
 /** Generators that many people use, each with a program that uses its client as they would. */
-const GENERATORS = {
+const GENERATORS: Readonly<Record<string, Generator>> = {
   'openapi-typescript': {
     arguments: ['description.json', '-o', 'client.ts'],
     program: `
@@ -55,6 +62,34 @@ export async function use(baseUrl: string, token: string) {
   return { listed: listed.data.incidents[0]!.title, patched: patched.data.incident.title, secret };
 }`,
   },
+  'openapi-ts with zod': {
+    command: 'openapi-ts',
+    arguments: ['-i', 'description.json', '-o', 'client', '--silent', '-p', 'zod'],
+    program: `
+import * as client from './client/zod.gen';
+
+export async function use(baseUrl: string, token: string) {
+  const send = async (method: string, path: string, body?: object, headers = {}): Promise<unknown> => {
+    const all = { Authorization: \`Bearer \${token}\`, 'Content-Type': 'application/json', ...headers };
+    return (await fetch(baseUrl + path, { method, headers: all, body: body && JSON.stringify(body) })).json();
+  };
+  const body = client.zCreateIncidentBody.parse({ title: 'Checkout is down', severity: 'sev1' });
+  const validated = client.zCreateIncidentResponse.safeParse(await send('POST', '/api/v1/incidents?validate_only=true', body));
+  const paths = validated.error?.issues.map(({ path }) => path.join('.'));
+  if (String(paths) !== 'incident.id,incident.human_id') throw new Error(\`violated: \${paths}\`);
+  const { incident } = client.zCreateIncidentResponse.parse(await send('POST', '/api/v1/incidents', body));
+  const { id, revision }: { id: number; revision: number } = incident;
+  const listed = client.zListIncidentsResponse.parse(await send('GET', '/api/v1/incidents?severity=sev1&limit=1'));
+  const patch = client.zUpdateIncidentBody.parse({ title: 'Checkout is slow' });
+  const headers = { 'If-Service-Resource-Version': String(revision) };
+  const patched = client.zUpdateIncidentResponse.parse(await send('PATCH', \`/api/v1/incidents/\${id}\`, patch, headers));
+  const hook = client.zCreateWebhookBody.parse({ url: 'https://receiver.example/hook' });
+  const { secret } = client.zCreateWebhookResponse.parse(await send('POST', '/api/v1/settings/webhooks', hook));
+  client.zNewConfiguration.shape.time_zone.parse('America/Argentina/Buenos_Aires');
+  client.zGetConfigurationResponse.parse(await send('GET', '/api/v1/settings/configuration'));
+  return { listed: listed.incidents[0]!.title, patched: patched.incident.title, secret };
+}`,
+  },
   oazapfts: {
     arguments: ['description.json', 'client.ts'],
     program: `
@@ -93,6 +128,7 @@ describe('clients that others generate from the description', () => {
   });
 
   test.each(Object.entries(GENERATORS))('%s: compiles under strict, and does the main job', async (name, generator) => {
+    const { command = name } = generator;
     const cwd = await mkdtemp(path.join(folder, 'client-'));
     await symlink('../description.json', path.join(cwd, 'description.json'));
     await writeFile(path.join(cwd, 'program.ts'), generator.program);
@@ -100,7 +136,7 @@ describe('clients that others generate from the description', () => {
       execute(file, args, { cwd }).catch((error: unknown) => {
         throw new Error(`${file}: ${(error as { stdout: string }).stdout}${(error as { stderr: string }).stderr}`);
       });
-    await run(path.join(NODE_MODULES, '.bin', name), generator.arguments);
+    await run(path.join(NODE_MODULES, '.bin', command), generator.arguments);
     await run(path.join(NODE_MODULES, '.bin/tsc'), [...COMPILER.split(' '), 'program.ts']);
     const call = `require('./built/program.js').use(...process.argv.slice(1)).then((seen) => console.log(JSON.stringify(seen)))`;
     const { stdout } = await run(process.execPath, ['--eval', call, sample.url, sample.token]);

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import SwaggerParser from '@apidevtools/swagger-parser';
 import fc from '@tocsin/testing/fuzz';
 import type { ErrorObject } from 'ajv';
 import { z } from 'zod';
@@ -11,6 +12,33 @@ import { allows, validatorOf } from './valid-bodies.ts';
 let description: ApiDescription;
 beforeAll(async () => {
   description = await readPublicDescription(APP_NAMES, 'https://{workspace}.tocsin.example');
+});
+
+test('is valid by the schema of OpenAPI, as swagger-parser reads it', async () => {
+  const parsed = await SwaggerParser.validate(structuredClone(description) as never);
+  expect(Object.keys(parsed.paths ?? {})).toHaveLength(Object.keys(description.paths).length);
+});
+
+test('says of what is stored trimmed that it is measured so', async () => {
+  const { name } = description.components!.schemas!['NewService']!.properties!;
+  expect(name).toMatchObject({ maxLength: 128, 'x-trimmed': true });
+  const { newService } = await import('../../services/catalog/src/http/wire.ts');
+  for (const [text, isAccepted] of [
+    [`  ${'x'.repeat(128)}  `, true],
+    [`  ${'x'.repeat(129)}`, false],
+  ] as const)
+    expect(newService.safeParse({ name: text }).success).toBe(isAccepted);
+});
+
+test('says at each response what is null if the request is only validated', () => {
+  const operations = Object.values(description.paths).flatMap((methods) => Object.values(methods));
+  const assigning = operations.filter((operation) => operation['x-null-when-validated'] !== undefined);
+  expect(assigning.length).toBeGreaterThan(10);
+  for (const operation of assigning) {
+    const [status = ''] = Object.keys(operation.responses).filter((each) => each.startsWith('2'));
+    for (const name of operation['x-null-when-validated'] as string[])
+      expect(operation.responses[status]?.description).toMatch(/With `validate_only=true`, these are null/);
+  }
 });
 
 /** Every value of a keyword in a document. */
@@ -44,6 +72,8 @@ test('patterns are of the syntax that JavaScript without flags, Python and RE2 s
     // No lookaround, no named groups, no other escapes of letters; RE2 repeats a thousand times at most.
     expect(pattern).not.toMatch(/\(\?(?!:)/);
     expect(pattern.replaceAll(/\\(?:[dsStw]|x[\dA-F]{2}|[^a-zA-Z\d])/g, '')).not.toContain('\\');
+    // Generators that write it between slashes escape those themselves.
+    expect(pattern.replaceAll('\\\\', '')).not.toContain('\\/');
     for (const [, count] of pattern.matchAll(/\{(?:\d+,)?(\d+)\}/g)) expect(Number(count)).toBeLessThan(1_000);
     for (const flags of ['', 'u']) expect(() => new RegExp(pattern, flags)).not.toThrow();
   }

@@ -16,7 +16,7 @@ const MAX_SIZE = 1_000;
 export function validatorOf({ components }: ApiDescription, schema: ApiSchema): ValidateFunction {
   const ajv = new Ajv2020({ allowUnionTypes: true, allErrors: true });
   (ajvFormats as unknown as (ajv: Ajv2020) => void)(ajv);
-  ajv.addVocabulary(['components', 'x-default', 'example']);
+  ajv.addVocabulary(['components', 'x-default', 'x-trimmed', 'example']);
   return ajv.compile({ ...schema, components });
 }
 

@@ -56,6 +56,9 @@ describe('the public description', () => {
     expect(Object.keys(description.components?.responses?.['NotFoundDeprecated']?.headers ?? {})).toEqual(
       expect.arrayContaining(['Deprecation', 'X-Request-ID', 'X-RateLimit-Remaining']),
     );
+    // It is refused before it is counted.
+    const tooLarge = Object.keys(description.components?.responses?.['RequestBodyTooLargeDeprecated']?.headers ?? {});
+    expect(tooLarge.toSorted()).toEqual(['Connection', 'Deprecation', 'Link', 'Sunset', 'X-Request-ID']);
   });
 
   test('every reference has its target', () => {

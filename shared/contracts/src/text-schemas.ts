@@ -13,13 +13,13 @@ export const isLongerThan = (text: string, max: number): boolean =>
 /** A text of at most `max` characters. No further check runs on a longer one. */
 export const boundedText = (max: number) => z.string().max(max, { error: atMost(max), abort: true });
 
-/** A text that is stored trimmed, and measured so. */
+/** A text that is stored trimmed, and measured so, which JSON Schema cannot say (ADR 82). */
 export const trimmedText = (max: number) =>
   z
     .string()
     .max(max + SURROUNDING_SPACE, { error: atMost(max), abort: true })
     .refine((text) => !isLongerThan(text.trim(), max), { error: atMost(max), abort: true })
-    .meta({ maxLength: max });
+    .meta({ maxLength: max, 'x-trimmed': true });
 
 /** An ID in another system: stored trimmed, and not blank. */
 export const externalIdText = () => nameText(200);

@@ -1,5 +1,5 @@
 import { SCOPES } from '@tocsin/contracts';
-import { EXTENSIONS, jsonEqual } from '@tocsin/http';
+import { ERROR_STATUS, errorResponseName, EXTENSIONS, jsonEqual } from '@tocsin/http';
 import type { Guides } from './guides.ts';
 import type { ApiResponse, ApiDescription, ApiHeader, ApiOperation } from './api-description.ts';
 
@@ -38,7 +38,9 @@ export type ApiServers = readonly [string, ...string[]];
 const serverOf = (url: string) => ({
   url,
   ...(url.includes('{workspace}') && {
-    variables: { workspace: { default: WORKSPACE, description: "The workspace's slug" } },
+    description: '`{workspace}` stands for the slug of the workspace',
+    // Without a description, which the schema of OpenAPI 3.1.0 misspells.
+    variables: { workspace: { default: WORKSPACE } },
   }),
 });
 
@@ -53,6 +55,9 @@ const HEADERS: Record<string, ApiHeader> = {
 const headerReferences = Object.fromEntries(
   Object.keys(HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
 );
+/** What is too large is refused before it is counted, if its length is announced. */
+const TOO_LARGE = errorResponseName(ERROR_STATUS.request_body_too_large, ['request_body_too_large']);
+const UNCOUNTED = Object.fromEntries(Object.entries(headerReferences).filter(([name]) => name === 'X-Request-ID'));
 
 /**
  * Merges the descriptions of the services into the public description of the API, which does not name the services.
@@ -150,7 +155,12 @@ function publicOperation({ responses, ...operation }: ApiOperation, headers: Api
 }
 
 const publicResponses = (responses: Readonly<Record<string, ApiResponse>>, headers: ApiResponse['headers']) =>
-  Object.fromEntries(Object.entries(responses).map(([name, response]) => [name, publicResponse(response, headers)]));
+  Object.fromEntries(
+    Object.entries(responses).map(([name, response]) => [
+      name,
+      publicResponse(response, name.startsWith(TOO_LARGE) ? UNCOUNTED : headers),
+    ]),
+  );
 
 function publicResponse(
   { $ref, description, content, ...response }: ApiResponse,

@@ -117,7 +117,7 @@ export const configurationLists = {
   time_zone: boundedText(64)
     .refine(isTimeZone, 'Must be the name of a time zone in the IANA database, such as Europe/Berlin, or UTC')
     .optional()
-    .meta({ description: TIME_ZONE, minLength: 3, pattern: TIME_ZONE_NAME.source }),
+    .meta({ description: TIME_ZONE, minLength: 3, pattern: TIME_ZONE_NAME.source.replaceAll('\\/', '/') }),
   postmortem_template: boundedText(MAX_TEMPLATE_BYTES)
     .refine((template) => faultOf(template) === undefined, {
       error: ({ input }) => faultOf(input as string) ?? 'Must be a template',
