@@ -36,8 +36,9 @@ test('says at each response what is null if the request is only validated', () =
   expect(assigning.length).toBeGreaterThan(10);
   for (const operation of assigning) {
     const [status = ''] = Object.keys(operation.responses).filter((each) => each.startsWith('2'));
-    for (const name of operation['x-null-when-validated'] as string[])
-      expect(operation.responses[status]?.description).toMatch(/With `validate_only=true`, these are null/);
+    const { description: said = '' } = operation.responses[status] ?? {};
+    const [, nulls = ''] = said.split('With `validate_only=true`, these are null');
+    for (const name of operation['x-null-when-validated'] as string[]) expect(nulls).toContain(`\`${name}\``);
   }
 });
 

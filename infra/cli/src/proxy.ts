@@ -24,6 +24,7 @@ export function useProxy({ env, stderr }: Pick<Session, 'env' | 'stderr'>): void
     return;
   }
   // Node would send what is plain HTTP through it.
-  for (const name of ['HTTP_PROXY', 'http_proxy']) delete process.env[name];
+  delete process.env['HTTP_PROXY'];
+  delete process.env['http_proxy'];
   http.setGlobalProxyFromEnv({ https_proxy: url.href, no_proxy: [...direct, ...OWN].join(',') });
 }
