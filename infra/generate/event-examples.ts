@@ -87,6 +87,8 @@ const followUp: FollowUpSnapshot = {
 const done = '2026-12-02T09:00:00.000Z';
 const { id, reference } = incident;
 
+const BY = { actor: '42', api_key: { name: 'deploys', prefix: 'tcs_7Jq2' } };
+
 const DATA: { [Type in EventType]: EventData<Type> } = {
   'incident.created': { incident },
   'incident.updated': {
@@ -123,7 +125,6 @@ const DATA: { [Type in EventType]: EventData<Type> } = {
       last_event_summary: 'Rolled back',
     },
     outcome: 'created',
-    actor: '42',
   },
   'timeline_event.created': { incident: { id, reference, revision: 3 }, timeline_event: timelineEvent },
   'timeline_event.updated': {
@@ -138,6 +139,10 @@ const DATA: { [Type in EventType]: EventData<Type> } = {
   'timeline_event.deleted': {
     incident: { id, reference, revision: 5 },
     timeline_event: { ...timelineEvent, revision: 2, collaboration_generation: 2 },
+  },
+  'timeline_event.restored': {
+    incident: { id, reference, revision: 6 },
+    timeline_event: { ...timelineEvent, revision: 3, collaboration_generation: 2 },
   },
   'follow_up.created': { incident: { id, reference }, follow_up: followUp },
   'follow_up.updated': {
@@ -217,6 +222,7 @@ const OCCURRED_AT: Partial<Record<EventType, string>> = {
   'timeline_event.created': '2026-11-20T09:36:00.000Z',
   'timeline_event.updated': '2026-11-20T09:37:00.000Z',
   'timeline_event.deleted': '2026-11-20T09:38:00.000Z',
+  'timeline_event.restored': '2026-11-20T09:39:00.000Z',
   'follow_up.created': followUp.created_at,
   'follow_up.updated': done,
   'follow_up.deleted': '2026-11-20T11:05:00.000Z',
@@ -236,7 +242,7 @@ export const EXAMPLES = Object.fromEntries(
       occurred_at: OCCURRED_AT[type] ?? incident.created_at,
       workspace,
       request_id: /^(?:incident|timeline_event|follow_up)\./.test(type) ? 'req-7f3a' : null,
-      data: DATA[type],
+      data: /^(incident|timeline_event|follow_up)\./.test(type) ? { ...DATA[type], ...BY } : DATA[type],
     },
   ]),
 ) as Record<EventType, Envelope>;

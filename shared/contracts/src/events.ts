@@ -67,10 +67,27 @@ const changes = z.array(incidentChange);
 /** Events of earlier releases about archiving lack it. */
 const archivingChanges = changes.optional().meta({ description: 'The changed properties' });
 
+/** Who did it, as the changelog names it. Events of earlier releases lack it. */
+const actor = {
+  actor: z
+    .string()
+    .optional()
+    .meta({ description: 'Who did it: the ID of a user as text, or the name of a part of Tocsin, such as `slack`' }),
+  api_key: z
+    .object({
+      name: z.string().meta({ description: 'Its name at that time' }),
+      prefix: z.string().meta({ description: 'The first characters of its token' }),
+    })
+    .nullable()
+    .optional()
+    .meta({ description: 'The API key with which the user did it; null: none' }),
+};
+
 const timelineEvent = (description: string) =>
   z.object({
     incident: incidentReference.meta({ description: 'The incident whose timeline changed' }),
     timeline_event: timelineEventSnapshot.meta({ description }),
+    ...actor,
   });
 
 const followUp = (description: string) =>
@@ -79,6 +96,7 @@ const followUp = (description: string) =>
       .omit({ revision: true })
       .meta({ description: 'The incident that it belongs to, whose revision stays' }),
     follow_up: followUpSnapshot.meta({ description }),
+    ...actor,
   });
 
 /** The properties of an event of another system: whose incident it is about. */
@@ -106,7 +124,7 @@ export const EVENTS = {
     summary: 'An incident was created',
     publishers: ['incident'],
     about: 'incident',
-    data: z.object({ incident }),
+    data: z.object({ incident, ...actor }),
   },
   'incident.updated': {
     summary: 'Properties, values or the timeline of an incident changed',
@@ -115,19 +133,20 @@ export const EVENTS = {
     data: z.object({
       incident,
       changes: changes.meta({ description: 'The changed properties; empty if only the timeline changed' }),
+      ...actor,
     }),
   },
   'incident.archived': {
     summary: 'An incident was archived',
     publishers: ['incident'],
     about: 'incident',
-    data: z.object({ incident, changes: archivingChanges }),
+    data: z.object({ incident, changes: archivingChanges, ...actor }),
   },
   'incident.restored': {
     summary: 'An archived incident was restored',
     publishers: ['incident'],
     about: 'incident',
-    data: z.object({ incident, changes: archivingChanges }),
+    data: z.object({ incident, changes: archivingChanges, ...actor }),
   },
   'incident.imported': {
     summary: 'An import from another system created or changed an incident, with its timeline',
@@ -138,8 +157,7 @@ export const EVENTS = {
       outcome: z
         .enum(['created', 'updated'])
         .meta({ description: 'Whether the import created the incident or changed it, its timeline included' }),
-      // Events of earlier releases lack it.
-      actor: z.string().optional().meta({ description: 'ID, as text, of the user whose API key imported it' }),
+      ...actor,
     }),
   },
   'timeline_event.created': {
@@ -159,6 +177,12 @@ export const EVENTS = {
     publishers: ['incident'],
     about: 'incident',
     data: timelineEvent('The timeline event as it was before it was deleted'),
+  },
+  'timeline_event.restored': {
+    summary: 'A deleted timeline event was restored',
+    publishers: ['incident'],
+    about: 'incident',
+    data: timelineEvent('The timeline event as it is again, with its next revision'),
   },
   'follow_up.created': {
     summary: 'A follow-up was added to an incident',

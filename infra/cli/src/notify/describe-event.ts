@@ -23,7 +23,7 @@ export function eventDescriber(tocsin: Tocsin, filters: Filters, consoleUrl: str
   }
 
   return async ({ type, occurred_at, workspace, data }: FeedEvent): Promise<Values | undefined> => {
-    const { incident, changes: changed, ...others } = data as Properties;
+    const { incident, changes: changed, actor: _, api_key: __, ...others } = data as Properties;
     const other = Object.values(others).find(isObject);
     const changes = Array.isArray(changed) ? (changed as Properties[]) : [];
     const before = (field: string) => changes.find((change) => change['field'] === field)?.['from'];

@@ -2,7 +2,7 @@ import { insertEvents, type NewEvent } from '@tocsin/messaging';
 import { type Knex, runPipeline } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { WorkflowStatus } from '../configuration/domain/configuration.ts';
-import { type Author, recordedActor } from '../incidents/save-incident.ts';
+import { type Author, publishedActor, recordedActor } from '../incidents/save-incident.ts';
 import { bytesOfChanges, changesBetween, shortenChanges } from '../incidents/domain/changes.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
 import { statusChange } from '../incidents/domain/lifecycle.ts';
@@ -64,7 +64,7 @@ function change(before: Incident, { replace, statuses, author, now }: IncidentMa
     occurredAt: now,
     workspace: author.workspace,
     requestId: author.requestId,
-    data: { incident: incidentSnapshot(after), changes },
+    data: { incident: incidentSnapshot(after), changes, ...publishedActor(author) },
   };
   const { id: incidentId, revision } = after;
   const entry = { incidentId, revision, ...recordedActor(author), changedAt: now, changes };

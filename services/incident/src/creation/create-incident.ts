@@ -15,7 +15,7 @@ import {
   type ValueInput,
 } from '../values/domain/values.ts';
 import { type IncidentInsert, insertIncident, newPlaceholders } from './store/insert-incident.ts';
-import { actorOf } from '../incidents/save-incident.ts';
+import { actorOf, authorOf, publishedActor } from '../incidents/save-incident.ts';
 import { type Attempt, runCommand } from '../incidents/run-command.ts';
 import { checkReferences, newReferences, referToUsers } from '../incidents/references.ts';
 import { checkByReplica } from '../replicas/replicas.ts';
@@ -156,7 +156,7 @@ export function incidentInsert(create: CheckedCreate): IncidentInsert {
     type: 'incident.created',
     occurredAt: incident.createdAt,
     ...eventOrigin(caller),
-    data: { incident: incidentSnapshot(incidentWithPlaceholders) },
+    data: { incident: incidentSnapshot(incidentWithPlaceholders), ...publishedActor(authorOf(caller)) },
   });
   return {
     incident,

@@ -1,18 +1,20 @@
 import { checkRevision, type IdempotencyKey } from '@tocsin/http';
 import { insertEvents, type NewEvent } from '@tocsin/messaging';
-import { commitPipeline, type Knex, runPipeline } from '@tocsin/postgres';
+import { commitPipeline, type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
 import { type Caller, eventOrigin } from '@tocsin/resources';
 import type { Instant } from '@tocsin/runtime';
 import { humanId, type Incident } from '../incidents/domain/incident.ts';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
 import { checkReferences } from '../incidents/references.ts';
 import { type Attempt, type CommandDependencies, runCommand } from '../incidents/run-command.ts';
-import { actorOf } from '../incidents/save-incident.ts';
+import { actorOf, authorOf, insertEntryOfParts, publishedActor } from '../incidents/save-incident.ts';
 import { incidentStore } from '../incidents/store/incident-store.ts';
 import { bytesOf } from '../storage/domain/storage-quota.ts';
 import {
   changeFollowUp,
   checkRoomForFollowUps,
+  changesFrom,
+  changesTo,
   type FollowUp,
   type FollowUpProperties,
   followUpSnapshot,
@@ -59,7 +61,7 @@ export async function createFollowUp(dependencies: CommandDependencies, command:
       await commitPipeline(trx, [
         insertFollowUp(workspace.id, followUp),
         ...(key === undefined ? [] : [key.outcome({ status: 201, text, revision: 1 })]),
-        insertEvents([eventOf(command, 'follow_up.created', { incident, followUp, now })]),
+        ...recordOf(command, 'follow_up.created', { incident, followUp, now }),
       ]);
       return text;
     },
@@ -94,7 +96,7 @@ export async function updateFollowUp(dependencies: CommandDependencies, command:
       attempt.storage.check({ kind: 'addition', growth });
       attempt.storage.add({ bytes: growth });
       await store.update(followUp);
-      await runPipeline(trx, [insertEvents([eventOf(command, 'follow_up.updated', { incident, followUp, now })])]);
+      await runPipeline(trx, recordOf(command, 'follow_up.updated', { incident, followUp, was: before, now }));
       return followUp;
     },
   });
@@ -115,7 +117,7 @@ export async function deleteFollowUp(
       const { incident, followUp, store } = await lock(trx, workspace.id, command.id);
       await store.delete(followUp.id);
       const now = dependencies.clock.now();
-      await runPipeline(trx, [insertEvents([eventOf(command, 'follow_up.deleted', { incident, followUp, now })])]);
+      await runPipeline(trx, recordOf(command, 'follow_up.deleted', { incident, followUp, now }));
     },
   });
 }
@@ -144,14 +146,21 @@ async function checkOwner(
   await checkReferences(trx, { workspace, references, freshness: attempt.freshness });
 }
 
-const eventOf = (
+/** The entry in the changelog of the incident, and the event. */
+function recordOf(
   caller: Caller,
   type: 'follow_up.created' | 'follow_up.updated' | 'follow_up.deleted',
-  { incident, followUp, now }: { incident: Incident; followUp: FollowUp; now: Instant },
-): NewEvent => ({
-  ...{ type, occurredAt: now, ...eventOrigin(caller) },
-  data: {
-    incident: { id: incident.id, reference: humanId(incident.number) },
-    follow_up: followUpSnapshot(followUp),
-  },
-});
+  { incident, followUp, was, now }: { incident: Incident; followUp: FollowUp; was?: FollowUp; now: Instant },
+): PreparedStatement[] {
+  const author = authorOf(caller);
+  const changes = type === 'follow_up.deleted' ? changesFrom(followUp) : changesTo(followUp, was);
+  const event: NewEvent = {
+    ...{ type, occurredAt: now, ...eventOrigin(caller) },
+    data: {
+      incident: { id: incident.id, reference: humanId(incident.number) },
+      follow_up: followUpSnapshot(followUp),
+      ...publishedActor(author),
+    },
+  };
+  return [insertEntryOfParts({ author, incident, changes, now }), insertEvents([event])];
+}

@@ -14,9 +14,11 @@ import { countReferences } from './store/service-references.ts';
 
 /** What happened to one timeline event. */
 export interface TimelineEventChange {
-  type: 'timeline_event.created' | 'timeline_event.updated' | 'timeline_event.deleted';
+  type: `timeline_event.${'created' | 'updated' | 'deleted' | 'restored'}`;
   /** The event after the change; a deleted one as it was. */
   snapshot: TimelineEventSnapshot;
+  /** As the changelog has it. */
+  changes: readonly Change[];
 }
 
 export interface IncidentChange {
@@ -28,7 +30,7 @@ export interface IncidentChange {
   now: Instant;
   /** The event to publish; default: `incident.updated`. */
   event?: 'incident.updated' | 'incident.archived' | 'incident.restored';
-  /** Changes of the timeline raise the revision even if no property differs, but add no changelog entry. */
+  /** Changes of the timeline raise the revision even if no property differs; the changelog has them in an entry of its own. */
   timeline?: readonly TimelineEventChange[];
   /** Changes of what is no property, which changelog and event have as well. */
   others?: readonly Change[];
@@ -56,6 +58,10 @@ export async function saveIncident(options: IncidentChange): Promise<Incident> {
       insertChangelogEntry(entry),
       ...dueChannelUpdate(after, { changes, requestId: author.requestId, now }),
     );
+  }
+  if (timeline.length > 0) {
+    const changesOfEvents = timeline.flatMap((each) => each.changes);
+    statements.push(insertEntryOfParts({ author, incident: after, changes: changesOfEvents, now }));
   }
   statements.push(...countReferences(before, after));
   const events = eventsOf({ event, after, changes, timeline, author, now });
@@ -119,10 +125,25 @@ function eventsOf({
   const origin = { occurredAt: now, workspace: author.workspace, requestId: author.requestId };
   const incident = incidentReference(after);
   return [
-    { ...origin, type: event, data: { incident: incidentSnapshot(after), changes } },
-    ...timeline.map(({ type, snapshot }) => ({ ...origin, type, data: { incident, timeline_event: snapshot } })),
+    { ...origin, type: event, data: { incident: incidentSnapshot(after), changes, ...publishedActor(author) } },
+    ...timeline.map(({ type, snapshot }) => ({
+      ...{ ...origin, type },
+      data: { incident, timeline_event: snapshot, ...publishedActor(author) },
+    })),
   ];
 }
+
+/** The entry of the changelog about timeline events or a follow-up of an incident, at its revision. */
+export const insertEntryOfParts = ({
+  author,
+  incident: { id: incidentId, revision },
+  changes,
+  now: changedAt,
+}: Pick<IncidentChange, 'author' | 'now'> & { incident: Incident; changes: readonly Change[] }) =>
+  insertChangelogEntry({
+    ...{ ...recordedActor(author), incidentId, revision, changedAt },
+    ...{ changes: shortenChanges(changes).changes, isOfParts: true },
+  });
 
 /** The user's ID as text, as string fields and the changelog store it. */
 export const actorOf = ({ principal }: Caller) => String(principal.user_id);
@@ -150,4 +171,16 @@ export const recordedActor = ({ actor, key }: Author) => ({
   keyName: key?.name ?? null,
   keyPrefix: key?.prefix ?? null,
   importKey: null,
+  isOfParts: false,
+});
+
+/** Who changed a timeline event, as the event says it. */
+export const editOf = ({ actor, key }: Author, now: Instant) => ({
+  ...{ editedBy: actor, editedAt: now, editedKeyName: key?.name ?? null, editedKeyPrefix: key?.prefix ?? null },
+});
+
+/** As the events on the broker say it. */
+export const publishedActor = ({ actor, key }: Author) => ({
+  actor,
+  api_key: key === undefined ? null : { name: key.name, prefix: key.prefix },
 });

@@ -1,19 +1,32 @@
+import type { Instant } from '@tocsin/runtime';
 import type { Incident } from '../incidents/domain/incident.ts';
-import { timelineEventSnapshot, summaryOf, type TimelineEvent } from './domain/timeline-event.ts';
+import { type Change, changesOfPart } from '../incidents/domain/changes.ts';
+import { placeOfEvent, timelineEventSnapshot, summaryOf, type TimelineEvent } from './domain/timeline-event.ts';
 import { timelineStore } from './store/timeline-store.ts';
 import { type IncidentChange, saveIncident, type TimelineEventChange } from '../incidents/save-incident.ts';
+
+type TimelineItem = { event: TimelineEvent } & (
+  | { type: 'timeline_event.created' | 'timeline_event.deleted' }
+  | { type: 'timeline_event.updated'; was: TimelineEvent }
+  | { type: 'timeline_event.restored'; deletedAt: Instant }
+);
 
 interface TimelineChange extends Pick<
   IncidentChange,
   'trx' | 'author' | 'before' | 'now' | 'also' | 'byAlert' | 'commit'
 > {
   /** What this transaction did to timeline events; a deleted one as it was. */
-  timeline: readonly { type: TimelineEventChange['type']; event: TimelineEvent }[];
+  timeline: readonly TimelineItem[];
   /** Other changes of the incident. */
   change?: Partial<Incident>;
 }
 
-const COUNTED = { 'timeline_event.created': 1, 'timeline_event.updated': 0, 'timeline_event.deleted': -1 } as const;
+const COUNTED = {
+  'timeline_event.created': 1,
+  'timeline_event.updated': 0,
+  'timeline_event.deleted': -1,
+  'timeline_event.restored': 1,
+} as const;
 
 /**
  * Updates the incident's timeline summary after this transaction changed the timeline. The incident must be locked: the
@@ -28,8 +41,22 @@ export async function saveTimeline({ change = {}, ...options }: TimelineChange):
   return saveIncident({
     ...options,
     change: { ...change, ...last, eventCount },
-    timeline: timeline.map(({ type, event }) => ({ type, snapshot: timelineEventSnapshot(event) })),
+    timeline: timeline.map((item): TimelineEventChange => {
+      const snapshot = timelineEventSnapshot(item.event);
+      return { type: item.type, snapshot, changes: changesOf(item, snapshot) };
+    }),
   });
+}
+
+/** What the changelog says of it. A text that a change replaces is kept as it was besides, however large it is. */
+function changesOf(item: TimelineItem, snapshot: TimelineEventChange['snapshot']): Change[] {
+  const place = placeOfEvent(item.event);
+  if (item.type === 'timeline_event.updated') return changesOfPart(place, timelineEventSnapshot(item.was), snapshot);
+  if (item.type === 'timeline_event.restored')
+    return [{ field: `${place}.deleted_at`, from: item.deletedAt, to: null }];
+  const summary = summaryOf(item.event);
+  const isNew = item.type === 'timeline_event.created';
+  return [{ field: place, from: isNew ? null : summary, to: isNew ? summary : null }];
 }
 
 type Last = Pick<Incident, 'lastEventAt' | 'lastEventSummary'>;

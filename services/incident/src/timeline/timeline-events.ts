@@ -15,7 +15,8 @@ import {
 import { lockIncident, requireIncident, incidentStore } from '../incidents/store/incident-store.ts';
 import { type Attachment, attachmentsOf } from './store/attachment-store.ts';
 import { insertEvent, NEXT_EVENT_ID, reportingUnknownGroup, timelineStore } from './store/timeline-store.ts';
-import { actorOf, authorOf } from '../incidents/save-incident.ts';
+import { formerEventStore, moveToDeleted, restoreAttachments } from './store/former-event-store.ts';
+import { actorOf, authorOf, editOf, recordedActor } from '../incidents/save-incident.ts';
 import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
 import { saveTimeline } from './save-timeline.ts';
 
@@ -96,32 +97,36 @@ export async function updateTimelineEvent(
       const event = await events.getForUpdate(id);
       checkWritable(before);
       checkRevision(event.revision, expectedRevision);
-      const edited = edit(event, changes);
+      const changed = edit(event, changes);
       const attachments = await attachmentsOf(trx, id);
-      if (edited === event) return { event, attachments };
+      if (changed === event) return { event, attachments };
 
-      const growth = bytesOf(textsOf(edited)) - bytesOf(textsOf(event));
+      const author = authorOf(command);
+      const now = dependencies.clock.now();
+      const edited = { ...changed, ...editOf(author, now) };
+      // What the event was stays.
+      const growth = bytesOf(textsOf(edited));
       storage.check({ kind: 'addition', growth });
       storage.add({ bytes: growth });
       await events.update(edited);
-      const timeline = [{ type: 'timeline_event.updated', event: edited }] as const;
-      await saveTimeline({ trx, author: authorOf(command), before, timeline, now: dependencies.clock.now() });
+      const timeline = [{ type: 'timeline_event.updated', event: edited, was: event }] as const;
+      await saveTimeline({ trx, author, before, timeline, now });
       return { event: edited, attachments };
     },
   });
 }
 
-interface DeleteTimelineEventCommand extends Caller {
+interface TimelineEventCommand extends Caller {
   id: number;
 }
 
 /**
- * Deletes an event of an active incident permanently (contract: Timeline).
+ * Deletes an event of an active incident, which can be restored (contract: Timeline).
  * @throws DomainError `not_found`, `invalid_resource_state`, in this order
  */
 export async function deleteTimelineEvent(
   dependencies: CommandDependencies,
-  command: DeleteTimelineEventCommand,
+  command: TimelineEventCommand,
 ): Promise<void> {
   const { principal, id } = command;
   const { workspace } = principal;
@@ -133,9 +138,40 @@ export async function deleteTimelineEvent(
       // Throws if another request has deleted the event in the meantime.
       const event = await events.getForUpdate(id);
       checkWritable(before);
-      await events.delete(id);
+      const author = authorOf(command);
+      const now = dependencies.clock.now();
+      await runPipeline(trx, [moveToDeleted(id, { ...recordedActor(author), at: now })]);
       const timeline = [{ type: 'timeline_event.deleted', event }] as const;
+      await saveTimeline({ trx, author, before, timeline, now });
+    },
+  });
+}
+
+/**
+ * Restores a deleted event of an active incident as it was, without its group if that is gone (contract: Timeline).
+ * @throws DomainError `not_found`, `invalid_resource_state`, in this order
+ */
+export async function restoreTimelineEvent(
+  dependencies: CommandDependencies,
+  command: TimelineEventCommand,
+): Promise<{ event: TimelineEvent; attachments: Attachment[] }> {
+  const { principal, id } = command;
+  const { workspace } = principal;
+  return runCommand(dependencies, {
+    workspace,
+    transaction: async (trx) => {
+      const former = formerEventStore(trx, workspace.id);
+      const { incidentId } = await former.getDeleted(id);
+      const before = await incidentStore(trx, workspace.id).getForUpdate(incidentId);
+      // Throws if another request has restored the event in the meantime.
+      const { deletedAt, ...deleted } = await former.getDeleted(id);
+      checkWritable(before);
+      checkRoomForEvent(before, quotaOf(workspace, 'timeline_events'));
+      const event = { ...deleted, revision: deleted.revision + 1 };
+      await reportingUnknownGroup(runPipeline(trx, [insertEvent(workspace.id, event), restoreAttachments(id)]));
+      const timeline = [{ type: 'timeline_event.restored', event, deletedAt }] as const;
       await saveTimeline({ trx, author: authorOf(command), before, timeline, now: dependencies.clock.now() });
+      return { event, attachments: await attachmentsOf(trx, id) };
     },
   });
 }

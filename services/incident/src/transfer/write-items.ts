@@ -3,7 +3,7 @@ import { commitPipeline, type Knex, type PreparedStatement, runPipeline } from '
 import type { Caller } from '@tocsin/resources';
 import type { Instant } from '@tocsin/runtime';
 import type { Configuration } from '../configuration/domain/configuration.ts';
-import { type Author, authorOf, recordedActor } from '../incidents/save-incident.ts';
+import { type Author, authorOf, editOf, publishedActor, recordedActor } from '../incidents/save-incident.ts';
 import { type Change, changesBetween, shortenChanges } from '../incidents/domain/changes.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
 import { incidentSnapshot } from '../incidents/domain/snapshot.ts';
@@ -13,6 +13,7 @@ import { countAllReferences } from '../incidents/store/service-references.ts';
 import { Retry } from '../shared/domain/retry.ts';
 import { bytesOf } from '../storage/domain/storage-quota.ts';
 import { textsOf } from '../timeline/domain/timeline-event.ts';
+import { keepEvents } from '../timeline/store/former-event-store.ts';
 import { valueStatements } from '../values/store/value-store.ts';
 import { textsOfFollowUp } from '../follow-ups/domain/follow-up.ts';
 import { type ImportResult, ownIdOf, type Refusal, refusalOf } from './domain/item.ts';
@@ -211,7 +212,11 @@ function statementsOf(
   planned: readonly Planned[],
   { author, context: { workspace, now } }: { author: Author; context: PlanContext },
 ): PreparedStatement[] {
-  const events = planned.flatMap((plan) => plan.events);
+  const edit = editOf(author, now);
+  const events = planned.flatMap((plan) =>
+    plan.events.map((event) => (event.revision === 1 ? event : { ...event, ...edit })),
+  );
+  const changed = events.filter(({ revision }) => revision > 1).map(({ id }) => id);
   const followUps = planned.flatMap((plan) => plan.followUps);
   const values = planned.map(({ after, before, values: changed }) => {
     const by = before === undefined ? { at: after.createdAt, by: after.createdBy } : { at: now, by: author.actor };
@@ -220,6 +225,7 @@ function statementsOf(
   const entries = planned.flatMap((plan) => entriesOf(plan, author, now));
   return [
     putIncidents(planned.map(({ after }) => after)),
+    ...(changed.length > 0 ? [keepEvents(changed)] : []),
     ...(events.length > 0 ? [putEvents(workspace.id, events)] : []),
     ...(followUps.length > 0 ? [putFollowUps(workspace.id, followUps)] : []),
     ...valueStatements(workspace.id, values),
@@ -229,15 +235,25 @@ function statementsOf(
   ];
 }
 
-/** The earlier changes of the item, and that of the import itself: each of its revisions has an entry. */
-function entriesOf({ before, after, entries }: Planned, author: Author, now: Instant): Omit<ChangelogEntry, 'id'>[] {
+/** The earlier changes of the item, and those of the import itself: each of its revisions has an entry. */
+function entriesOf(
+  { before, after, entries, parts }: Planned,
+  author: Author,
+  now: Instant,
+): Omit<ChangelogEntry, 'id'>[] {
   const { id: incidentId, revision } = after;
-  const earlier = entries.map((entry) => ({ ...entry, incidentId, revision, keyName: null, keyPrefix: null }));
+  const earlier = entries.map((entry) => ({
+    ...entry,
+    incidentId,
+    revision,
+    keyName: null,
+    keyPrefix: null,
+    isOfParts: false,
+  }));
   const { changes } = shortenChanges(before === undefined ? [] : importedChanges(before, after));
-  return [
-    ...earlier,
-    { incidentId, revision, ...recordedActor(author), changedAt: now, changes, importKey: BY_IMPORT },
-  ];
+  const own = { incidentId, revision, ...recordedActor(author), changedAt: now, changes, importKey: BY_IMPORT };
+  const ofParts = { ...own, changes: shortenChanges(parts).changes, isOfParts: true };
+  return [...earlier, own, ...(parts.length > 0 ? [ofParts] : [])];
 }
 
 /** Of a change of the status, its time follows. */
@@ -255,6 +271,6 @@ const eventOf = ({ before, after }: Planned, author: Author, now: Instant): NewE
   data: {
     incident: incidentSnapshot(after),
     outcome: before === undefined ? 'created' : 'updated',
-    actor: author.actor,
+    ...publishedActor(author),
   },
 });

@@ -122,9 +122,43 @@ describe('a follow-up', () => {
         ['follow_up.created', created],
         ['follow_up.updated', large],
         ['follow_up.deleted', large],
-      ].map(([type, follow_up]) => [type, { incident: { id: incident.id, reference: incident.human_id }, follow_up }]),
+      ].map(([type, follow_up]) => [
+        type,
+        { incident: { id: incident.id, reference: incident.human_id }, follow_up, actor: '42', api_key: null },
+      ]),
     );
   });
+});
+
+test('the changelog of the incident says who added, changed and deleted a follow-up, and what was there', async () => {
+  const incident = await declare();
+  const { path, ...created } = await added(incident, { description: 'Pool', owner: '', due_on: '2026-12-04' });
+  const ben = service.as({ workspace: { id: 1, version }, user_id: 43, key: { name: 'tickets', prefix: 'tcs_tick' } });
+  await ben.patch(path, { title: 'Enlarge the pool', status: 'done' }, at(1));
+  await ben.delete(path);
+  const { changelog } = (await client.get(`${incident.path}/changelog`)).body;
+  const place = `follow_ups.${created.id}`;
+  const own = { incident_id: incident.id, revision: 1, actor: '43', api_key: { name: 'tickets', prefix: 'tcs_tick' } };
+  expect(changelog).toMatchObject([
+    {
+      ...own,
+      changes: expect.arrayContaining([
+        { field: place, from: 'Enlarge the pool', to: null },
+        { field: `${place}.description`, from: 'Pool', to: null },
+        { field: `${place}.due_on`, from: '2026-12-04', to: null },
+        { field: `${place}.status`, from: 'done', to: null },
+      ]),
+    },
+    {
+      ...own,
+      changes: [
+        { field: `${place}.title`, from: created.title, to: 'Enlarge the pool' },
+        { field: `${place}.status`, from: 'open', to: 'done' },
+        { field: `${place}.completed_at`, from: null, to: expect.any(String) },
+      ],
+    },
+    { actor: '42', api_key: null, changes: [{ field: place, from: null, to: created.title }] },
+  ]);
 });
 
 describe('refused', () => {

@@ -59,7 +59,12 @@ describe('resolving', () => {
       ...answer.body.incident,
       duration_seconds: 0,
     });
-    expect(await incident.changelog()).toEqual([
+    const [ofTimeline, ...changelog] = await incident.changelog();
+    expect(ofTimeline).toMatchObject({
+      ...{ revision: 2, actor: '42' },
+      changes: [{ field: `timeline_events.${event.id}`, from: null, to: ' Rolled back. ' }],
+    });
+    expect(changelog).toEqual([
       {
         id: expect.any(Number),
         incident_id: incident.id,
@@ -106,7 +111,8 @@ describe('resolving', () => {
       incident: { revision: 3, event_count: 1 },
       timeline_event: { type: 'resolution' },
     });
-    expect(await incident.changelog()).toHaveLength(1);
+    const revisions = (await incident.changelog()).map(({ revision }: { revision: number }) => revision);
+    expect(revisions).toEqual([3, 2]);
     const headers = { 'If-Service-Resource-Version': '3' };
     await client.patch(incident.path, { issue_type: 'incident' }, headers);
     const typed = await incident.does('resolve');

@@ -67,7 +67,9 @@ describe('an import', () => {
     ]);
     expect(await eventsOf(path, '?type_or_source=IMPORT')).toHaveLength(2);
     expect(await eventsOf(path, '?q=DOWN')).toHaveLength(1);
-    expect((await client.get(`${path}/changelog`)).body.changelog).toEqual([]);
+    expect((await client.get(`${path}/changelog`)).body.changelog).toMatchObject([
+      { revision: 2, actor: '42', changes: [{ to: 'Up' }, { to: ' Down ' }] },
+    ]);
   });
 
   test('publishes the creation and then the timeline change', async () => {

@@ -72,6 +72,7 @@ describe('adding an event', () => {
         source_window_ended_at: null,
         evidence_links: [],
         imported: false,
+        ...{ edited_by: null, edited_at: null, edited_api_key: null },
       },
     });
     const startedAt = Date.parse(body.event.started_at);
@@ -244,7 +245,8 @@ describe('the timeline summary of an incident', () => {
     await remove(noon);
     expect(await figures(incident)).toEqual([0, null, '', 9]);
     expect(await remove(noon)).toEqual(refused(404, 'not_found'));
-    expect((await client.get(`${incident.path}/changelog`)).body.changelog).toEqual([]);
+    const { changelog } = (await client.get(`${incident.path}/changelog`)).body;
+    expect(changelog.map(({ revision }: { revision: number }) => revision)).toEqual([9, 8, 7, 6, 5, 4, 3, 2]);
   });
 
   test('is correct after concurrent writes', async () => {

@@ -164,7 +164,9 @@ describe('an imported incident', () => {
           { field: 'status_changed_at', from: WHOLE.status_changed_at, to: null },
         ],
       },
+      { ...own, revision: 3, changes: [{ from: null, to: 'Body 4' }] },
       { ...own, revision: 3, changes: [] },
+      { ...own, revision: 2, changes: [{ from: null, to: 'Body 3' }] },
       { ...own, revision: 2, changes: [] },
       { ...own, revision: 1, changes: [] },
       { actor: 'Ben', imported: true },
@@ -235,12 +237,25 @@ describe('the same import again', () => {
       { body: 'Body 4', revision: 1 },
     ]);
     const { changelog } = (await client.get(`${path}/changelog`)).body;
-    expect(changelog[0]).toMatchObject({ actor: '42', api_key: { name: 'mover', prefix: 'tcs_move' }, revision: 2 });
+    const importer = { actor: '42', api_key: { name: 'mover', prefix: 'tcs_move' }, revision: 2 };
+    expect(changelog.slice(0, 2)).toMatchObject([importer, importer]);
+    // What the import has replaced stays, too.
+    expect(changelog[0].changes).toEqual([
+      { field: `timeline_events.${events[0].id}.revision`, from: 1, to: 2 },
+      { field: `timeline_events.${events[2].id}`, from: null, to: 'Body 4' },
+    ]);
+    expect(events[0]).toMatchObject({ edited_by: '42', edited_api_key: { name: 'mover' } });
+    const event = `/api/v1/timeline/${events[0].id}`;
+    expect((await client.get(`${event}/revisions`)).body.former).toMatchObject([{ revision: 1, body: 'Body 2' }]);
     // An archived incident is changed by an import, too.
     expect(await results(anItem('214', { ...changed, archived_at: null }))).toMatchObject([
       { outcome: 'updated', revision: 3 },
     ]);
     expect((await client.get(path)).body.incident).toMatchObject({ archived_at: null, archived_by: null });
+    // An import brings a deleted event again, and then it cannot be restored.
+    expect((await client.delete(event)).status).toBe(204);
+    expect(await results(anItem('214', { timeline }))).toMatchObject([{ outcome: 'updated' }]);
+    expect(await client.post(`${event}/restore`)).toMatchObject({ status: 409 });
   });
 
   test('counts the services that incidents name', async () => {

@@ -1,6 +1,7 @@
 import type { FollowUpSnapshot } from '@tocsin/contracts';
 import { invalidState, jsonEqual } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
+import { type Change, changesOfPart } from '../../incidents/domain/changes.ts';
 import { shortenValue } from '../../incidents/domain/large-value.ts';
 
 export const FOLLOW_UP_STATUSES = ['open', 'done', 'dropped'] as const;
@@ -88,3 +89,18 @@ export const followUpSnapshot = (followUp: FollowUp): FollowUpSnapshot => ({
   completed_at: followUp.completedAt,
   updated_at: followUp.updatedAt,
 });
+
+const placeOf = ({ id }: FollowUp) => `follow_ups.${id}`;
+
+/** What the changelog of the incident says of a new follow-up, or of a changed one. */
+export const changesTo = (after: FollowUp, before?: FollowUp): Change[] =>
+  before === undefined
+    ? [{ field: placeOf(after), from: null, to: after.title }]
+    : changesOfPart(placeOf(after), followUpSnapshot(before), followUpSnapshot(after));
+
+/** What it says of a deleted follow-up: all that was set. */
+export function changesFrom(before: FollowUp): Change[] {
+  const { title, ...rest } = followUpSnapshot(before);
+  const lost = changesOfPart(placeOf(before), rest, {}).filter(({ from }) => from !== '');
+  return [{ field: placeOf(before), from: title, to: null }, ...lost];
+}

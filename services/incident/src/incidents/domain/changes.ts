@@ -27,6 +27,30 @@ export function changesBetween(before: Incident, after: Incident): Change[] {
   return [...properties, ...values].filter(({ from, to }) => !jsonEqual(from, to));
 }
 
+/** What no change of a part of an incident says: what counts the changes. */
+const UNSAID: ReadonlySet<string> = new Set([
+  'id',
+  'revision',
+  'incident_id',
+  'collaboration_generation',
+  'updated_at',
+]);
+
+/**
+ * Returns the differences between two states of a timeline event or a follow-up as events contain them. The fields begin
+ * with its place, such as `timeline_events.5`.
+ */
+export function changesOfPart(
+  place: string,
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): Change[] {
+  return Object.keys(before)
+    .filter((name) => !UNSAID.has(name))
+    .map((name): Change => ({ field: `${place}.${name}`, from: before[name], to: after[name] ?? null }))
+    .filter(({ from, to }) => !jsonEqual(from, to));
+}
+
 /** Changes as changelog and events contain them, and the bytes of JSON of the values before they were shortened. */
 interface ShortenedChanges {
   changes: Change[];

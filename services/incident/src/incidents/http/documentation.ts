@@ -25,7 +25,7 @@ export const incidentOperations: Documentation<typeof incidentContracts & typeof
   },
   listIncidentChangelog: {
     description:
-      'Returns the changes of an incident, the newest first: one entry for each revision that changed a property.',
+      'Returns the changes of an incident, the newest first: an entry for each revision that changed a property or the timeline, and for each change of a follow-up.',
     params,
     reply: {
       changelog: [

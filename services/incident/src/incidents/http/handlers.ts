@@ -5,7 +5,7 @@ import { incidentStore } from '../store/incident-store.ts';
 import { type UpdateDependencies, updateIncident } from '../update-incident.ts';
 import { toIncidentProperties } from './properties.ts';
 import type { RenderedIncidents } from './rendered-incidents.ts';
-import { incidentView } from './views.ts';
+import { incidentView, keyView } from './views.ts';
 import type { IncidentApi, ChangelogApi } from './contracts.ts';
 import { shortenChanges } from '../domain/changes.ts';
 import { undoChanges } from '../domain/undo-changes.ts';
@@ -93,7 +93,7 @@ const entryView = (entry: ChangelogEntry): ChangelogEntryWire => ({
   incident_id: entry.incidentId,
   revision: entry.revision,
   actor: entry.actor,
-  api_key: entry.keyName === null || entry.keyPrefix === null ? null : { name: entry.keyName, prefix: entry.keyPrefix },
+  api_key: keyView(entry.keyName, entry.keyPrefix),
   changed_at: entry.changedAt,
   changes: [...entry.changes],
   imported: entry.importKey !== null && entry.importKey !== BY_IMPORT,

@@ -50,6 +50,10 @@ export function incidentView(incident: Incident, now: Instant): IncidentWire {
   };
 }
 
+/** The API key with which somebody acted, as it was named then. */
+export const keyView = (name: string | null, prefix: string | null) =>
+  name === null || prefix === null ? null : { name, prefix };
+
 function investigationSummary({ runCount, latestRun }: Incident): IncidentWire['investigation_summary'] {
   if (runCount === 0) return null;
   if (latestRun === null) return { run_count: runCount, latest_run: null };

@@ -63,36 +63,38 @@ const changedValue = z.union([
   z.unknown().meta({ description: 'The value itself, if it is not large' }),
 ]);
 
+/** The API key with which somebody acted; null: none, or not known. */
+export const usedKey = z
+  .strictObject({
+    name: z.string().meta({ description: 'Its name at that time' }),
+    prefix: z.string().meta({ description: 'The first characters of its token' }),
+  })
+  .nullable();
+
 const changelogEntry = z
   .strictObject({
     id: id.meta({ description: 'Identifies the entry; later entries have larger IDs' }),
     incident_id: id.meta({ description: 'ID of the incident' }),
     revision: id.meta({ description: "The incident's revision after the changes" }),
     actor: z.string().meta({ description: 'Who made the changes: the ID of a user as text, or `slack`' }),
-    api_key: z
-      .strictObject({
-        name: z.string().meta({ description: 'Its name at that time' }),
-        prefix: z.string().meta({ description: 'The first characters of its token' }),
-      })
-      .nullable()
-      .meta({
-        description: 'The API key with which the user made the changes; null for `slack` and for older entries',
-      }),
+    api_key: usedKey.meta({
+      description: 'The API key with which the user made the changes; null for `slack` and for older entries',
+    }),
     changed_at: instant.meta({ description: 'When the changes were made' }),
     changes: z
       .array(
         z.strictObject({
           field: z.string().meta({
             description:
-              'The changed property; `custom_fields.` and its slug for a custom field, `relations.` and its type for a relation',
+              'The changed property; `custom_fields.` and its slug for a custom field, `relations.` and its type for a relation; `timeline_events.` and `follow_ups.` with the ID, and the property if it existed before and after',
           }),
-          from: changedValue.meta({ description: 'The value before; null if a custom field had none' }),
-          to: changedValue.meta({ description: 'The value after; null if a custom field has none any more' }),
+          from: changedValue.meta({ description: 'The value before; null if there was none' }),
+          to: changedValue.meta({ description: 'The value after; null if there is none any more' }),
         }),
       )
       .meta({
         description:
-          'One item for each changed property, in the order of the properties of an incident; empty: an import created the incident, or changed only its timeline or its earlier changes',
+          'One item for each changed property, in the order of the properties of an incident; empty: an import created the incident, or changed only its timeline, its follow-ups or its earlier changes',
       }),
     imported: z.boolean().meta({
       description: 'Whether an import brought it: the change was made in another system, by whom that says',

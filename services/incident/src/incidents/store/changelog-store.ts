@@ -17,6 +17,8 @@ export interface ChangelogEntry {
   changes: readonly Change[];
   /** By what a further import recognises an entry that an import brought. */
   importKey: string | null;
+  /** Whether it is about timeline events or a follow-up, and no property of the incident. */
+  isOfParts: boolean;
 }
 
 /** The key of what an import itself changed; other changes that were made here have null. */
@@ -32,6 +34,7 @@ const COLUMNS = {
   changedAt: column('changed_at', 'timestamptz'),
   changes: column('changes', 'jsonb'),
   importKey: column('import_key', 'text'),
+  isOfParts: column('is_of_parts', 'boolean'),
 } as const satisfies ColumnsOf<ChangelogEntry>;
 
 export const changelogMapping = rowMapping<ChangelogEntry, typeof COLUMNS>(COLUMNS);
@@ -52,12 +55,13 @@ export const insertChangelogEntry = (entry: Omit<ChangelogEntry, 'id'>): Prepare
 export const insertChangelogEntries = (entries: readonly Omit<ChangelogEntry, 'id'>[]): PreparedStatement => ({
   name: 'insert-changelog-entries',
   text: `insert into changelog
-      (incident_id, revision, actor, changed_at, changes, api_key_name, api_key_prefix, import_key)
-    select incident_id, revision, actor, changed_at, changes, api_key_name, api_key_prefix, import_key
+      (incident_id, revision, actor, changed_at, changes, api_key_name, api_key_prefix, import_key, is_of_parts)
+    select incident_id, revision, actor, changed_at, changes, api_key_name, api_key_prefix, import_key, is_of_parts
     from unnest(
-        $1::bigint[], $2::bigint[], $3::text[], $4::timestamptz[], $5::jsonb[], $6::text[], $7::text[], $8::text[])
-      with ordinality
-      as entry (incident_id, revision, actor, changed_at, changes, api_key_name, api_key_prefix, import_key, place)
+        $1::bigint[], $2::bigint[], $3::text[], $4::timestamptz[], $5::jsonb[], $6::text[], $7::text[], $8::text[],
+        $9::boolean[])
+      with ordinality as entry
+        (incident_id, revision, actor, changed_at, changes, api_key_name, api_key_prefix, import_key, is_of_parts, place)
     order by place`,
   values: [
     entries.map(({ incidentId }) => incidentId),
@@ -68,6 +72,7 @@ export const insertChangelogEntries = (entries: readonly Omit<ChangelogEntry, 'i
     entries.map(({ keyName }) => keyName),
     entries.map(({ keyPrefix }) => keyPrefix),
     entries.map(({ importKey }) => importKey),
+    entries.map(({ isOfParts }) => isOfParts),
   ],
 });
 
@@ -76,8 +81,8 @@ const MAX_UNDONE = 67_108_864;
 const LEAST_ENTRY = 512;
 const COMPRESSED_ENTRY = 65_536;
 
-/** What other systems said of their past was never a state here. */
-const CHANGED_SINCE = `incident_id = $1 and revision > $2 and coalesce(import_key, '${BY_IMPORT}') = '${BY_IMPORT}'`;
+/** What other systems said of their past was never a state here. Timeline and follow-ups are not undone, nor weighed. */
+const CHANGED_SINCE = `incident_id = $1 and revision > $2 and not is_of_parts and coalesce(import_key, '${BY_IMPORT}') = '${BY_IMPORT}'`;
 
 const WEIGH_CHANGES = `
   select coalesce(sum(case when pg_column_compression(changes) is null

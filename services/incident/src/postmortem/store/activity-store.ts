@@ -25,17 +25,17 @@ export const selectEvents = ({ incidentId, end, limit }: Part): PreparedStatemen
   values: [incidentId, limit],
 });
 
-/** In no particular order, as they were recorded, which an import may do late; large changes are left out. */
+/** Of properties, in no particular order, as they were recorded, which an import may do late; large changes are left out. */
 export const selectChanges = ({ incidentId, end, limit }: Part): PreparedStatement<Listed<ChangelogEntry>> => ({
   name: `postmortem-${end}-changes`,
-  text: `select ${LISTED_CHANGELOG_COLUMNS} from changelog where incident_id = $1
+  text: `select ${LISTED_CHANGELOG_COLUMNS} from changelog where incident_id = $1 and not is_of_parts
     order by id ${directionOf(end)} limit $2`,
   values: [incidentId, limit],
 });
 
 export const countChanges = (incidentId: number): PreparedStatement<{ count: number }> => ({
   name: 'postmortem-count-changes',
-  text: 'select count(id) as count from changelog where incident_id = $1',
+  text: 'select count(id) as count from changelog where incident_id = $1 and not is_of_parts',
   values: [incidentId],
 });
 

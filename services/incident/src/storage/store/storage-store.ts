@@ -52,7 +52,9 @@ const sizes = (...columns: string[]) =>
 const MEASURE = `
   with batch as (
     select id, number,
-      1 + event_count + revision + (select count(*) from follow_ups where incident_id = incidents.id) as rows,
+      1 + event_count + revision + (
+        select count(*) + coalesce(sum(revision), 0) from follow_ups where incident_id = incidents.id
+      ) as rows,
       ${sizes('title', 'impact_summary', 'regions', 'incident_responders')} as bytes
     from incidents where workspace_id = $1 and number > $2 order by number limit ${STEP_INCIDENTS}
   ), chosen as (
@@ -62,13 +64,16 @@ const MEASURE = `
     ) as counted where total <= ${STEP_ROWS} or nth = 1
   )
   select max(chosen.number) as last,
-    coalesce(sum(chosen.bytes + coalesce(events.bytes, 0) + coalesce(held.bytes, 0) + coalesce(entries.bytes, 0)
-      + coalesce(left_to_do.bytes, 0)), 0)::bigint
+    coalesce(sum(chosen.bytes + coalesce(events.bytes, 0) + coalesce(former.bytes, 0) + coalesce(held.bytes, 0)
+      + coalesce(entries.bytes, 0) + coalesce(left_to_do.bytes, 0)), 0)::bigint
       as bytes
   from chosen
   cross join lateral (
     select sum(${sizes('title', 'body', 'tags', 'ai_context', 'evidence_links')}) as bytes
     from timeline_events where incident_id = chosen.id) as events
+  cross join lateral (
+    select sum(${sizes('title', 'body', 'tags', 'ai_context', 'evidence_links')}) as bytes
+    from former_timeline_events where incident_id = chosen.id) as former
   cross join lateral (
     select sum(${sizes('value')}) as bytes from incident_values where incident_id = chosen.id) as held
   cross join lateral (

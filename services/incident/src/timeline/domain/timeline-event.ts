@@ -48,6 +48,11 @@ export interface TimelineEvent extends TimelineEventProperties {
   evidenceLinks: readonly EvidenceLink[];
   /** In the system that an import brought it from; null: it was created here. */
   externalId: string | null;
+  /** Who changed it last, when, and the API key that was used, as it was then; null: nobody, or none. */
+  editedBy: string | null;
+  editedAt: Instant | null;
+  editedKeyName: string | null;
+  editedKeyPrefix: string | null;
 }
 
 export type NewTimelineEvent = Omit<TimelineEvent, 'id'>;
@@ -87,6 +92,10 @@ export const NEW_EVENT = {
   sourceWindowStartedAt: null,
   sourceWindowEndedAt: null,
   evidenceLinks: [],
+  editedBy: null,
+  editedAt: null,
+  editedKeyName: null,
+  editedKeyPrefix: null,
 } as const satisfies Partial<TimelineEvent>;
 
 interface NewTimelineEventInput extends Pick<TimelineEvent, 'incidentId' | 'source' | 'createdBy'> {
@@ -139,6 +148,9 @@ const SUMMARY_LENGTH = 140;
 export function summaryOf({ title, body }: Pick<TimelineEvent, 'title' | 'body'>): string {
   return title === '' ? [...body.slice(0, 2 * SUMMARY_LENGTH)].slice(0, SUMMARY_LENGTH).join('') : title;
 }
+
+/** Where the changelog has the changes of an event. */
+export const placeOfEvent = ({ id }: Pick<TimelineEvent, 'id'>) => `timeline_events.${id}`;
 
 /** Returns a timeline event as events contain it. */
 export function timelineEventSnapshot(event: TimelineEvent): TimelineEventSnapshot {

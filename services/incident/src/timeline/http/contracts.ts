@@ -1,7 +1,14 @@
-import { type Contracts, endpoint, type Handlers, pathId } from '@tocsin/http';
+import { type Contracts, endpoint, type Handlers, pageQuery, pathId } from '@tocsin/http';
 import { z } from 'zod';
-import { INCIDENT, params, read, write } from '../../incidents/http/contracts.ts';
-import { newTimelineEvent, timelineEventPatch, timelineEventReply, timelinePage, timelineQuery } from './wire.ts';
+import { create, INCIDENT, params, read, write } from '../../incidents/http/contracts.ts';
+import {
+  formerPage,
+  newTimelineEvent,
+  timelineEventPatch,
+  timelineEventReply,
+  timelinePage,
+  timelineQuery,
+} from './wire.ts';
 
 const TIMELINE = `${INCIDENT}/timeline`;
 const EVENT = '/api/v1/timeline/{id}';
@@ -50,6 +57,29 @@ export const timelineContracts = {
     ...write,
     params: eventParams,
     reply: { status: 204 },
+  },
+  restoreTimelineEvent: {
+    ...endpoint('POST', `${EVENT}/restore`, 'Restore a deleted timeline event'),
+    tag: 'Timeline',
+    ...write,
+    params: eventParams,
+    reply: event,
+  },
+  listTimelineEventRevisions: {
+    ...endpoint('GET', `${EVENT}/revisions`, 'List the former revisions of a timeline event'),
+    tag: 'Timeline',
+    ...read,
+    params: eventParams,
+    query: z.strictObject(pageQuery),
+    reply: { status: 200, body: formerPage },
+  },
+  listDeletedTimelineEvents: {
+    ...endpoint('GET', `${TIMELINE}/deleted`, 'List the deleted timeline events'),
+    tag: 'Timeline',
+    ...create,
+    params,
+    query: z.strictObject(pageQuery),
+    reply: { status: 200, body: formerPage },
   },
 } as const satisfies Contracts;
 

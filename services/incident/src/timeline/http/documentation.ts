@@ -23,6 +23,10 @@ export const timelineEventExample = newEventView({
   id: 5,
 });
 
+const key = { name: 'demo', prefix: 'tcs_7Jq2' };
+const { attachments: _, comment_count: __, ...present } = timelineEventExample;
+const former = { ...present, deleted_by: null, deleted_at: null, deleted_api_key: null };
+
 /** The first event of the timeline of `INC-1` in the sample workspace. */
 const first = { id: 1, type: 'note', icon: '', title: '', is_key: false, tags: [] };
 const NOTE = 'The connection pool of the order database is exhausted';
@@ -67,10 +71,36 @@ export const timelineOperations: Documentation<typeof timelineContracts> = {
     params,
     revision: 1,
     body: { body: MORE },
-    reply: { event: { ...timelineEventExample, ...first, revision: 2, body: MORE } },
+    reply: {
+      event: {
+        ...{ ...timelineEventExample, ...first, revision: 2, body: MORE },
+        ...{ edited_by: '1', edited_at: '2026-11-20T09:40:00.000Z', edited_api_key: key },
+      },
+    },
   },
   deleteTimelineEvent: {
-    description: "Deletes a timeline event permanently. The incident's revision increases.",
+    description:
+      "Deletes a timeline event. Whoever may change it can see it among the deleted ones, and restore it. The incident's revision increases.",
     params,
+  },
+  restoreTimelineEvent: {
+    description:
+      "Restores a deleted timeline event as it was, without its group if that has been removed. Its revision and the incident's increase.",
+    params,
+    reply: { event: { ...timelineEventExample, ...first, body: NOTE, revision: 2 } },
+  },
+  listTimelineEventRevisions: {
+    description: 'Returns what a timeline event was before each of its changes, with its whole text, the latest first.',
+    params,
+    reply: { former: [{ ...former, ...first, body: NOTE }], pagination: { limit: 50, has_more: false } },
+  },
+  listDeletedTimelineEvents: {
+    description:
+      "Returns the deleted events of an incident's timeline, the last deleted first, each as it was. It needs the scope and the seat of a change.",
+    params: incidentParams,
+    reply: {
+      former: [{ ...former, deleted_by: '1', deleted_at: '2026-11-20T10:02:00.000Z', deleted_api_key: key }],
+      pagination: { limit: 50, has_more: false },
+    },
   },
 };

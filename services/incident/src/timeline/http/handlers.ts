@@ -1,13 +1,20 @@
 import { buildPage, type Cursors, DEFAULT_LIMIT, idempotently, cursorsOf } from '@tocsin/http';
 import type { TimelineEvent } from '../domain/timeline-event.ts';
 import { type Attachment, attachmentsOf } from '../store/attachment-store.ts';
+import { formerEventStore } from '../store/former-event-store.ts';
 import { timelineReader } from '../store/timeline-list.ts';
 import { timelineStore } from '../store/timeline-store.ts';
+import { incidentStore } from '../../incidents/store/incident-store.ts';
 import type { CommandDependencies } from '../../incidents/run-command.ts';
-import { createTimelineEvent, deleteTimelineEvent, updateTimelineEvent } from '../timeline-events.ts';
+import {
+  createTimelineEvent,
+  deleteTimelineEvent,
+  restoreTimelineEvent,
+  updateTimelineEvent,
+} from '../timeline-events.ts';
 import type { AttachmentUrl } from './attachment-urls.ts';
 import { toTimelineProperties } from './properties.ts';
-import { newEventView, timelineEventView } from './views.ts';
+import { formerEventView, newEventView, timelineEventView } from './views.ts';
 import type { TimelineApi } from './contracts.ts';
 import { timelineFilters } from '../domain/timeline-filters.ts';
 
@@ -20,10 +27,26 @@ export function timelineHandlers(dependencies: TimelineDependencies): TimelineAp
   const { database, cursors, attachmentUrl } = dependencies;
   const timelines = timelineReader(database);
   const timelineCursors = cursorsOf(cursors, { name: 'started_at', keys: ['timestamp', 'integer'] });
+  const placeCursors = cursorsOf(cursors, { name: 'place', keys: ['integer'] });
   const eventReply = ({ event, attachments }: { event: TimelineEvent; attachments: Attachment[] }) => ({
     body: { event: timelineEventView(event, attachments, attachmentUrl) },
     revision: event.revision,
   });
+  const formerPage = async (
+    { of, ...scope }: { workspaceId: number; path: string; of: { eventId: number } | { incidentId: number } },
+    { limit = DEFAULT_LIMIT, cursor }: { limit?: number | undefined; cursor?: string | undefined },
+  ) => {
+    const [before] = cursor === undefined ? [] : placeCursors.decode(cursor, scope);
+    const store = formerEventStore(database, scope.workspaceId);
+    const { rows, pagination } = await buildPage({
+      listed: await store.list(of, { limit: limit + 1, before }),
+      limit,
+      whole: store.readWhole,
+      view: formerEventView,
+      nextCursor: ({ id }) => placeCursors.encode([id], scope),
+    });
+    return { body: { former: rows, pagination } };
+  };
   return {
     listTimelineEvents: async ({ principal, params: { id: incidentId }, query }) => {
       const { limit = DEFAULT_LIMIT, cursor } = query;
@@ -91,6 +114,24 @@ export function timelineHandlers(dependencies: TimelineDependencies): TimelineAp
     deleteTimelineEvent: async ({ principal, requestId, params: { id } }) => {
       await deleteTimelineEvent(dependencies, { principal, requestId, id });
       return {};
+    },
+
+    restoreTimelineEvent: async ({ principal, requestId, params: { id } }) =>
+      eventReply(await restoreTimelineEvent(dependencies, { principal, requestId, id })),
+
+    listTimelineEventRevisions: async ({ principal, params: { id }, query }) => {
+      const { id: workspaceId } = principal.workspace;
+      await timelineStore(database, workspaceId).getIncidentId(id);
+      return formerPage({ workspaceId, path: `/api/v1/timeline/${id}/revisions`, of: { eventId: id } }, query);
+    },
+
+    listDeletedTimelineEvents: async ({ principal, params: { id }, query }) => {
+      const { id: workspaceId } = principal.workspace;
+      await incidentStore(database, workspaceId).getVersion(id);
+      return formerPage(
+        { workspaceId, path: `/api/v1/incidents/${id}/timeline/deleted`, of: { incidentId: id } },
+        query,
+      );
     },
   };
 }

@@ -1,7 +1,9 @@
+import { keyView } from '../../incidents/http/views.ts';
 import type { TimelineEvent } from '../domain/timeline-event.ts';
 import type { Attachment } from '../store/attachment-store.ts';
+import type { FormerTimelineEvent } from '../store/former-event-store.ts';
 import type { AttachmentUrl } from './attachment-urls.ts';
-import type { TimelineEventWire } from './wire.ts';
+import type { FormerEventWire, TimelineEventWire } from './wire.ts';
 
 /** Returns a timeline event as the API shows it, with those of `attachments` that belong to it. */
 export function timelineEventView(
@@ -37,6 +39,20 @@ export function timelineEventView(
     source_window_ended_at: event.sourceWindowEndedAt,
     evidence_links: [...event.evidenceLinks],
     imported: event.externalId !== null,
+    edited_by: event.editedBy,
+    edited_at: event.editedAt,
+    edited_api_key: keyView(event.editedKeyName, event.editedKeyPrefix),
+  };
+}
+
+/** Returns what a timeline event was: without what belongs to the present one. */
+export function formerEventView(event: FormerTimelineEvent): FormerEventWire {
+  const { attachments, comment_count, ...former } = newEventView({ ...event, id: event.eventId });
+  return {
+    ...former,
+    deleted_by: event.deletedBy,
+    deleted_at: event.deletedAt,
+    deleted_api_key: keyView(event.deletedKeyName, event.deletedKeyPrefix),
   };
 }
 

@@ -14,6 +14,7 @@ import { z } from 'zod';
 import { isReservedType, TIMELINE_LIMITS } from '../domain/timeline-event.ts';
 import { UNGROUPED } from '../domain/timeline-filters.ts';
 import { id } from '../../incidents/domain/property-kinds.ts';
+import { usedKey } from '../../incidents/http/wire.ts';
 
 const count = z.int().min(0);
 
@@ -95,8 +96,30 @@ export const timelineEvent = z
       description:
         'Whether an import of incidents brought it: its type, source, author and times are what another system said',
     }),
+    edited_by: z
+      .string()
+      .nullable()
+      .meta({ description: 'ID, as text, of the user who last changed it; null: nobody' }),
+    edited_at: instant.nullable().meta({ description: 'When that was; null: never' }),
+    edited_api_key: usedKey.meta({ description: 'The API key with which the user did that; null: not changed' }),
   })
   .meta({ id: 'TimelineEvent' });
+
+/** What an event was before it was changed or deleted. */
+const formerEvent = timelineEvent
+  .omit({ attachments: true, comment_count: true })
+  .extend({
+    deleted_by: z.string().nullable().meta({ description: 'ID, as text, of the user who deleted it; null: changed' }),
+    deleted_at: instant.nullable().meta({ description: 'When it was deleted; null: it was changed' }),
+    deleted_api_key: usedKey.meta({ description: 'The API key with which the user did that; null: changed' }),
+  })
+  .meta({ id: 'FormerTimelineEvent' });
+export type FormerEventWire = z.infer<typeof formerEvent>;
+
+export const formerPage = z.strictObject({
+  former: z.array(formerEvent).meta({ description: 'What was, the latest first' }),
+  pagination,
+});
 
 export type TimelineEventWire = z.infer<typeof timelineEvent>;
 

@@ -26,7 +26,9 @@ const COLUMNS = {
   createdBy: column('created_by', 'text'),
 } as const satisfies ColumnsOf<Attachment>;
 
-const { selection } = rowMapping<Attachment, typeof COLUMNS>(COLUMNS);
+const { names, selection } = rowMapping<Attachment, typeof COLUMNS>(COLUMNS);
+
+export const ATTACHMENT_COLUMNS = names.join(', ');
 
 /** Selects the attachments of some events in the order of their creation. */
 export const selectAttachments = (eventIds: readonly number[]): PreparedStatement<Attachment> => ({

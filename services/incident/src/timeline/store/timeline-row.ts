@@ -27,6 +27,10 @@ const COLUMNS = {
   sourceWindowEndedAt: column('source_window_ended_at', 'timestamptz'),
   evidenceLinks: column('evidence_links', 'jsonb'),
   externalId: column('external_id', 'text'),
+  editedBy: column('edited_by', 'text'),
+  editedAt: column('edited_at', 'timestamptz'),
+  editedKeyName: column('edited_key_name', 'text'),
+  editedKeyPrefix: column('edited_key_prefix', 'text'),
 } as const satisfies ColumnsOf<TimelineEvent>;
 
 /** Names of columns and properties of events. */

@@ -1,8 +1,16 @@
 import { invalidRequest, notFound } from '@tocsin/http';
 import { insertOf } from '@tocsin/resources';
-import { brokenConstraint, type Knex, namesFirst, type PreparedStatement, runPrepared } from '@tocsin/postgres';
+import {
+  brokenConstraint,
+  type Knex,
+  namesFirst,
+  type PreparedStatement,
+  runPipeline,
+  runPrepared,
+} from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { NewTimelineEvent, TimelineEvent } from '../domain/timeline-event.ts';
+import { keepEvents } from './former-event-store.ts';
 import { TIMELINE_SELECTION, toTimelineColumns } from './timeline-row.ts';
 
 const named = namesFirst('insert-timeline-event');
@@ -25,6 +33,17 @@ export function insertEvent(workspaceId: number, event: NewTimelineEvent & { id?
     workspace_id: workspaceId,
   });
   return named(`${text} returning id`, values);
+}
+
+const namedUpdate = namesFirst('update-timeline-event');
+
+function updateEvent(event: TimelineEvent): PreparedStatement {
+  const columns = toTimelineColumns(event);
+  const assignments = Object.keys(columns).map((name, index) => `${name} = $${index + 2}`);
+  return namedUpdate(`update timeline_events set ${assignments.join(', ')} where id = $1`, [
+    event.id,
+    ...Object.values(columns),
+  ]);
 }
 
 const FIND_LATEST = `
@@ -71,11 +90,7 @@ export function timelineStore(db: Knex, workspaceId: number) {
 
     /** @throws DomainError `invalid_request` if the workspace has no such group */
     async update(event: TimelineEvent): Promise<void> {
-      await reportingUnknownGroup(events().where('id', event.id).update(toTimelineColumns(event)));
-    },
-
-    async delete(id: number): Promise<void> {
-      await events().where({ id }).delete();
+      await reportingUnknownGroup(runPipeline(db, [keepEvents([event.id]), updateEvent(event)]));
     },
 
     /** Returns the title and the beginning of the body of an incident's last event, in the order of timelines. */

@@ -6,6 +6,7 @@ import type { Change } from '../../incidents/domain/changes.ts';
 import { humanId, type Incident } from '../../incidents/domain/incident.ts';
 import {
   changeFollowUp,
+  changesTo,
   checkRoomForFollowUps,
   type FollowUp,
   NEW_FOLLOW_UP,
@@ -14,6 +15,7 @@ import { INITIAL } from '../../incidents/domain/property-sets.ts';
 import {
   checkSpan,
   NEW_EVENT,
+  placeOfEvent,
   summaryOf,
   type TimelineEvent,
   type TimelineEventProperties,
@@ -161,6 +163,8 @@ export interface Planned {
   entries: readonly PreparedChange[];
   /** New follow-ups, and changed ones after the change. */
   followUps: readonly FollowUp[];
+  /** What the changelog says of the events and the follow-ups of an incident that was there. */
+  parts: readonly Change[];
 }
 
 /** What is stored of the incident of an item. */
@@ -202,11 +206,16 @@ export function planItem(
   after.eventCount += events.filter(({ revision }) => revision === 1).length;
   const entries = stored.entries;
   const ofFollowUp = { incidentId: identity.id, nextId: nextFollowUpId, now: context.now };
-  const followUps = item.followUps.flatMap(
-    (followUp) => planFollowUp(followUp, stored.followUps.get(followUp.externalId), ofFollowUp) ?? [],
-  );
-  const parts = events.length + entries.length + followUps.length;
-  if (before !== undefined && parts === 0 && jsonEqual(after, before)) {
+  const parts = events.map(changeOfEvent);
+  const followUps = item.followUps.flatMap((followUp) => {
+    const named = stored.followUps.get(followUp.externalId);
+    const planned = planFollowUp(followUp, named, ofFollowUp);
+    if (planned === undefined) return [];
+    parts.push(...changesTo(planned, planned.id === named?.id ? named : undefined));
+    return planned;
+  });
+  const count = events.length + entries.length + followUps.length;
+  if (before !== undefined && count === 0 && jsonEqual(after, before)) {
     return undefined;
   }
   if (before?.importedAt === null) {
@@ -217,7 +226,15 @@ export function planItem(
   checkQuota('timeline_events', after.eventCount, context, 'timeline events in one incident');
   if (before === undefined) checkQuota('incidents', after.number, context, 'incidents');
   else after.revision += 1;
-  return { before, after, events, values, entries, followUps };
+  return { before, after, events, values, entries, followUps, parts: before === undefined ? [] : parts };
+}
+
+/** Of a changed event, what it was is kept; the body is not read here. */
+function changeOfEvent(event: TimelineEvent): Change {
+  const { revision } = event;
+  return revision === 1
+    ? { field: placeOfEvent(event), from: null, to: summaryOf(event) }
+    : { field: `${placeOfEvent(event)}.revision`, from: revision - 1, to: revision };
 }
 
 /** @throws DomainError `invalid_resource_state` */

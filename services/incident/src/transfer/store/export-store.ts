@@ -69,11 +69,12 @@ export const wholeFollowUps = (ids: readonly number[]): PreparedStatement<Follow
 
 const CHANGE_NAMES = ['id', 'actor', 'changed_at', 'changes'];
 
-/** A page of a changelog, the oldest first, after an entry, without those of imports themselves; large changes are left out. */
+/** A page of a changelog, the oldest first, after an entry, without those of imports themselves, and of events and follow-ups; large changes are left out. */
 export const changesAfter = (incidentId: number, after: number): PreparedStatement<Listed<ExportedChange>> => ({
   name: 'export-changes',
   text: `select ${listedColumns({ table: 'changelog', names: CHANGE_NAMES, as: changelogMapping.propertyOf, large: { changes: 'jsonb' } })}
-    from changelog where incident_id = $1 and id > $2 and import_key is distinct from '${BY_IMPORT}' order by id limit ${EXPORT_PAGE}`,
+    from changelog where incident_id = $1 and id > $2 and import_key is distinct from '${BY_IMPORT}'
+      and not is_of_parts order by id limit ${EXPORT_PAGE}`,
   values: [incidentId, after],
 });
 

@@ -52,7 +52,8 @@ export const nextIds = (
 /** What an import compares of an event that an item names; of the body, which may be large, whether it differs. */
 export type StoredEvent = Omit<
   TimelineEvent,
-  'body' | 'commentCount' | 'aiContext' | 'evidenceLinks' | 'sourceWindowStartedAt' | 'sourceWindowEndedAt'
+  | ('body' | 'commentCount' | 'aiContext' | 'evidenceLinks' | 'sourceWindowStartedAt' | 'sourceWindowEndedAt')
+  | ('editedBy' | 'editedAt' | 'editedKeyName' | 'editedKeyPrefix')
 > & { externalId: string; isRewritten: boolean; isNative: boolean };
 
 export interface NamedEvent {
@@ -170,6 +171,7 @@ const TEXTS_FOLDED = `texts_folded = excluded.texts_folded[1:2] || timeline_even
 const EVENT_COLUMNS = [
   ...['revision', 'started_at', 'ended_at', 'is_ongoing', 'group_id', 'is_key', 'source', 'source_ref', 'type', 'icon'],
   ...['title', 'body', 'collaboration_generation', 'tags', 'created_by', 'source_folded', 'type_folded', 'tags_folded'],
+  ...['edited_by', 'edited_at', 'edited_key_name', 'edited_key_prefix'],
 ];
 
 /** Inserts events, or changes them if they exist. */

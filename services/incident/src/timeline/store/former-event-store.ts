@@ -1,0 +1,117 @@
+import { invalidState, notFound } from '@tocsin/http';
+import { type Knex, type PreparedStatement, runPrepared } from '@tocsin/postgres';
+import { type Listed, listedColumns, readWhole } from '@tocsin/resources';
+import type { Instant } from '@tocsin/runtime';
+import type { TimelineEvent } from '../domain/timeline-event.ts';
+import { ATTACHMENT_COLUMNS } from './attachment-store.ts';
+import { TIMELINE_SELECTION, timelineMapping } from './timeline-row.ts';
+
+/** What an event was before it was changed or deleted. */
+export interface FormerTimelineEvent extends TimelineEvent {
+  eventId: number;
+  /** Null: it was changed. */
+  deletedAt: Instant | null;
+  deletedBy: string | null;
+  deletedKeyName: string | null;
+  deletedKeyPrefix: string | null;
+}
+
+const COLUMNS = timelineMapping.names.join(', ');
+
+/** Keeps the present states of events, which the transaction is about to change. */
+export const keepEvents = (ids: readonly number[]): PreparedStatement => ({
+  name: 'keep-timeline-events',
+  text: `insert into former_timeline_events (workspace_id, ${COLUMNS})
+    select workspace_id, ${COLUMNS} from timeline_events where id = any((select $1::bigint[])::bigint[])`,
+  values: [ids],
+});
+
+/** Deletes an event, and keeps it with its attachments. */
+export const moveToDeleted = (
+  id: number,
+  by: { at: Instant; actor: string; keyName: string | null; keyPrefix: string | null },
+): PreparedStatement => ({
+  name: 'delete-timeline-event',
+  text: `with gone as (delete from timeline_events where id = $1 returning workspace_id, ${COLUMNS})
+    insert into former_timeline_events (workspace_id, ${COLUMNS},
+      deleted_at, deleted_by, deleted_key_name, deleted_key_prefix, attachments)
+    select workspace_id, ${COLUMNS}, $2, $3, $4, $5,
+      (select jsonb_agg(to_jsonb(file) order by file.id) from timeline_attachments as file where timeline_event_id = $1)
+    from gone`,
+  values: [id, by.at, by.actor, by.keyName, by.keyPrefix],
+});
+
+/** Removes an event, which the transaction has inserted again, from the deleted ones, and restores its attachments. */
+export const restoreAttachments = (id: number): PreparedStatement => ({
+  name: 'restore-timeline-attachments',
+  text: `with gone as (
+      delete from former_timeline_events where id = $1 and deleted_at is not null returning attachments)
+    insert into timeline_attachments (${ATTACHMENT_COLUMNS})
+    select ${ATTACHMENT_COLUMNS} from gone
+    cross join jsonb_populate_recordset(null::timeline_attachments, attachments)`,
+  values: [id],
+});
+
+const GET_DELETED = `
+  select ${TIMELINE_SELECTION}, deleted_at as "deletedAt",
+    exists (select 1 from timeline_groups as own where own.workspace_id = $1 and own.id = group_id) as "hasGroup",
+    exists (select 1 from timeline_events as present
+      where present.incident_id = former.incident_id and present.external_id = former.external_id) as "isThereAgain"
+  from former_timeline_events as former where workspace_id = $1 and id = $2 and deleted_at is not null`;
+
+type Deleted = TimelineEvent & { deletedAt: Instant; hasGroup: boolean; isThereAgain: boolean };
+
+const NAMES = ['place', ...timelineMapping.names, 'deleted_at', 'deleted_by', 'deleted_key_name', 'deleted_key_prefix'];
+/** Rows of lists are known by their places. */
+const PROPERTIES = new Map([
+  ...timelineMapping.propertyOf,
+  ...([
+    ['place', 'id'],
+    ['id', 'eventId'],
+    ['deleted_at', 'deletedAt'],
+    ['deleted_by', 'deletedBy'],
+    ['deleted_key_name', 'deletedKeyName'],
+    ['deleted_key_prefix', 'deletedKeyPrefix'],
+  ] as const),
+]);
+const WHOLE = NAMES.map((name) => `${name} as "${PROPERTIES.get(name)}"`).join(', ');
+const LISTED = listedColumns({
+  ...{ table: 'former_timeline_events', names: NAMES, as: PROPERTIES },
+  large: { body: 'text' },
+});
+
+/** What the timeline events of one workspace were, over a pool or a transaction. */
+export function formerEventStore(db: Knex, workspaceId: number) {
+  const former = () => db('former_timeline_events').where('workspace_id', workspaceId);
+  return {
+    /** A deleted event, without its group if that is gone. @throws DomainError `not_found`, `invalid_resource_state` */
+    async getDeleted(id: number): Promise<TimelineEvent & { deletedAt: Instant }> {
+      const [deleted] = await runPrepared<Deleted>(db, 'get-deleted-event', GET_DELETED, [workspaceId, id]);
+      if (deleted === undefined) {
+        const present = await db('timeline_events').where({ workspace_id: workspaceId, id }).pluck('id');
+        throw present.length > 0 ? invalidState('The timeline event is not deleted') : notFound('The timeline event');
+      }
+      const { hasGroup, isThereAgain, ...event } = deleted;
+      if (isThereAgain) throw invalidState('An import has brought the timeline event again');
+      return { ...event, groupId: hasGroup ? event.groupId : null };
+    },
+
+    /** Former states of an event, or the deleted events of an incident; the latest first, only those before a place. */
+    async list(
+      of: { eventId: number } | { incidentId: number },
+      { limit, before }: { limit: number; before: number | undefined },
+    ): Promise<Listed<FormerTimelineEvent>[]> {
+      const query = former().orderBy('place', 'desc').limit(limit);
+      if ('eventId' in of) void query.where('id', of.eventId);
+      else void query.where('incident_id', of.incidentId).whereNotNull('deleted_at');
+      if (before !== undefined) void query.where('place', '<', before);
+      return query.select<Listed<FormerTimelineEvent>[]>(db.raw(LISTED));
+    },
+
+    /** The listed states with all their properties, a few at a time. */
+    readWhole: (listed: readonly Listed<FormerTimelineEvent>[]) =>
+      readWhole(listed, async (places) =>
+        former().whereIn('place', places).select<FormerTimelineEvent[]>(db.raw(WHOLE)),
+      ),
+  };
+}
