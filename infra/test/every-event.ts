@@ -29,6 +29,7 @@ export async function causeEveryEvent(client: Client): Promise<{ created_at: str
   await client.patch(event, { body: 'x'.repeat(5_000) }, { 'If-Service-Resource-Version': '1' });
   await client.patch(event, { body: 'Rolled back' }, { 'If-Service-Resource-Version': '2' });
   await client.delete(event);
+  await client.post(`${event}/restore`);
   const { body: left } = await client.post(`${path}/follow-ups`, { title: 'Add an alarm' });
   const followUp = `/api/v1/follow-ups/${left.follow_up.id}`;
   await client.patch(followUp, { status: 'done' }, { 'If-Service-Resource-Version': '1' });

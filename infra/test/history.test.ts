@@ -127,6 +127,14 @@ test.each<[string, (run: Run) => Evidence]>([
   ['a row of another list', (run) => list(run, [1, 2])],
   ['a state that the feed does not say', (run) => ({ ...run, final: { ...run.final, versions: new Map() } })],
   ['a changelog that differs from the events', (run) => ({ ...run, final: { ...run.final, changelogs: new Map() } })],
+  [
+    'a changelog without a change of a part',
+    ({ final, ...run }) => {
+      const [own] = final.changelogs.get(NAME) ?? [];
+      const more = [own ?? [2, []], [2, [{ field: 'timeline_events.7' }]]] as const;
+      return { ...run, final: { ...final, changelogs: new Map([[NAME, more]]) } };
+    },
+  ],
   ['a wrong count', (run) => ({ ...run, final: { ...run.final, counts: [{ path: '/', counted: 2, rows: 1 }] } })],
   ['a wrong signature', (run) => ({ ...run, webhook: { secret: 'another', requests: run.webhook?.requests ?? [] } })],
   ['an event that was not delivered', (run) => ({ ...run, webhook: { secret: 'secret', requests: [] } })],

@@ -422,6 +422,20 @@ async function useTimeline(call: Calling, incidentId: number, groupId: number): 
   await call('GET /api/v1/timeline/{id}', { ids: [event.id] });
   await call('PATCH /api/v1/timeline/{id}', { ids: [event.id], body: { title: 'x' }, headers: at(1) });
   await call('DELETE /api/v1/timeline/{id}', { ids: [other.id] });
+  await call('POST /api/v1/timeline/{id}/restore', { ids: [other.id] });
+  for (const id of [event.id, other.id]) {
+    const body = { body: `${LARGE_TEXT}!` };
+    const revisions = 'GET /api/v1/timeline/{id}/revisions';
+    await call('PATCH /api/v1/timeline/{id}', { ids: [id], body, headers: at(2) });
+    if (id === event.id) {
+      const { pagination } = await call(revisions, { ids: [id], query: '?limit=1' });
+      await call(revisions, { ids: [id], query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
+    }
+    await call('DELETE /api/v1/timeline/{id}', { ids: [id] });
+  }
+  const { pagination } = await call(`GET ${timeline}/deleted`, { ids, query: '?limit=1' });
+  await call(`GET ${timeline}/deleted`, { ids, query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
+  await call('POST /api/v1/timeline/{id}/restore', { ids: [other.id] });
   for (const order of ['asc', 'desc']) {
     const { pagination } = await call(`GET ${timeline}`, { ids, query: parameters({ limit: '1', order }) });
     const cursor: string = pagination.next_cursor;

@@ -151,6 +151,52 @@ export function testActivity({ open, client, declare, incident, note, addPerson,
     expect(await stored()).toMatchObject({ started_at: '2026-03-01T09:00:00.000Z', body: 'The deployment began' });
   });
 
+  test('what somebody else changed and deleted is shown with who did it, and can be restored', async () => {
+    const { id } = await declare('Rewritten');
+    await note(id, { body: 'Release 412 is **rolled back**' });
+    const fay = await addPerson('Fay');
+    const theirs = await open(`/incidents/${id}`, { email: fay });
+    const own = await open(`/incidents/${id}`);
+    await own.getByRole('article').getByText('rolled back').waitFor();
+
+    await theirs.getByRole('article').getByRole('button', { name: 'Edit' }).click();
+    await theirs.getByLabel('Text of the event').fill('Nothing happened');
+    await theirs.getByRole('button', { name: 'Save' }).click();
+    const article = own.getByRole('article');
+    await article.getByText('edited by Fay').waitFor();
+    await article.getByRole('button', { name: 'Before' }).click();
+    const before = article.getByRole('region', { name: 'Before' });
+    await before.getByText('Release 412 is').waitFor();
+    expect(await before.textContent()).toMatch(/^You, began .*Release 412 is rolled back$/);
+    await own.getByLabel('What is shown').selectOption('Changes');
+    const changes = stream(own).getByRole('listitem').filter({ hasText: 'Event: text' });
+    expect(await changes.textContent()).toContain('Fay Event: text Release 412 is **rolled back** → Nothing happened');
+    await own.getByLabel('What is shown').selectOption('Everything');
+    await article.getByText('edited by Fay').waitFor();
+    expect(await findings(own)).toEqual(CLEAN);
+
+    await theirs.getByRole('article').getByRole('button', { name: 'Delete' }).click();
+    await theirs.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    const deletion = stream(own).getByRole('listitem').filter({ hasText: 'deleted the event' });
+    await deletion.getByRole('button', { name: 'Show' }).click();
+    expect(await deletion.textContent()).toContain('Fay deleted the event Nothing happened');
+    await eventually(async () => (await article.count()) === 0);
+    expect(await findings(own)).toEqual(CLEAN);
+    await deletion.getByRole('button', { name: 'Restore' }).click();
+    await article.getByText('Nothing happened').waitFor();
+    await stream(own).getByText('restored the event').waitFor();
+    await deletion.getByRole('button', { name: 'Restore' }).waitFor({ state: 'detached' });
+
+    const { follow_up: left } = (await client().post(`/api/v1/incidents/${id}/follow-ups`, { title: 'A larger pool' }))
+      .body;
+    await stream(own).getByText('added a follow-up').waitFor();
+    await client().patch(`/api/v1/follow-ups/${left.id}`, { status: 'done' }, at(1));
+    await stream(own).getByText('Follow-up: status open → done').waitFor();
+    await client().delete(`/api/v1/follow-ups/${left.id}`);
+    await stream(own).getByText('deleted the follow-up').waitFor();
+    expect(problems()).toEqual([]);
+  });
+
   test('on a phone, what matters is at the top and within reach', async () => {
     const id = await fill();
     for (let index = 0; index < 12; index += 1) await note(id, { body: `Attempt ${index}` });

@@ -65,7 +65,8 @@ export function testAround({ open, client, system, origin, addPerson, declare, i
       (await client().post(`/api/v1/incidents/${id}/follow-ups`, values)).body.follow_up;
 
     const page = await open(`/incidents/${reference}`);
-    const row = (title: string, on = page) => on.getByRole('listitem').filter({ hasText: title });
+    const row = (title: string, on = page) =>
+      on.locator('li:not(section[aria-label=Activity] li)').filter({ hasText: title });
     await card(page, 'Follow-ups').getByRole('button', { name: 'Follow-up' }).click();
     await page.getByLabel('What is to be done?').fill('Alert on disks');
     await page.getByLabel('Owner').selectOption('Person 1');

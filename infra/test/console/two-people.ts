@@ -76,7 +76,8 @@ export function testTwoPeople({ open, client, addPerson, declare, incident, note
     await theirs.getByRole('dialog').getByText('Nobody in Asia can pay').waitFor();
     expect(await bodies(id)).toEqual(['Nobody in Asia can pay']);
     await theirs.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await mine.getByText('Nobody in Asia can pay').waitFor({ state: 'detached' });
+    await article(mine).waitFor({ state: 'detached' });
+    await mine.getByText('deleted the event').waitFor();
     expect(await bodies(id)).toEqual([]);
   });
 

@@ -60,8 +60,8 @@ const isDigest = (value: unknown) => String((value as { digest?: unknown } | nul
 /** The value as it is shown elsewhere, perhaps as its digest. */
 const like = (shown: unknown, value: unknown) => (isDigest(shown) && !isDigest(value) ? toLargeValue(value) : value);
 
-/** Relations of an incident are in its changes, and elsewhere not among its properties. */
-const isProperty = ({ field }: { field: string }) => !field.startsWith('relations.');
+/** Relations and parts of an incident are in its changes, and elsewhere not among its properties. */
+const isProperty = ({ field }: { field: string }) => !/^(?:relations|timeline_events|follow_ups)\./.test(field);
 
 /** What follows from other properties, or from the timeline. */
 const DERIVED = ['revision', 'status_changed_at', 'event_count', 'last_event_at', 'last_event_summary'];
@@ -161,7 +161,11 @@ export async function compareAllPlaces(client: Client): Promise<number> {
       const bySlug = Object.fromEntries(values.map(({ slug, value }: Record<string, unknown>) => [slug, value]));
       equal(`the values of ${path}`, bySlug, shown['custom_fields']);
       const changed = new Map<string, unknown>();
-      for (const { changes, imported } of await readList<Change>(client, `${path}/changelog`, 'changelog')) {
+      const changelog = await readList<Change>(client, `${path}/changelog`, 'changelog');
+      const recorded = new Set(changelog.flatMap((entry) => (entry.imported === true ? [] : entry.revision)));
+      for (let revision = 2; revision <= Number(shown['revision']); revision += 1)
+        equal(`an entry of the revision ${revision} of ${path}`, recorded.has(revision), true);
+      for (const { changes, imported } of changelog) {
         for (const { field, to } of imported ? [] : changes.filter(isProperty))
           if (!changed.has(field)) changed.set(field, to);
       }
@@ -199,6 +203,7 @@ export async function compareAllPlaces(client: Client): Promise<number> {
 }
 
 interface Change {
+  revision: number;
   changes: { field: string; to: unknown }[];
   imported?: boolean;
 }

@@ -275,6 +275,7 @@ export async function fillWorkspace(
       const added = await create('createTimelineEvent', [id], one(timelineEvent(groups)));
       if (event === 1) await write('updateTimelineEvent', [added], one(timelineEvent(groups)));
       if (event === 2) await write('deleteTimelineEvent', [added]);
+      if (event === 2 && index % 3 === 0) await write('restoreTimelineEvent', [added]);
     }
     for (let place = 0; place < (index === 7 ? 12 : index % 3); place += 1) {
       const followUp = await create('createFollowUp', [id], one(followUpOf(made)));

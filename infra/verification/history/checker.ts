@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Envelope } from '@tocsin/contracts';
 import type { ReceivedRequest } from '@tocsin/testing';
 import { type Change, type Facts, factsOf } from './facts.ts';
-import type { FinalState } from './final-state.ts';
+import type { Entry, FinalState } from './final-state.ts';
 import type { History, Violation } from './history.ts';
 import { type Json, type Kind, kindNamed, nameOf, valueOf } from './resources.ts';
 import { BULK, isUnfinished } from './workload.ts';
@@ -50,9 +50,11 @@ const checkFeed: Check = ({ slug, polled, streamed }, facts, report) => {
   }
   for (const name of facts.names()) {
     const changes = facts.of(name);
-    changes.forEach(({ revision, isDeletion, by }, index) => {
-      const isNext = revision === (isDeletion ? index : index + 1) && (!isDeletion || index === changes.length - 1);
-      if (!isNext)
+    let last = 0;
+    changes.forEach(({ revision, isDeletion, by, event }, index) => {
+      if (!isDeletion) last += 1;
+      const wasDeleted = changes[index - 1]?.isDeletion === true;
+      if (revision !== last || wasDeleted !== (event.type === 'timeline_event.restored'))
         report('revisions with a gap or in another order', [by], [name, ...changes.map((each) => each.revision)]);
     });
   }
@@ -95,7 +97,7 @@ const EFFECTS: Readonly<Record<string, (value: (property: string) => unknown) =>
   close: (value) => value('status') === 'closed',
   reopen: (value) => value('status') === 'active',
   archive: (value) => value('archived_at') !== null,
-  restore: (value) => value('archived_at') === null,
+  restore: (value) => (value('archived_at') ?? null) === null,
 };
 
 /** A write that succeeded has its content and its event. Of those with one expected revision or one key, one has. */
@@ -230,8 +232,22 @@ const checkLists: Check = ({ slug, lists }, facts, report) => {
   }
 };
 
+/** What the changelog calls a part of an incident. */
+const PART = /^(?:timeline_events|follow_ups)\.\d+/;
+
+/** The parts that changed, each with the revision of the incident; a follow-up leaves that as it is. */
+const changedParts = (entries: readonly Entry[]) =>
+  entries.flatMap(([revision, changes]) => {
+    const parts = new Set(changes.flatMap(({ field }) => PART.exec(field)?.[0] ?? []));
+    return [...parts].map((part) => (part.startsWith('t') ? `${part} ${revision}` : part));
+  });
+
 /** The API shows what the feed says, and so do changelogs and counts. */
 const checkFinalState: Check = ({ final }, facts, report) => {
+  const partsOf = Map.groupBy(
+    facts.changes.filter(({ kind }) => kind === 'timeline_event' || kind === 'follow_up'),
+    ({ event }) => (event.data as { incident: { id: number } }).incident.id,
+  );
   const left = new Map(final.versions);
   for (const name of facts.names()) {
     const last = facts.of(name).at(-1) as Change;
@@ -244,9 +260,17 @@ const checkFinalState: Check = ({ final }, facts, report) => {
       .of(name)
       .map(({ revision, event }) => [revision, (event.data as { changes?: unknown[] }).changes ?? []] as const)
       .filter(([, changes]) => changes.length > 0);
-    const entries = final.changelogs.get(name);
+    const all = final.changelogs.get(name) ?? [];
+    const entries = all.filter(([, changes]) => !changes.some(({ field }) => PART.test(field)));
     if (!isDeepStrictEqual(entries, expected))
       report('a changelog that differs from the events', [last.by], [name, entries, expected]);
+    const parts = (partsOf.get(Number(name.split(' ').at(-1))) ?? []).map(({ kind, name: part, incident }) => {
+      const id = part.split(' ').at(-1);
+      return kind === 'follow_up' ? `follow_ups.${id}` : `timeline_events.${id} ${incident?.revision}`;
+    });
+    const recorded = changedParts(all).toSorted();
+    if (!isDeepStrictEqual(recorded, parts.toSorted()))
+      report('a changelog without a change of a part', [last.by], [name, recorded, parts]);
   }
   for (const [name, version] of left) report('a resource that the feed lacks', [], [name, version]);
   for (const { path, counted, rows } of final.counts)

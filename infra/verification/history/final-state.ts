@@ -1,11 +1,13 @@
 import type { Client } from '@tocsin/testing';
 import { type Json, valueOf, type Version, versionsIn } from './resources.ts';
 
+export type Entry = readonly [revision: number, changes: readonly { field: string }[]];
+
 /** What the API shows of a workspace in the end. */
 export interface FinalState {
   versions: ReadonlyMap<string, Version>;
   /** By incident: revisions and their changes, the oldest first. */
-  changelogs: ReadonlyMap<string, readonly (readonly [revision: number, changes: unknown])[]>;
+  changelogs: ReadonlyMap<string, readonly Entry[]>;
   counts: readonly { path: string; counted: unknown; rows: number }[];
 }
 
@@ -63,7 +65,7 @@ export async function readFinalState(client: Client, slug: string): Promise<Fina
     for (const counted of [valueOf('incident', incident, 'event_count'), pages[0]?.['matched_count']])
       state.counts.push({ path, counted, rows: found.length });
     const entries = (await readAll(client, `${path}/changelog`)).flatMap((page) => page['changelog'] as Json[]);
-    const changes = entries.map((entry) => [Number(entry['revision']), entry['changes']] as const);
+    const changes = entries.map((entry) => [Number(entry['revision']), entry['changes']] as Entry);
     state.changelogs.set(incident.name, changes.toReversed());
   };
   while (incidents.length > 0) await Promise.all(incidents.splice(0, AT_ONCE).map(readOne));

@@ -197,8 +197,10 @@ export function randomClient(options: ClientOptions): () => Promise<void> {
     const target = pick('timeline_event');
     if (target === undefined) return;
     const path = `/api/v1/timeline/${target.id}`;
-    if (random.chance(0.25)) await send({ method: 'DELETE', path });
-    else await patch(path, target, () => ({ body: token(), is_key: random.chance(0.5) }));
+    if (random.chance(0.25)) {
+      await send({ method: 'DELETE', path });
+      if (random.chance(0.5)) await send({ method: 'POST', path: `${path}/restore` });
+    } else await patch(path, target, () => ({ body: token(), is_key: random.chance(0.5) }));
   };
   const catalog = async () => {
     const [kind, path, body] = random.pick<[Kind, string, Json]>([

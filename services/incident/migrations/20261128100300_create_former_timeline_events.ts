@@ -6,7 +6,7 @@ const FOLDED = ['source_folded', 'type_folded', 'tags_folded', 'texts_folded'];
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table former_timeline_events (
-      place bigserial primary key,
+      seq bigserial primary key,
       like timeline_events,
       deleted_at timestamptz(3),
       deleted_by text,
@@ -17,11 +17,11 @@ export async function up(knex: Knex): Promise<void> {
     )`);
   await knex.schema.alterTable('former_timeline_events', (table) => {
     table.dropColumns(...FOLDED);
-    table.index(['id', 'place']);
+    table.index(['id', 'seq']);
     table.index('incident_id');
   });
   await knex.raw(`
-    create index former_timeline_events_deleted on former_timeline_events (incident_id, place)
+    create index former_timeline_events_deleted on former_timeline_events (incident_id, seq)
     where deleted_at is not null`);
   await knex.raw(`comment on column former_timeline_events.deleted_at is 'null: it was changed then'`);
   await knex.raw(`

@@ -17,6 +17,7 @@ export const SCOPE_OF_TYPE = {
   'timeline_event.created': 'incidents:read',
   'timeline_event.updated': 'incidents:read',
   'timeline_event.deleted': 'incidents:read',
+  'timeline_event.restored': 'incidents:read',
   'follow_up.created': 'incidents:read',
   'follow_up.updated': 'incidents:read',
   'follow_up.deleted': 'incidents:read',

@@ -19,7 +19,7 @@ export const useLive = live.useValue;
 export const forgetNews = (): void => set({ news: 0 });
 
 const INCIDENT_EVENTS = ['created', 'updated', 'archived', 'restored', 'imported'].map((verb) => `incident.${verb}`);
-const TIMELINE_EVENTS = ['timeline_event.created', 'timeline_event.updated', 'timeline_event.deleted'];
+const TIMELINE_EVENTS = ['created', 'updated', 'deleted', 'restored'].map((verb) => `timeline_event.${verb}`);
 const FOLLOW_UP_EVENTS = ['follow_up.created', 'follow_up.updated', 'follow_up.deleted'];
 const OTHERS: Readonly<Record<string, string>> = {
   'service.changed': '/services',
@@ -65,9 +65,12 @@ export function startLive(): () => void {
     opened.onmessage = ({ lastEventId }) => (cursor = lastEventId);
     for (const type of INCIDENT_EVENTS)
       on(type, ({ incident, changes }) => incident && applyIncident(type, incident, changes ?? []));
-    for (const type of TIMELINE_EVENTS) on(type, ({ incident }) => incident && applyTimeline(incident));
+    for (const type of TIMELINE_EVENTS) on(type, (data) => applyTimeline(type, data));
     for (const type of FOLLOW_UP_EVENTS)
-      on(type, ({ incident }) => refreshSoon('/follow-ups', `/incidents/${incident?.id}/follow-ups`));
+      on(type, ({ incident }) => {
+        const path = `/incidents/${incident?.id}`;
+        refreshSoon('/follow-ups', `${path}/follow-ups`, `${path}/changelog`);
+      });
     for (const [type, path] of Object.entries(OTHERS)) on(type, () => void refresh(path));
   };
   const onVisibility = () => (document.hidden ? close() : open());
@@ -87,6 +90,7 @@ export async function refreshTimeline(incidentId: number): Promise<void> {
 
 interface EventData {
   incident?: Partial<Incident> & { id: number; revision: number };
+  timeline_event?: { id: number };
   /** What somebody changed of the incident; empty if only its timeline has changed. */
   changes?: readonly unknown[];
 }
@@ -109,9 +113,12 @@ function refreshSoon(...paths: readonly string[]): void {
 
 type Snapshot = NonNullable<EventData['incident']>;
 
-/** An event of a timeline changes only that. What its incident says of it comes with an event of its own. */
-function applyTimeline({ id }: Snapshot): void {
-  refreshSoon(`/incidents/${id}/timeline`);
+/** An event of a timeline changes only that and its history. What its incident says of it comes with an event of its own. */
+function applyTimeline(type: string, { incident, timeline_event: event }: EventData): void {
+  const path = `/incidents/${incident?.id}`;
+  refreshSoon(`${path}/timeline`);
+  if (type !== 'timeline_event.created') refreshSoon(`${path}/timeline/deleted`, `${path}/changelog`);
+  if (type === 'timeline_event.updated') refreshSoon(`/timeline/${event?.id}/revisions`);
 }
 
 const SUMMARY = [

@@ -11,8 +11,9 @@ import { Badge } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
 import css from './activity.module.css';
 import { Composer } from './composer.tsx';
-import { useDescribe } from './describe.ts';
-import { Event } from './timeline-event.tsx';
+import { PART, useDescribe } from './describe.ts';
+import { useEditedIncident } from './save-incident.tsx';
+import { DeletedEvent, Event } from './timeline-event.tsx';
 
 type Entry =
   | { id: string; time: string; event: TimelineEvent }
@@ -114,6 +115,7 @@ function useEntries(incident: Incident, { kind, order, text }: { kind: Kind; ord
       ...{ id: `event ${event.id}`, time: event.started_at, event },
     })),
     ...(hasChanges ? (changes.data?.rows ?? []) : [])
+      .map((change) => ({ ...change, changes: change.changes.filter((each) => !isShownByEvent(each, kind)) }))
       .filter((change) => change.changes.length > 0)
       .map((change) => ({ id: `change ${change.id}`, time: change.changed_at, change })),
     ...(hasChanges ? [{ id: 'declared', time: incident.created_at, declared: incident }] : []),
@@ -131,6 +133,13 @@ function useEntries(incident: Incident, { kind, order, text }: { kind: Kind; ord
     more: ends[1] !== undefined && ends[1] === end ? changes : hasEvents ? events : changes,
     isWhole: order === 'desc' || !hasChanges || !changes.hasNextPage || isReadingAll,
   };
+}
+
+/** A new event is an entry itself, and says that it was edited. */
+function isShownByEvent({ field, from }: ChangelogEntry['changes'][number], kind: Kind): boolean {
+  const [, part, , property] = PART.exec(field) ?? [];
+  if (part !== 'timeline_events' || property === 'deleted_at') return false;
+  return property === undefined ? from === null : kind !== 'changes';
 }
 
 const Entries = ({ entries, incident }: { entries: readonly Entry[]; incident: Incident }) => (
@@ -186,12 +195,25 @@ function Change({
   incident: Incident;
 }) {
   const nameOf = useNameOf();
+  const { canEdit } = useEditedIncident();
   const { label, value } = useDescribe();
   const own = changes.filter(({ field }) => !CONSEQUENCES.includes(field));
   return (
     <div className={css.change} title={key ? `By the key ${key.name}` : undefined}>
       <span className={ui.strong}>{nameOf(actor)}</span> {imported && <Badge>Imported</Badge>}
       {(own.length > 0 ? own : changes).map(({ field, from, to }) => {
+        const [, part, partId, property] = PART.exec(field) ?? [];
+        if (part !== undefined && (property === undefined || property === 'deleted_at')) {
+          const what = part === 'follow_ups' ? 'follow-up' : 'event';
+          const done = property === undefined ? (to === null ? 'deleted' : 'added') : 'restored';
+          return (
+            <p key={field}>
+              {done} {done === 'added' ? 'a' : 'the'} {what}{' '}
+              {done === 'deleted' ? <del>{value(field, from)}</del> : done === 'added' && <ins>{value(field, to)}</ins>}{' '}
+              {done === 'deleted' && what === 'event' && canEdit && <DeletedEvent id={Number(partId)} />}
+            </p>
+          );
+        }
         const lists = compareLists(from, to);
         return (
           <p key={field}>

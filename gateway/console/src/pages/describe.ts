@@ -42,6 +42,9 @@ export const labelOf = (name: string): string => LABELS[name] ?? formatName(name
 
 const PEOPLE = ['incident_manager', 'incident_responders', 'archived_by', 'owner'];
 const FIELD = 'custom_fields.';
+/** What the changelog calls a part of an incident, and its property. */
+export const PART = /^(timeline_events|follow_ups)\.(\d+)(?:\.(.+))?$/;
+const PARTS: Readonly<Record<string, string>> = { timeline_events: 'Event', follow_ups: 'Follow-up' };
 
 /** Names and values of incidents and their events, as the page shows them. */
 export function useDescribe(): Describe {
@@ -63,12 +66,16 @@ export function useDescribe(): Describe {
   const one = (name: string, value: unknown): string => {
     const isText = (typeof value === 'string' && value !== '') || typeof value === 'number';
     if (!isText) return formatValue(value);
-    if (PEOPLE.includes(name)) return nameOf(value);
+    if (PEOPLE.includes(PART.exec(name)?.[3] ?? name)) return nameOf(value);
     const known = optionsFor(name).find(([key]) => key === String(value))?.[1];
     return known ?? (name === 'team_id' ? `Team ${value}` : formatValue(value));
   };
   return {
-    label: (name) => fieldOf(name)?.name ?? labelOf(name.replace(FIELD, '')),
+    label: (name) => {
+      const [, part = '', , property = ''] = PART.exec(name) ?? [];
+      if (part !== '') return `${PARTS[part]}: ${labelOf(property).toLowerCase()}`;
+      return fieldOf(name)?.name ?? labelOf(name.replace(FIELD, ''));
+    },
     value: (name, value) =>
       Array.isArray(value) && value.length > 0 ? value.map((each) => one(name, each)).join(', ') : one(name, value),
   };

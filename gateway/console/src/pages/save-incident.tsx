@@ -54,7 +54,7 @@ const eventAt = ({ id, incident_id: incidentId }: TimelineEvent): Target => {
     ...event,
     write: async (...edit) => {
       await event.write(...edit);
-      await refreshTimeline(incidentId);
+      await Promise.all([refreshTimeline(incidentId), refresh(`/timeline/${id}/revisions`)]);
     },
   };
 };

@@ -1,7 +1,7 @@
-import type { TimelineEvent } from '@tocsin/sdk';
+import type { FormerTimelineEvent, TimelineEvent } from '@tocsin/sdk';
 import { useState } from 'react';
-import { ApiError, failureOf } from '../api/client.ts';
-import { useNameOf } from '../api/hooks.ts';
+import { ApiError, failureOf, write } from '../api/client.ts';
+import { useList, useNameOf } from '../api/hooks.ts';
 import { refreshTimeline } from '../api/live.ts';
 import { Button, classes } from '../ui/button.tsx';
 import { equal } from '../ui/conflict.tsx';
@@ -10,6 +10,7 @@ import { useDraft } from '../ui/drafts.ts';
 import { formatName, formatTime } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Markdown, SafeLink } from '../ui/markdown.tsx';
+import { More } from '../ui/states.tsx';
 import { Badge } from '../ui/texts.tsx';
 import { sayError } from '../ui/toast.tsx';
 import ui from '../ui/ui.module.css';
@@ -33,6 +34,7 @@ export function Event({ event }: { event: TimelineEvent }) {
   const nameOf = useNameOf();
   const [draft, setDraft] = useDraft<Draft>(`${id} event ${event.id}`);
   const [deleted, setDeleted] = useState<TimelineEvent>();
+  const [isOpen, setOpen] = useState(false);
   const isOwn = event.source === 'api' && canEdit;
   const mark = () => {
     const edit = { changes: { is_key: !event.is_key }, base: { ...event }, revision: event.revision };
@@ -47,6 +49,17 @@ export function Event({ event }: { event: TimelineEvent }) {
         {event.type !== 'note' && event.type !== '' && <Badge>{formatName(event.type)}</Badge>}
         {event.is_ongoing && <Badge tone="warn">Goes on</Badge>}
         {event.ended_at && <span className={ui.muted}>until {formatTime(event.ended_at)}</span>}
+        {event.edited_at && (
+          <span
+            className={ui.muted}
+            title={event.edited_api_key ? `By the key ${event.edited_api_key.name}` : undefined}
+          >
+            edited by {nameOf(event.edited_by ?? '')}, {formatTime(event.edited_at)}{' '}
+            <Button kind="quiet" small aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+              Before
+            </Button>
+          </span>
+        )}
         {isOwn && draft === undefined && (
           <span className={css.actions}>
             <Button
@@ -75,6 +88,7 @@ export function Event({ event }: { event: TimelineEvent }) {
       ) : (
         <Markdown text={event.body} />
       )}
+      {isOpen && <Former id={event.id} />}
       <Attached event={event} />
       {deleted && (
         <DeleteDialog
@@ -87,6 +101,52 @@ export function Event({ event }: { event: TimelineEvent }) {
         />
       )}
     </article>
+  );
+}
+
+/** What an event said before its changes. */
+function Former({ id }: { id: number }) {
+  const list = useList<FormerTimelineEvent>(`/timeline/${id}/revisions`, 'former', { limit: 10 });
+  const nameOf = useNameOf();
+  return (
+    <section aria-label="Before" className={ui.muted}>
+      {list.data?.rows.map(({ revision, title, body, created_by, started_at, edited_by, edited_at }) => (
+        <div key={revision}>
+          <p>
+            {nameOf(edited_by ?? created_by)}
+            {edited_at && `, ${formatTime(edited_at)}`}, began {formatTime(started_at)}
+          </p>
+          {title && <p className={ui.strong}>{title}</p>}
+          <Markdown text={body} />
+        </div>
+      ))}
+      <More list={list} />
+    </section>
+  );
+}
+
+/** What a deleted event said, and the way back, as long as it is deleted. */
+export function DeletedEvent({ id }: { id: number }) {
+  const { id: incidentId } = useEditedIncident();
+  const path = `/incidents/${incidentId}/timeline/deleted`;
+  const { data } = useList<FormerTimelineEvent>(path, 'former', { limit: 100 });
+  const [isOpen, setOpen] = useState(false);
+  const event = data?.rows.find((each) => each.id === id);
+  if (event === undefined) return null;
+  const restore = async () => {
+    await write({ method: 'POST', path: `/timeline/${id}/restore` });
+    await refreshTimeline(incidentId);
+  };
+  return (
+    <>
+      <Button kind="quiet" small aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        Show
+      </Button>
+      <Button kind="quiet" small onClick={() => void restore().catch(sayError)}>
+        Restore
+      </Button>
+      {isOpen && <Markdown text={event.body} />}
+    </>
   );
 }
 

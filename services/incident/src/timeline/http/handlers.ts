@@ -27,7 +27,7 @@ export function timelineHandlers(dependencies: TimelineDependencies): TimelineAp
   const { database, cursors, attachmentUrl } = dependencies;
   const timelines = timelineReader(database);
   const timelineCursors = cursorsOf(cursors, { name: 'started_at', keys: ['timestamp', 'integer'] });
-  const placeCursors = cursorsOf(cursors, { name: 'place', keys: ['integer'] });
+  const formerCursors = cursorsOf(cursors, { name: 'seq', keys: ['integer'] });
   const eventReply = ({ event, attachments }: { event: TimelineEvent; attachments: Attachment[] }) => ({
     body: { event: timelineEventView(event, attachments, attachmentUrl) },
     revision: event.revision,
@@ -36,14 +36,14 @@ export function timelineHandlers(dependencies: TimelineDependencies): TimelineAp
     { of, ...scope }: { workspaceId: number; path: string; of: { eventId: number } | { incidentId: number } },
     { limit = DEFAULT_LIMIT, cursor }: { limit?: number | undefined; cursor?: string | undefined },
   ) => {
-    const [before] = cursor === undefined ? [] : placeCursors.decode(cursor, scope);
+    const [before] = cursor === undefined ? [] : formerCursors.decode(cursor, scope);
     const store = formerEventStore(database, scope.workspaceId);
     const { rows, pagination } = await buildPage({
       listed: await store.list(of, { limit: limit + 1, before }),
       limit,
       whole: store.readWhole,
       view: formerEventView,
-      nextCursor: ({ id }) => placeCursors.encode([id], scope),
+      nextCursor: ({ id }) => formerCursors.encode([id], scope),
     });
     return { body: { former: rows, pagination } };
   };

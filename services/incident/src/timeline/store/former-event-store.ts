@@ -61,12 +61,12 @@ const GET_DELETED = `
 
 type Deleted = TimelineEvent & { deletedAt: Instant; hasGroup: boolean; isThereAgain: boolean };
 
-const NAMES = ['place', ...timelineMapping.names, 'deleted_at', 'deleted_by', 'deleted_key_name', 'deleted_key_prefix'];
-/** Rows of lists are known by their places. */
+const NAMES = ['seq', ...timelineMapping.names, 'deleted_at', 'deleted_by', 'deleted_key_name', 'deleted_key_prefix'];
+/** Rows of lists are known by their sequence numbers. */
 const PROPERTIES = new Map([
   ...timelineMapping.propertyOf,
   ...([
-    ['place', 'id'],
+    ['seq', 'id'],
     ['id', 'eventId'],
     ['deleted_at', 'deletedAt'],
     ['deleted_by', 'deletedBy'],
@@ -96,22 +96,22 @@ export function formerEventStore(db: Knex, workspaceId: number) {
       return { ...event, groupId: hasGroup ? event.groupId : null };
     },
 
-    /** Former states of an event, or the deleted events of an incident; the latest first, only those before a place. */
+    /** Former states of an event, or the deleted events of an incident; the latest first, only those before a number. */
     async list(
       of: { eventId: number } | { incidentId: number },
       { limit, before }: { limit: number; before: number | undefined },
     ): Promise<Listed<FormerTimelineEvent>[]> {
-      const query = former().orderBy('place', 'desc').limit(limit);
+      const query = former().orderBy('seq', 'desc').limit(limit);
       if ('eventId' in of) void query.where('id', of.eventId);
       else void query.where('incident_id', of.incidentId).whereNotNull('deleted_at');
-      if (before !== undefined) void query.where('place', '<', before);
+      if (before !== undefined) void query.where('seq', '<', before);
       return query.select<Listed<FormerTimelineEvent>[]>(db.raw(LISTED));
     },
 
     /** The listed states with all their properties, a few at a time. */
     readWhole: (listed: readonly Listed<FormerTimelineEvent>[]) =>
-      readWhole(listed, async (places) =>
-        former().whereIn('place', places).select<FormerTimelineEvent[]>(db.raw(WHOLE)),
+      readWhole(listed, async (numbers) =>
+        former().whereIn('seq', numbers).select<FormerTimelineEvent[]>(db.raw(WHOLE)),
       ),
   };
 }
