@@ -61,7 +61,7 @@ describeWithServers('the command tocsin', () => {
     );
     const { stdout: document } = await runTocsin(own, ['incidents', 'postmortem', incident.human_id]);
     expect(document).toMatch(
-      new RegExp(`^# ${incident.human_id}: 404\n\n- Status: Resolved\n[^]*\\| Looking \\|\n[^]*UTC\\.\n$`),
+      new RegExp(`^# ${incident.human_id}: 404\n\n- Status: Resolved\n[^]*\n  Looking\n[^]*UTC\\.\n$`),
     );
     const { postmortem } = await as('incidents', 'postmortem', incident.human_id, '--json');
     expect(postmortem).toMatchObject({ incident_id: incident.id, title: '404', left_out: null });
@@ -76,13 +76,15 @@ describeWithServers('the command tocsin', () => {
     const ana = ['--email', 'ana@example.com', '--name', 'Ana', '--role', 'admin', '--seat', 'responder'];
     await system.admin('workspace', 'create', '--slug', 'shop', '--name', 'Shop');
     await system.admin('user', 'create', ...ofShop, ...ana);
-    const key = ['--user', 'ana@example.com', '--name', 'Ana', '--all-scopes'];
-    const { token: ofAna } = await system.admin('key', 'create', ...ofShop, ...key);
+    const key = async (name: string, ...scopes: string[]) =>
+      (await system.admin('key', 'create', ...ofShop, '--user', 'ana@example.com', '--name', name, ...scopes)).token;
+    const ofAna = await key('laptop', '--all-scopes');
+    const ofMonitor = await key('Checkout probe', '--scope', 'alerts:write');
     const child = spawn('sh', ['-e', path.join(ROOT, 'docs/guides/examples/incident.sh')], {
       cwd: folder.path,
       env: {
         PATH: `${path.join(ROOT, 'node_modules/.bin')}:${process.env['PATH']}`,
-        ...{ TOCSIN_CONFIG_DIR: folder.path, TOCSIN_TOKEN: ofAna },
+        ...{ TOCSIN_CONFIG_DIR: folder.path, TOCSIN_TOKEN: ofAna, MONITOR_TOKEN: ofMonitor },
         TOCSIN_URL: system.url.replace('127.0.0.1', 'shop.localhost'),
       },
     });

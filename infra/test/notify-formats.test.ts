@@ -5,8 +5,8 @@ import { DEFAULT_TEMPLATE, parseTemplate, type Values } from '../cli/src/notify/
 
 const VALUES: Values = {
   ...{ reference: 'INC-17', url: 'https://acme.example/app/incidents/INC-17', title: 'Checkout is down' },
-  ...{ what: 'declared, sev1, open', severity: 'sev1', status: 'open', service: 'checkout' },
-  ...{ type: 'incident.created', occurred_at: '2026-11-20T09:30:00.000Z', workspace: 'acme' },
+  ...{ what: 'declared by Ana, sev1, open', severity: 'sev1', status: 'open', service: 'checkout' },
+  ...{ type: 'incident.created', occurred_at: '2026-11-20T09:30:00.000Z', workspace: 'acme', by: 'Ana' },
 };
 type ChatName = keyof typeof CHATS;
 const names = Object.keys(CHATS) as ChatName[];

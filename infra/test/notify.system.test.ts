@@ -185,6 +185,43 @@ describeWithServers('tocsin notify', () => {
     ]);
   });
 
+  test('names the key that acted with its owner, and a person alone who acts in a session', async () => {
+    receiver.answer = (response, body) => {
+      receiver.bodies.push(body);
+      accept(response, body);
+    };
+    const { name } = (await client.get('/api/v1/me')).body.user;
+    await start('discord', '--types', 'incident.created,timeline_event.created');
+    const key = { name: 'Alertmanager', scopes: ['alerts:write'] };
+    const { token } = (await client.post('/api/v1/settings/api-keys', key)).body;
+    const monitor = system.anonymously().with({ Authorization: `Bearer ${token}` });
+    const { body } = await monitor.post('/api/v1/alerts', { id: 'disk', status: 'firing', title: 'The disk is full' });
+    const sent = () => receiver.bodies.map((each) => JSON.parse(each).content as string).join('\n');
+    await eventually(() => sent().includes('timeline event created'));
+    expect(sent()).toContain(`The disk is full: declared by Alertmanager (key of ${name}), `);
+    expect(sent()).toContain(`timeline event created by Alertmanager (key of ${name}): `);
+
+    const { user } = (await client.get('/api/v1/me')).body;
+    const link = (await client.post(`/api/v1/settings/users/${user.id}/login-link`)).body.login_link.path;
+    const origin = { 'Sec-Fetch-Site': 'same-origin' };
+    const signedIn = await system
+      .anonymously()
+      .with({ Authorization: `Bearer ${link.slice(link.indexOf('#') + 1)}`, ...origin })
+      .post('/app/session');
+    const Cookie = String(signedIn.headers.get('set-cookie')).split(';')[0] ?? '';
+    const path = `/api/v1/incidents/${body.results[0].incident.id}/timeline`;
+    expect(
+      (
+        await system
+          .anonymously()
+          .with({ Cookie, ...origin })
+          .post(path, { body: 'Looking' })
+      ).status,
+    ).toBe(201);
+    await eventually(() => sent().includes('Looking'));
+    expect(sent()).toContain(`timeline event created by ${name}: Looking`);
+  });
+
   test('selects by types, severities and teams, also events of a timeline', async () => {
     const team = (await client.post('/api/v1/teams', { name: 'Payments' })).body.team.id;
     const service = { name: 'Checkout', slug: 'checkout', owner_team_id: team };

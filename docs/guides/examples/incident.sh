@@ -1,5 +1,5 @@
-# A monitor notices that checkout fails, and declares INC-1.
-tocsin alerts send --id checkout-errors --status firing --severity critical --service checkout \
+# A monitor notices that checkout fails, and declares INC-1 with a key of its own.
+TOCSIN_TOKEN=$MONITOR_TOKEN tocsin alerts send --id checkout-errors --status firing --severity critical --service checkout \
   --title 'Checkout fails' --description 'One payment in three is refused'
 
 # Ana takes it, and it is less severe than the monitor thought.
@@ -22,6 +22,6 @@ tocsin incidents close INC-3
 tocsin follow-ups add INC-1 --title 'Test cards before each release' --owner ana@example.com --due-on 2099-01-31
 
 # The monitor agrees that it is over.
-tocsin alerts send --id checkout-errors --status resolved --title 'Checkout fails'
+TOCSIN_TOKEN=$MONITOR_TOKEN tocsin alerts send --id checkout-errors --status resolved --title 'Checkout fails'
 tocsin incidents resolve INC-1 --resolution-note 'Release 4.1 serves all payments again'
 tocsin incidents postmortem INC-1 > INC-1.md

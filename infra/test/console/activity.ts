@@ -16,7 +16,7 @@ select 1 <b>now</b>
 \`\`\`
 [a guide](https://wiki.example.com/db) [no link](javascript:alert(1)) <img src=x onerror=alert(1)>`;
 
-export function testActivity({ open, client, declare, incident, note, addPerson, problems }: Console): void {
+export function testActivity({ open, client, system, declare, incident, note, addPerson, problems }: Console): void {
   const patch = async (id: number, changes: object) =>
     client().patch(`/api/v1/incidents/${id}`, changes, at((await incident(id)).revision));
   const stream = (page: Page) => page.getByRole('region', { name: 'Activity' });
@@ -99,6 +99,57 @@ export function testActivity({ open, client, declare, incident, note, addPerson,
     await stream(page).getByText('exhausted').waitFor();
     expect(await stream(page).getByText('→').count()).toBe(0);
     expect(await findings(page)).toEqual(CLEAN);
+    expect(problems()).toEqual([]);
+  });
+
+  test('names a key that acts with its owner, and offers the first act of a person as the response', async () => {
+    const { user } = (await client().get('/api/v1/me')).body;
+    const key = { name: 'Alertmanager', scopes: ['alerts:write', 'incidents:read', 'incidents:write'] };
+    const { token } = (await client().post('/api/v1/settings/api-keys', key)).body;
+    const monitor = system()
+      .anonymously()
+      .with({ Authorization: `Bearer ${token}` });
+    const alert = { id: 'disk', status: 'firing', title: 'The disk is full', service: 'disks' };
+    const [{ incident: declared }] = (await monitor.post('/api/v1/alerts', alert)).body.results;
+    const { revision } = await incident(declared.id);
+    const changed = await monitor.patch(`/api/v1/incidents/${declared.id}`, { title: 'Full' }, at(revision));
+    expect(changed.status).toBe(200);
+    const page = await open(`/incidents/${declared.id}`);
+    const ofMonitor = `Alertmanager (key of ${user.name})`;
+    await page.getByText(`by ${ofMonitor}`).waitFor();
+    await stream(page).getByText('Title The disk is full').waitFor();
+    const entries = async () => stream(page).getByRole('listitem').allTextContents();
+    expect((await entries()).filter((entry) => entry.includes(ofMonitor))).toEqual([
+      expect.stringContaining('Title The disk is full → Full'),
+      expect.stringContaining('Firing: The disk is full'),
+      expect.stringContaining(`declared ${declared.human_id}`),
+    ]);
+    expect(await page.getByText('First act of another person').count()).toBe(0);
+
+    await page.getByRole('button', { name: /^Edit Lead/ }).click();
+    await page.getByRole('combobox', { name: 'Lead' }).selectOption(user.name);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('First act of another person').waitFor();
+    await eventually(async () => (await entries())[0]?.includes('You Lead none'));
+    expect((await entries())[0]).not.toContain('key of');
+    expect(await findings(page)).toEqual(CLEAN);
+    const { first_acted_at: acted } = await incident(declared.id);
+    const statistics = await open('/statistics');
+    const measured = statistics
+      .getByRole('region', { name: 'Time to response by service as a table' })
+      .getByRole('row', { name: /disks/ });
+    await measured.waitFor();
+    expect((await measured.getByRole('cell').allTextContents()).at(-1)).toBe('1');
+    const derived = statistics.getByText('1 of 1 by the first act of another person').first();
+    await derived.waitFor();
+
+    await page.getByRole('button', { name: 'Use it' }).click();
+    await page.getByText('First act of another person').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Edit Responded: now' }).waitFor();
+    expect(await incident(declared.id)).toMatchObject({ first_responded_at: acted });
+    await statistics.reload();
+    await measured.waitFor();
+    expect(await derived.count()).toBe(0);
     expect(problems()).toEqual([]);
   });
 
@@ -269,7 +320,10 @@ export function testActivity({ open, client, declare, incident, note, addPerson,
     await page.getByText(`The post-mortem of INC-${id} is copied as Markdown.`).waitFor();
     const copied = await page.evaluate<string>('navigator.clipboard.readText()');
     expect(copied).toMatch(new RegExp(`^# INC-${id}: Checkout answers slowly\n`));
-    expect(copied).toContain('\\*\\*Latency\\*\\* of');
+    // The same is live as in the activity.
+    expect(copied).toContain('**Latency** of `checkout` is *high*, see [https\\://grafana.example.com/d/1](<https://');
+    expect(copied).toContain('[a guide](<https://wiki.example.com/db>) \\[no link\\]\\(javascript:alert(1)) &lt;img ');
+    expect(copied).toContain('\n  ```\n  select 1 <b>now</b>\n  ```\n');
     expect(await findings(page)).toEqual(CLEAN);
     expect(problems()).toEqual([]);
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { instant } from './envelope.ts';
 import { largeValue } from './large-value.ts';
+import { recordedKey } from './recorded-key.ts';
 
 const id = z.int().min(1);
 const text = z.union([z.string(), largeValue]);
@@ -20,6 +21,10 @@ export const followUpSnapshot = z.object({
   external_url: text.meta({ description: 'URL of it in another system, such as a ticket; empty: none' }),
   created_at: instant.meta({ description: 'When it was created' }),
   created_by: z.string().meta({ description: 'ID, as text, of the user whose API key created it' }),
+  // Events of earlier releases lack it.
+  created_by_key: z.object(recordedKey.shape).nullable().optional().meta({
+    description: 'The API key, or session, that created it for the user; null: not known',
+  }),
   completed_at: instant.nullable().meta({ description: 'When its status became `done`; null: it is not' }),
   updated_at: instant.meta({ description: 'When it last changed' }),
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { instant } from './envelope.ts';
 import { largeValue } from './large-value.ts';
+import { recordedKey } from './recorded-key.ts';
 
 const id = z.int().min(1);
 const revision = z
@@ -9,6 +10,7 @@ const revision = z
   .meta({ description: 'The revision that this is: of two events, the larger one is newer' });
 const reference = z.string().meta({ description: 'The reference for people, such as `INC-4`; never changes' });
 const moment = instant.nullable();
+const key = z.object(recordedKey.shape).nullable();
 
 /** A value that may be large; then its digest stands for it (contract: Large values). */
 const digestible = <Schema extends z.ZodType>(schema: Schema) => z.union([schema, largeValue]);
@@ -33,6 +35,9 @@ const core = {
 
 /** Later properties, which events of earlier releases lack. */
 const added = {
+  created_by_key: key.meta({
+    description: 'The API key, or session, that created it for the user; null: not known, or an import created it',
+  }),
   archived_by: id.nullable().meta({ description: 'ID of the user who archived it; null: it is active' }),
   external_id: z.string().nullable().meta({ description: 'ID of the incident in another system; null: none' }),
   external_url: digestible(z.string()).meta({
@@ -48,6 +53,9 @@ const added = {
   impact_started_at: moment.meta({ description: 'When the impact began; null: unknown' }),
   first_reported_at: moment.meta({ description: 'When somebody first reported the problem; null: unknown' }),
   first_responded_at: moment.meta({ description: 'When somebody first responded; null: unknown' }),
+  first_acted_at: moment.meta({
+    description: 'When a person who did not create it first acted on it; null: nobody has, or not known',
+  }),
   recovered_at: moment.meta({ description: 'When the impact ended; null: not yet, or unknown' }),
   incident_manager: z.string().meta({ description: 'ID, as text, of the user who leads the response; empty: nobody' }),
   incident_responders: z
@@ -115,6 +123,10 @@ export const timelineEventSnapshot = z.object({
   created_by: z
     .string()
     .meta({ description: 'ID, as text, of the user whose API key created it, or the name of a system' }),
+  // Events of earlier releases lack it.
+  created_by_key: key.optional().meta({
+    description: 'The API key, or session, that created it for the user; null: not known, or an import brought it',
+  }),
   source_window_started_at: moment.meta({
     description: 'Start of the time in which the source looked at data; null: unknown',
   }),

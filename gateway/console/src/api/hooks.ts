@@ -1,5 +1,6 @@
 import type {
   ApiKey,
+  ChangelogEntry,
   CustomField,
   Me,
   Pagination,
@@ -168,5 +169,15 @@ export function useNameOf(): (id: string | number) => string {
     const name = people.find((person) => String(person.id) === String(id))?.name;
     // An import keeps the names of people who are no users.
     return name ?? (/^\d+$/.test(String(id)) ? `User ${id}` : String(id));
+  };
+}
+
+/** What acted: a key by its name, with its owner's, and a session by the name of its person. */
+export function useActorOf(): (id: string, key: ChangelogEntry['api_key']) => string {
+  const nameOf = useNameOf();
+  const { user } = useAccess();
+  return (id, key) => {
+    if (key === null || key.prefix.startsWith('tcn_')) return nameOf(id);
+    return `${key.name} (key of ${user !== undefined && String(user.id) === id ? user.name : nameOf(id)})`;
   };
 }

@@ -1,7 +1,7 @@
 import type { ChangelogEntry, Incident, TimelineEvent } from '@tocsin/sdk';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { useList, useNameOf } from '../api/hooks.ts';
+import { useActorOf, useList } from '../api/hooks.ts';
 import { classes } from '../ui/button.tsx';
 import { compareLists, ListChange } from '../ui/conflict.tsx';
 import { Input, Select } from '../ui/fields.tsx';
@@ -170,9 +170,9 @@ const Entries = ({ entries, incident }: { entries: readonly Entry[]; incident: I
   </ol>
 );
 
-const Declared = ({ created_by: by, human_id: id, imported_at: imported }: Incident) => (
+const Declared = ({ created_by: by, created_by_key: key, human_id: id, imported_at: imported }: Incident) => (
   <p className={css.change}>
-    <span className={ui.strong}>{useNameOf()(by)}</span> declared {id}{' '}
+    <span className={ui.strong}>{useActorOf()(by, key)}</span> declared {id}{' '}
     {imported === null && <AsOf id={id} revision={1} />}
   </p>
 );
@@ -194,13 +194,13 @@ function Change({
   entry: ChangelogEntry;
   incident: Incident;
 }) {
-  const nameOf = useNameOf();
+  const actorOf = useActorOf();
   const { canEdit } = useEditedIncident();
   const { label, value } = useDescribe();
   const own = changes.filter(({ field }) => !CONSEQUENCES.includes(field));
   return (
-    <div className={css.change} title={key ? `By the key ${key.name}` : undefined}>
-      <span className={ui.strong}>{nameOf(actor)}</span> {imported && <Badge>Imported</Badge>}
+    <div className={css.change}>
+      <span className={ui.strong}>{actorOf(actor, key)}</span> {imported && <Badge>Imported</Badge>}
       {(own.length > 0 ? own : changes).map(({ field, from, to }) => {
         const [, part, partId, property] = PART.exec(field) ?? [];
         if (part !== undefined && (property === undefined || property === 'deleted_at')) {

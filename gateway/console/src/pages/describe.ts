@@ -18,6 +18,7 @@ const LABELS: Readonly<Record<string, string>> = {
   impact_started_at: 'Impact began',
   first_reported_at: 'Reported',
   first_responded_at: 'Responded',
+  first_acted_at: 'First act',
   recovered_at: 'Recovered',
   meet_url: 'Call',
   doc_url: 'Document',

@@ -1,11 +1,14 @@
 import type { Incident } from '@tocsin/sdk';
 import { useFields, useNameOf, useResponders, useServices, useTeams } from '../api/hooks.ts';
+import { useState } from 'react';
+import { Button } from '../ui/button.tsx';
 import { formatValue } from '../ui/format.ts';
 import { choices } from '../ui/fields.tsx';
 import { ServiceNames } from '../ui/incident-labels.tsx';
 import { Card } from '../ui/layout.tsx';
 import { SafeLink } from '../ui/markdown.tsx';
 import { Ago } from '../ui/texts.tsx';
+import { sayError } from '../ui/toast.tsx';
 import ui from '../ui/ui.module.css';
 import { IMPACT, labelOf } from './describe.ts';
 import { useEditedIncident } from './save-incident.tsx';
@@ -66,7 +69,12 @@ export function Details({ incident }: { incident: Incident }) {
         {incident.regions.join(', ') || <Nothing />}
       </Term>
       {MOMENTS.map((name) => (
-        <Term key={name} {...property(name)} editor={momentEditor}>
+        <Term
+          key={name}
+          {...property(name)}
+          editor={momentEditor}
+          after={name === 'first_responded_at' && <FirstAct incident={incident} />}
+        >
           {incident[name] === null ? <Nothing /> : <Ago time={incident[name]} />}
         </Term>
       ))}
@@ -96,6 +104,29 @@ export function Details({ incident }: { incident: Incident }) {
         {incident.slack_channel_id || <Nothing />}
       </Term>
     </dl>
+  );
+}
+
+/** What stands for the response in statistics as long as nobody has recorded it, and records it. */
+function FirstAct({ incident: { first_responded_at: responded, first_acted_at: acted } }: { incident: Incident }) {
+  const { revision, canEdit, notRecorded, save } = useEditedIncident();
+  const [busy, setBusy] = useState(false);
+  if (responded !== null || acted === null || notRecorded !== undefined) return null;
+  const record = async () => {
+    setBusy(true);
+    const edit = { changes: { first_responded_at: acted }, base: { first_responded_at: responded }, revision };
+    await save(edit).catch(sayError);
+    setBusy(false);
+  };
+  return (
+    <p className={ui.hint}>
+      First act of another person <Ago time={acted} />{' '}
+      {canEdit && (
+        <Button small busy={busy} onClick={() => void record()}>
+          Use it
+        </Button>
+      )}
+    </p>
   );
 }
 

@@ -1,7 +1,7 @@
 import type { FollowUp, GetIncidentReply, Incident } from '@tocsin/sdk';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
-import { useAccess, useConfiguration, useGet } from '../api/hooks.ts';
+import { useAccess, useActorOf, useConfiguration, useGet } from '../api/hooks.ts';
 import { formatDuration } from '../ui/format.ts';
 import { buttonClass, classes } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -131,6 +131,7 @@ export function IncidentAsOf({ id, revision }: { id: number; revision: number })
 function Head({ incident, duration, children }: { incident: Incident; duration?: string; children?: ReactNode }) {
   const { statuses, severities } = useConfiguration();
   const { nameOf, personEditor } = usePersons();
+  const declarer = useActorOf()(incident.created_by, incident.created_by_key);
   useEffect(() => void (document.title = `${incident.human_id} ${incident.title} · Tocsin`), [incident]);
   const { severity, status, incident_manager: lead, external_url: external } = incident;
   return (
@@ -139,7 +140,7 @@ function Head({ incident, duration, children }: { incident: Incident; duration?:
         <span className={ui.strong}>{incident.human_id}</span>
         {duration && <span>{duration}</span>}
         <span>
-          Declared <Ago time={incident.created_at} /> by {nameOf(incident.created_by).replace(/^You$/, 'you')}
+          Declared <Ago time={incident.created_at} /> by {declarer.replace(/^You$/, 'you')}
         </span>
         {incident.archived_at && (
           <span>

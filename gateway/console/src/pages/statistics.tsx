@@ -263,6 +263,9 @@ function niceTop(value: number): number {
 /** How many groups are drawn; the API has more. */
 const SHOWN = 8;
 
+/** What stands for a moment that nobody recorded. */
+const DERIVED = { time_to_response: 'the first act of another person', time_to_recovery: 'the status' } as const;
+
 /** A line from the median to the 90th percentile for each group, with the numbers beside it. */
 function DurationChart({
   title,
@@ -278,6 +281,8 @@ function DurationChart({
     .sort((a, b) => b.incidents - a.incidents)
     .slice(0, SHOWN);
   const longest = Math.max(1, ...known.map(({ p90_seconds: seconds }) => seconds));
+  const sumOf = (count: 'incidents' | 'derived') => known.reduce((sum, each) => sum + each[count], 0);
+  const derived = sumOf('derived');
   // Durations range from minutes to days: a linear scale would show only the longest.
   const place = (seconds: number) => `${(Math.log1p(seconds) / Math.log1p(longest)) * 100}%`;
   return (
@@ -285,7 +290,7 @@ function DurationChart({
       {known.length === 0 ? (
         <Empty title="No duration is known" icon="chart">
           {measure === 'time_to_response'
-            ? 'It is known once “Responded” is set.'
+            ? 'It is known once another person acts on an incident, or “Responded” is set.'
             : 'It is known once an incident is over.'}
         </Empty>
       ) : (
@@ -322,6 +327,11 @@ function DurationChart({
             ['Incidents', ({ incidents }) => incidents.toLocaleString('en'), NUMBER],
           ]}
         />
+      )}
+      {derived > 0 && (
+        <p className={`${ui.hint} ${css.derived}`}>
+          {derived.toLocaleString('en')} of {sumOf('incidents').toLocaleString('en')} by {DERIVED[measure]}
+        </p>
       )}
     </Card>
   );

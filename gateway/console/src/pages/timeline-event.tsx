@@ -1,7 +1,7 @@
 import type { FormerTimelineEvent, TimelineEvent } from '@tocsin/sdk';
 import { useState } from 'react';
 import { ApiError, failureOf, write } from '../api/client.ts';
-import { useList, useNameOf } from '../api/hooks.ts';
+import { useActorOf, useList } from '../api/hooks.ts';
 import { refreshTimeline } from '../api/live.ts';
 import { Button, classes } from '../ui/button.tsx';
 import { equal } from '../ui/conflict.tsx';
@@ -31,7 +31,7 @@ const fieldsOf = ({ body, is_key, started_at, ended_at }: TimelineEvent): EventF
 
 export function Event({ event }: { event: TimelineEvent }) {
   const { id, canEdit, saveEvent } = useEditedIncident();
-  const nameOf = useNameOf();
+  const actorOf = useActorOf();
   const [draft, setDraft] = useDraft<Draft>(`${id} event ${event.id}`);
   const [deleted, setDeleted] = useState<TimelineEvent>();
   const [isOpen, setOpen] = useState(false);
@@ -43,18 +43,19 @@ export function Event({ event }: { event: TimelineEvent }) {
   return (
     <article className={classes(css.event, event.is_key && css.key)}>
       <p className={css.line}>
-        <span className={ui.strong}>{event.source === 'alert' ? 'Monitor' : nameOf(event.created_by)}</span>
+        <span className={ui.strong}>
+          {event.source === 'alert' && event.created_by_key === null
+            ? 'Monitor'
+            : actorOf(event.created_by, event.created_by_key)}
+        </span>
         {event.is_key && <Badge tone="warn">Key event</Badge>}
         {event.imported && <Badge>Imported</Badge>}
         {event.type !== 'note' && event.type !== '' && <Badge>{formatName(event.type)}</Badge>}
         {event.is_ongoing && <Badge tone="warn">Goes on</Badge>}
         {event.ended_at && <span className={ui.muted}>until {formatTime(event.ended_at)}</span>}
         {event.edited_at && (
-          <span
-            className={ui.muted}
-            title={event.edited_api_key ? `By the key ${event.edited_api_key.name}` : undefined}
-          >
-            edited by {nameOf(event.edited_by ?? '')}, {formatTime(event.edited_at)}{' '}
+          <span className={ui.muted}>
+            edited by {actorOf(event.edited_by ?? '', event.edited_api_key)}, {formatTime(event.edited_at)}{' '}
             <Button kind="quiet" small aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
               Before
             </Button>
@@ -107,13 +108,15 @@ export function Event({ event }: { event: TimelineEvent }) {
 /** What an event said before its changes. */
 function Former({ id }: { id: number }) {
   const list = useList<FormerTimelineEvent>(`/timeline/${id}/revisions`, 'former', { limit: 10 });
-  const nameOf = useNameOf();
+  const actorOf = useActorOf();
   return (
     <section aria-label="Before" className={ui.muted}>
-      {list.data?.rows.map(({ revision, title, body, created_by, started_at, edited_by, edited_at }) => (
+      {list.data?.rows.map(({ revision, title, body, started_at, edited_at, ...by }) => (
         <div key={revision}>
           <p>
-            {nameOf(edited_by ?? created_by)}
+            {by.edited_by === null
+              ? actorOf(by.created_by, by.created_by_key)
+              : actorOf(by.edited_by, by.edited_api_key)}
             {edited_at && `, ${formatTime(edited_at)}`}, began {formatTime(started_at)}
           </p>
           {title && <p className={ui.strong}>{title}</p>}

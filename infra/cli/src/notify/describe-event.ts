@@ -22,8 +22,17 @@ export function eventDescriber(tocsin: Tocsin, filters: Filters, consoleUrl: str
     return (await Array.fromAsync(tocsin.services.list({ slug }, options)).catch(absent))?.[0]?.owner_team_id;
   }
 
+  /** What acted: a key by its name, and a session by that of its person. */
+  async function actorOf(actor: unknown, key: unknown): Promise<string> {
+    const id = textOf(actor);
+    const user = /^[1-9]\d*$/.test(id) ? await tocsin.users.getName(Number(id), options).catch(absent) : undefined;
+    const name = user?.user.name ?? id;
+    if (!isObject(key) || textOf(key['prefix']).startsWith('tcn_')) return name;
+    return `${textOf(key['name'])} (key of ${name})`;
+  }
+
   return async ({ type, occurred_at, workspace, data }: FeedEvent): Promise<Values | undefined> => {
-    const { incident, changes: changed, actor: _, api_key: __, ...others } = data as Properties;
+    const { incident, changes: changed, actor, api_key: key, ...others } = data as Properties;
     const other = Object.values(others).find(isObject);
     const changes = Array.isArray(changed) ? (changed as Properties[]) : [];
     const before = (field: string) => changes.find((change) => change['field'] === field)?.['from'];
@@ -42,25 +51,29 @@ export function eventDescriber(tocsin: Tocsin, filters: Filters, consoleUrl: str
       if (!ids.some((id) => teams.has(Number(id)))) return undefined;
     }
     const reference = id === undefined ? type.slice(0, type.indexOf('.')) : textOf(own['reference']);
+    const by = actor === undefined ? '' : await actorOf(actor, key);
     return {
-      ...{ type, occurred_at, workspace: workspace.slug, reference },
+      ...{ type, occurred_at, workspace: workspace.slug, reference, by },
       url: id === undefined ? '' : new URL(`/app/incidents/${encodeURIComponent(reference)}`, consoleUrl).href,
       title: textOf(id === undefined ? other?.['name'] : own['title']),
-      what: whatHappened(type, { own, changes, other: id === undefined ? undefined : other }),
+      what: whatHappened(type, { own, by, changes, other: id === undefined ? undefined : other }),
       ...{ severity: textOf(own['severity']), status: textOf(own['status']), service: textOf(own['service']) },
     };
   };
 }
 
-/** `declared, sev1, open`, `status open → monitoring`, `timeline event created: Rolled back` */
+/** `declared by Ana, sev1, open`, `status open → monitoring`, `timeline event created by Ana: Rolled back` */
 function whatHappened(
   type: string,
-  { own, changes, other }: { own: Properties; changes: Properties[]; other: Properties | undefined },
+  { own, by, changes, other }: { own: Properties; by: string; changes: Properties[]; other: Properties | undefined },
 ): string {
+  const byText = by === '' ? '' : ` by ${by}`;
   if (other !== undefined)
-    return [type.replaceAll(/[._]/g, ' '), textOf(other['title']), textOf(other['body'])].filter(Boolean).join(': ');
+    return [type.replaceAll(/[._]/g, ' ') + byText, textOf(other['title']), textOf(other['body'])]
+      .filter(Boolean)
+      .join(': ');
   if (type === 'incident.created')
-    return ['declared', own['severity'], own['status'], own['service']].map(textOf).filter(Boolean).join(', ');
+    return [`declared${byText}`, own['severity'], own['status'], own['service']].map(textOf).filter(Boolean).join(', ');
   const verb = type.slice(type.indexOf('.') + 1);
   if (verb !== 'updated') return verb;
   const shown = changes.map(({ field, from, to }) => {

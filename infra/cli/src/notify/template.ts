@@ -5,7 +5,7 @@ import type { Chat } from './chats.ts';
 /** What a template may name. `link` is the reference as a link to the incident in the console. */
 const PLACEHOLDERS = [
   ...(['link', 'reference', 'url', 'title', 'what', 'severity', 'status', 'service'] as const),
-  ...(['type', 'occurred_at', 'workspace'] as const),
+  ...(['type', 'occurred_at', 'workspace', 'by'] as const),
 ];
 export type Values = Readonly<Record<Exclude<(typeof PLACEHOLDERS)[number], 'link'>, string>>;
 

@@ -4,7 +4,7 @@ import { incidentInsert } from '../creation/create-incident.ts';
 import { insertIncident } from '../creation/store/insert-incident.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
 import { reopen, resolve } from '../incidents/domain/lifecycle.ts';
-import { actorOf, authorOf } from '../incidents/save-incident.ts';
+import { authorOf, creatorOf } from '../incidents/save-incident.ts';
 import { bytesOf } from '../storage/domain/storage-quota.ts';
 import { newTimelineEvent, textsOf } from '../timeline/domain/timeline-event.ts';
 import { saveTimeline } from '../timeline/save-timeline.ts';
@@ -133,7 +133,7 @@ export async function addTo(
       ...newTimelineEvent({
         incidentId: before.id,
         source: 'alert',
-        createdBy: actorOf(command),
+        ...creatorOf(command),
         properties: { ...properties, type: 'alert' },
       }),
       sourceRef,

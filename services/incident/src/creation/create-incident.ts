@@ -15,7 +15,7 @@ import {
   type ValueInput,
 } from '../values/domain/values.ts';
 import { type IncidentInsert, insertIncident, newPlaceholders } from './store/insert-incident.ts';
-import { actorOf, authorOf, publishedActor } from '../incidents/save-incident.ts';
+import { authorOf, creatorOf, publishedActor } from '../incidents/save-incident.ts';
 import { type Attempt, runCommand } from '../incidents/run-command.ts';
 import { checkReferences, newReferences, referToUsers } from '../incidents/references.ts';
 import { checkByReplica } from '../replicas/replicas.ts';
@@ -140,7 +140,7 @@ export function incidentInsert(create: CheckedCreate): IncidentInsert {
     properties,
     statusIsTerminal,
     customFields,
-    createdBy: actorOf(caller),
+    creator: creatorOf(caller),
     now,
   });
 
@@ -173,7 +173,7 @@ export function incidentInsert(create: CheckedCreate): IncidentInsert {
 interface NewIncidentInput extends Pick<CheckedCreate, 'properties' | 'statusIsTerminal'> {
   workspaceId: number;
   customFields: Readonly<Record<string, unknown>>;
-  createdBy: string;
+  creator: Pick<Incident, 'createdBy' | 'createdByKey'>;
   now: Instant;
 }
 
@@ -183,7 +183,7 @@ export function newIncident({
   properties,
   statusIsTerminal,
   customFields,
-  createdBy,
+  creator,
   now,
 }: NewIncidentInput): UnnumberedIncident {
   return {
@@ -193,6 +193,6 @@ export function newIncident({
     endedAt: statusIsTerminal ? now : null,
     customFields,
     createdAt: now,
-    createdBy,
+    ...creator,
   };
 }

@@ -7,7 +7,7 @@ import { humanId, type Incident } from '../incidents/domain/incident.ts';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
 import { checkReferences } from '../incidents/references.ts';
 import { type Attempt, type CommandDependencies, runCommand } from '../incidents/run-command.ts';
-import { actorOf, authorOf, insertEntryOfParts, publishedActor } from '../incidents/save-incident.ts';
+import { authorOf, creatorOf, insertEntryOfParts, publishedActor } from '../incidents/save-incident.ts';
 import { incidentStore } from '../incidents/store/incident-store.ts';
 import { bytesOf } from '../storage/domain/storage-quota.ts';
 import {
@@ -53,7 +53,7 @@ export async function createFollowUp(dependencies: CommandDependencies, command:
       checkRoomForFollowUps(count + 1);
       await checkOwner(trx, command, { properties, attempt });
       const now = dependencies.clock.now();
-      const followUp = newFollowUp({ id, incidentId, createdBy: actorOf(command) }, properties, now);
+      const followUp = newFollowUp({ id, incidentId, ...creatorOf(command) }, properties, now);
       const text = render(followUp);
       const growth = bytesOf(textsOfFollowUp(followUp));
       attempt.storage.check({ kind: 'addition', growth });

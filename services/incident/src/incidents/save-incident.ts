@@ -3,6 +3,7 @@ import { insertEvents, MAX_INSERTED_ROWS, type NewEvent, outbox } from '@tocsin/
 import { commitPipeline, type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { type Caller, eventOrigin } from '@tocsin/resources';
+import { isActOfAnother } from './domain/acts.ts';
 import { type Change, changesBetween, shortenChanges } from './domain/changes.ts';
 import type { Incident } from './domain/incident.ts';
 import { incidentReference, incidentSnapshot } from './domain/snapshot.ts';
@@ -101,7 +102,9 @@ function effectOf<Version extends Incident>({
   byAlert = false,
 }: Pick<IncidentChange, 'author' | 'change' | 'now' | 'others' | 'byAlert'> & { before: Version }) {
   const handled = before.isUnhandledAlert && !byAlert ? { isUnhandledAlert: false } : {};
-  const properties = { ...change, ...handled, revision: before.revision + 1 };
+  const isFirstAct = before.firstActedAt === null && !byAlert && isActOfAnother(before, author);
+  const acted = isFirstAct ? { firstActedAt: now } : {};
+  const properties = { ...change, ...handled, ...acted, revision: before.revision + 1 };
   const after = { ...before, ...properties };
   const { changes } = shortenChanges([...changesBetween(before, after), ...others]);
   const { id: incidentId, revision } = after;
@@ -147,6 +150,12 @@ export const insertEntryOfParts = ({
 
 /** The user's ID as text, as string fields and the changelog store it. */
 export const actorOf = ({ principal }: Caller) => String(principal.user_id);
+
+/** Who creates something, and with which key, as it is stored. */
+export const creatorOf = (caller: Caller) => ({
+  createdBy: actorOf(caller),
+  createdByKey: caller.principal.key ?? null,
+});
 
 /** The author of a change, for the changelog and the event. */
 export interface Author {

@@ -15,7 +15,7 @@ import { bytesOf } from '../storage/domain/storage-quota.ts';
 import { newTimelineEvent, type TimelineEvent, checkRoomForNote } from '../timeline/domain/timeline-event.ts';
 import { incidentStore, lockWithConfiguration } from '../incidents/store/incident-store.ts';
 import { timelineStore } from '../timeline/store/timeline-store.ts';
-import { actorOf, authorOf, saveIncident } from '../incidents/save-incident.ts';
+import { authorOf, creatorOf, saveIncident } from '../incidents/save-incident.ts';
 import { type CommandDependencies, type CommandOutcome, runCommand } from '../incidents/run-command.ts';
 import { saveTimeline } from '../timeline/save-timeline.ts';
 
@@ -104,7 +104,7 @@ export async function transitionIncident(
         newTimelineEvent({
           incidentId: id,
           source: 'api',
-          createdBy: actorOf(command),
+          ...creatorOf(command),
           properties: { startedAt: now, type: noteType, body: note },
         }),
       );

@@ -6,6 +6,7 @@ import type { Configuration } from '../configuration/domain/configuration.ts';
 import { findPostmortemTemplate } from '../configuration/store/configuration-store.ts';
 import { FOLLOW_UP_LIMITS, type FollowUp } from '../follow-ups/domain/follow-up.ts';
 import { listFollowUps } from '../follow-ups/store/follow-up-list.ts';
+import { keyOf } from '../incidents/domain/acts.ts';
 import { shortenChanges } from '../incidents/domain/changes.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
 import type { CommandDependencies } from '../incidents/run-command.ts';
@@ -146,8 +147,9 @@ async function* wholeEntries(db: Knex, entries: readonly ListedEntry[]): AsyncGe
   for (const { kind, at, id } of entries) {
     if (kind === 'timeline_event') yield { kind, at, id, event: (await events.next()).value as TimelineEvent };
     else {
-      const { actor, changes: changed } = (await changes.next()).value as ChangelogEntry;
-      yield { kind, at, id, actor, changes: shortenChanges(changed).changes };
+      const entry = (await changes.next()).value as ChangelogEntry;
+      const { changes: changed } = shortenChanges(entry.changes);
+      yield { kind, at, id, actor: entry.actor, key: keyOf(entry), changes: changed };
     }
   }
 }

@@ -4,7 +4,7 @@ import type { Caller } from '@tocsin/resources';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
 import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
-import { actorOf, authorOf, saveIncident } from '../incidents/save-incident.ts';
+import { authorOf, creatorOf, saveIncident } from '../incidents/save-incident.ts';
 import { lockIncidents, requireIncident } from '../incidents/store/incident-store.ts';
 import {
   changeOf,
@@ -65,7 +65,7 @@ export async function relateIncidents(
       const { id, ...counts } = next as { id: number; own: number; inverse: number };
       checkRoom(type, counts);
       const now = dependencies.clock.now();
-      const relation = { id, type, createdAt: now, createdBy: actorOf(command), related };
+      const relation = { id, type, createdAt: now, ...creatorOf(command), related };
       const text = render(relation);
       const save = { trx, author: authorOf(command), now };
       await saveIncident({

@@ -11,7 +11,7 @@ import { bytesOf } from '../storage/domain/storage-quota.ts';
 import { newTimelineEvent, limitToQuota, textsOf } from '../timeline/domain/timeline-event.ts';
 import { incidentStore } from '../incidents/store/incident-store.ts';
 import { timelineStore } from '../timeline/store/timeline-store.ts';
-import { actorOf, authorOf } from '../incidents/save-incident.ts';
+import { authorOf, creatorOf } from '../incidents/save-incident.ts';
 import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
 import type { SourceDocuments } from './clients/source-documents.ts';
 import { saveTimeline } from '../timeline/save-timeline.ts';
@@ -107,7 +107,7 @@ async function saveEvents(
   const { principal, incident, claim, render } = command;
   const { workspace } = principal;
   const valid = events.map((properties) => ({
-    ...newTimelineEvent({ incidentId: incident.id, source: 'import', createdBy: actorOf(command), properties }),
+    ...newTimelineEvent({ incidentId: incident.id, source: 'import', ...creatorOf(command), properties }),
     sourceRef: incident.docUrl,
   }));
   const bytes = bytesOf(valid.map(textsOf));

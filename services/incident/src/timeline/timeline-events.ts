@@ -16,7 +16,7 @@ import { lockIncident, requireIncident, incidentStore } from '../incidents/store
 import { type Attachment, attachmentsOf } from './store/attachment-store.ts';
 import { insertEvent, NEXT_EVENT_ID, reportingUnknownGroup, timelineStore } from './store/timeline-store.ts';
 import { formerEventStore, moveToDeleted, restoreAttachments } from './store/former-event-store.ts';
-import { actorOf, authorOf, editOf, recordedActor } from '../incidents/save-incident.ts';
+import { authorOf, creatorOf, editOf, recordedActor } from '../incidents/save-incident.ts';
 import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
 import { saveTimeline } from './save-timeline.ts';
 
@@ -42,7 +42,7 @@ export async function createTimelineEvent(
   const created = newTimelineEvent({
     incidentId,
     source: 'api',
-    createdBy: actorOf(command),
+    ...creatorOf(command),
     properties: { startedAt: dependencies.clock.now(), ...properties },
   });
   const bytes = bytesOf(textsOf(created));

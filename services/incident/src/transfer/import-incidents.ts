@@ -147,7 +147,14 @@ async function valueOf(
 
 type Optional = Pick<
   Incident,
-  'externalUrl' | 'teamId' | 'statusChangedAt' | 'archivedAt' | 'incidentManager' | 'incidentResponders'
+  | 'externalUrl'
+  | 'teamId'
+  | 'createdByKey'
+  | 'firstActedAt'
+  | 'statusChangedAt'
+  | 'archivedAt'
+  | 'incidentManager'
+  | 'incidentResponders'
 >;
 
 function prepareItem(
@@ -171,6 +178,8 @@ function prepareItem(
       ...definedProperties<Optional>({
         externalUrl: item.externalUrl,
         teamId,
+        createdByKey: item.createdByKey,
+        firstActedAt: item.firstActedAt,
         statusChangedAt: item.statusChangedAt,
         archivedAt: item.archivedAt,
         incidentManager: manager === null ? '' : manager && textOf(manager),
@@ -217,14 +226,15 @@ function prepareFollowUp(
 
 /** The key has nothing of the workspace: somebody who becomes a user later is the same person. */
 function prepareChange(entry: ImportedChange, textOf: (person: Person) => string): PreparedChange {
-  const { changedAt, actor } = entry;
+  const { changedAt, actor, key } = entry;
   const { changes } = shortenChanges(entry.changes);
   const who = actor.email?.toLowerCase() ?? actor.name;
-  return { changedAt, actor: textOf(actor), changes, importKey: toLargeValue([changedAt, who, changes]).digest };
+  const made = { changedAt, actor: textOf(actor), keyName: key?.name ?? null, keyPrefix: key?.prefix ?? null, changes };
+  return { ...made, importKey: toLargeValue([changedAt, who, changes]).digest };
 }
 
 function prepareEvent(
-  { externalId, author, group, source, sourceRef, properties }: ImportedEvent,
+  { externalId, author, createdByKey, group, source, sourceRef, properties }: ImportedEvent,
   context: { index: number; groupIds: ReadonlyMap<string, number>; textOf: (person: Person) => string },
 ): PreparedEvent {
   const groupId = typeof group === 'string' ? context.groupIds.get(group) : group;
@@ -234,7 +244,9 @@ function prepareEvent(
   return {
     externalId,
     ...properties,
-    ...definedProperties<Pick<TimelineEvent, 'groupId' | 'source' | 'sourceRef'>>({ groupId, source, sourceRef }),
+    ...definedProperties<Pick<TimelineEvent, 'groupId' | 'source' | 'sourceRef' | 'createdByKey'>>({
+      ...{ groupId, source, sourceRef, createdByKey },
+    }),
     createdBy: context.textOf(author),
   };
 }

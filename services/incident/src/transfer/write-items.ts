@@ -242,14 +242,7 @@ function entriesOf(
   now: Instant,
 ): Omit<ChangelogEntry, 'id'>[] {
   const { id: incidentId, revision } = after;
-  const earlier = entries.map((entry) => ({
-    ...entry,
-    incidentId,
-    revision,
-    keyName: null,
-    keyPrefix: null,
-    isOfParts: false,
-  }));
+  const earlier = entries.map((entry) => ({ ...entry, incidentId, revision, isOfParts: false }));
   const { changes } = shortenChanges(before === undefined ? [] : importedChanges(before, after));
   const own = { incidentId, revision, ...recordedActor(author), changedAt: now, changes, importKey: BY_IMPORT };
   const ofParts = { ...own, changes: shortenChanges(parts).changes, isOfParts: true };

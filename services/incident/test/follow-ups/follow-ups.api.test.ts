@@ -43,7 +43,15 @@ describe('a follow-up', () => {
     expect([status, headers.get('Service-Resource-Version')]).toEqual([201, '1']);
     expect(body.follow_up).toEqual({
       ...{ id: expect.any(Number), revision: 1, incident_id: incident.id, title: 'Alert', description: '' },
-      ...{ owner: '', due_on: null, status: 'open', external_url: '', created_by: '42', completed_at: null },
+      ...{
+        owner: '',
+        due_on: null,
+        status: 'open',
+        external_url: '',
+        created_by: '42',
+        created_by_key: null,
+        completed_at: null,
+      },
       ...{ created_at: expect.any(String), updated_at: body.follow_up.created_at },
     });
     const given = {

@@ -14,6 +14,7 @@ type Write = readonly [method: string, path: string, body?: object];
 
 const ALWAYS = [
   'status_changed_at',
+  'first_acted_at',
   'last_event_at',
   'last_event_summary',
   'duration_seconds',

@@ -8,7 +8,7 @@ export const anIncident = (properties: Partial<Incident> = {}): Incident => ({
     properties: { title: 'Checkout is down', severity: 'sev3', severityMode: 'auto', status: 'open' },
     statusIsTerminal: false,
     customFields: {},
-    createdBy: '42',
+    creator: { createdBy: '42', createdByKey: null },
     now: '2026-11-20T09:00:00.000Z',
   }),
   id: 1,

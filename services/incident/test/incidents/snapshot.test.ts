@@ -24,6 +24,7 @@ const anEvent = (properties: Partial<TimelineEvent> = {}): TimelineEvent => ({
     incidentId: 1,
     source: 'api',
     createdBy: '42',
+    createdByKey: null,
     properties: { startedAt: '2026-11-20T09:00:00.000Z', body: 'Down' },
   }),
   id: 7,

@@ -279,7 +279,7 @@ test('a group without a known duration of a kind has null, and another workspace
   expect(services).toEqual([
     {
       service: 'mail',
-      time_to_response: { incidents: 1, median_seconds: 0, p90_seconds: 0 },
+      time_to_response: { incidents: 1, derived: 0, median_seconds: 0, p90_seconds: 0 },
       time_to_recovery: null,
     },
   ]);

@@ -10,7 +10,7 @@ import {
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 20, 9, 0, second)).toISOString();
 const change = (id: number, bytes = 0): Entry => ({
-  ...{ kind: 'change', at: at(id), id, actor: '1' },
+  ...{ kind: 'change', at: at(id), id, key: null, actor: '1' },
   changes: [{ field: 'title', from: '', to: 'x'.repeat(bytes) }],
 });
 

@@ -48,6 +48,7 @@ describe('a relation', () => {
         incident: { id: other.id, human_id: other.human_id, title: 'other', severity: 'sev3', status: 'open' },
         created_at: expect.any(String),
         created_by: '42',
+        created_by_key: null,
       },
     });
     const { relations } = (await client.get(pathOf(other))).body;

@@ -23,7 +23,7 @@ async function addEvents(
   const events = Array.from({ length: count }, (_, index) => {
     const startedAt = new Date(Date.UTC(2026, 10, 20, 0, index)).toISOString();
     const properties = { startedAt, ...propertiesOf(index) };
-    return newTimelineEvent({ incidentId, source: 'api', createdBy: '42', properties });
+    return newTimelineEvent({ incidentId, source: 'api', createdBy: '42', createdByKey: null, properties });
   });
   for (let start = 0; start < count; start += 50) {
     await timelineStore(database, 1).insertAll(events.slice(start, start + 50));

@@ -66,6 +66,7 @@ describe('adding an event', () => {
         tags: [],
         ai_context: '',
         created_by: '42',
+        created_by_key: null,
         comment_count: 0,
         attachments: [],
         source_window_started_at: null,

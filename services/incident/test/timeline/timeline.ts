@@ -14,7 +14,7 @@ export async function recordAnything(
     const before = await incidentStore(trx, 1).getForUpdate(incidentId);
     const properties = { startedAt: '2026-11-20T09:00:00.000Z', body: event.body };
     const stored = await timelineStore(trx, 1).insert({
-      ...newTimelineEvent({ incidentId, source: 'api', createdBy: '42', properties }),
+      ...newTimelineEvent({ incidentId, source: 'api', createdBy: '42', createdByKey: null, properties }),
       ...event,
     });
     const author = {

@@ -1,4 +1,4 @@
-import type { FollowUpSnapshot } from '@tocsin/contracts';
+import type { FollowUpSnapshot, RecordedKey } from '@tocsin/contracts';
 import { invalidState, jsonEqual } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import { type Change, changesOfPart } from '../../incidents/domain/changes.ts';
@@ -26,6 +26,8 @@ export interface FollowUp extends FollowUpProperties {
   incidentId: number;
   createdAt: Instant;
   createdBy: string;
+  /** The API key that created it; null: not known. */
+  createdByKey: RecordedKey | null;
   /** When it became `done`; null while it is not. */
   completedAt: Instant | null;
   updatedAt: Instant;
@@ -43,12 +45,13 @@ export const NEW_FOLLOW_UP = {
   dueOn: null,
   status: 'open',
   externalUrl: '',
+  createdByKey: null,
   completedAt: null,
   externalId: null,
 } as const satisfies Partial<FollowUp>;
 
 export const newFollowUp = (
-  given: Pick<FollowUp, 'id' | 'incidentId' | 'createdBy'>,
+  given: Pick<FollowUp, 'id' | 'incidentId' | 'createdBy' | 'createdByKey'>,
   properties: Partial<FollowUpProperties> & Pick<FollowUpProperties, 'title'>,
   now: Instant,
 ): FollowUp => ({
@@ -86,6 +89,7 @@ export const followUpSnapshot = (followUp: FollowUp): FollowUpSnapshot => ({
   external_url: shortenValue(followUp.externalUrl),
   created_at: followUp.createdAt,
   created_by: followUp.createdBy,
+  created_by_key: followUp.createdByKey,
   completed_at: followUp.completedAt,
   updated_at: followUp.updatedAt,
 });

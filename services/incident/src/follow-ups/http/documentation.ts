@@ -8,7 +8,7 @@ const title = 'Alert on the size of the connection pool';
 const body = { title, due_on: '2026-12-04', owner: '1' };
 const example = followUpView(
   newFollowUp(
-    { id: 1, incidentId: 1, createdBy: '1' },
+    { id: 1, incidentId: 1, createdBy: '1', createdByKey: { name: 'Firefox on Linux', prefix: 'tcn_8sKq' } },
     { title, dueOn: body.due_on, owner: body.owner },
     '2026-11-20T11:00:00.000Z',
   ),

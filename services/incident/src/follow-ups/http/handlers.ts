@@ -109,6 +109,7 @@ export const followUpView = (followUp: FollowUp): FollowUpWire => ({
   external_url: followUp.externalUrl,
   created_at: followUp.createdAt,
   created_by: followUp.createdBy,
+  created_by_key: followUp.createdByKey,
   completed_at: followUp.completedAt,
   updated_at: followUp.updatedAt,
 });

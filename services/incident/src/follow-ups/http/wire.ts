@@ -1,4 +1,4 @@
-import { boundedText, dateText, instant, MAX_SEARCHED_TEXT, nameText } from '@tocsin/contracts';
+import { boundedText, dateText, instant, MAX_SEARCHED_TEXT, nameText, recordedKey } from '@tocsin/contracts';
 import { pageQuery, pagination, schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { id, person, webAddress } from '../../incidents/domain/property-kinds.ts';
@@ -22,6 +22,9 @@ const followUp = z
     external_url: z.string().meta({ description: 'URL of it in another system, such as a ticket; empty: none' }),
     created_at: instant.meta({ description: 'When it was created' }),
     created_by: z.string().meta({ description: 'ID, as text, of the user whose API key created it' }),
+    created_by_key: recordedKey
+      .nullable()
+      .meta({ description: 'The API key, or session, that created it for the user; null: not known' }),
     completed_at: instant.nullable().meta({ description: 'When its status became `done`; null: it is not' }),
     updated_at: instant.meta({ description: 'When it last changed' }),
   })

@@ -16,6 +16,7 @@ const COLUMNS = {
   externalUrl: column('external_url', 'text'),
   createdAt: column('created_at', 'timestamptz'),
   createdBy: column('created_by', 'text'),
+  createdByKey: column('created_by_key', 'jsonb'),
   completedAt: column('completed_at', 'timestamptz'),
   updatedAt: column('updated_at', 'timestamptz'),
   externalId: column('external_id', 'text'),

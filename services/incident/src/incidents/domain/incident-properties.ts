@@ -1,4 +1,4 @@
-import { boundedText, externalIdText, instant, keyText, nameText, trimmedText } from '@tocsin/contracts';
+import { boundedText, externalIdText, instant, keyText, nameText, recordedKey, trimmedText } from '@tocsin/contracts';
 import { normaliseList } from '@tocsin/http';
 import { z } from 'zod';
 import { type InvestigationRun, investigationSummary } from './investigation-run.ts';
@@ -192,6 +192,11 @@ export const INCIDENT_PROPERTIES = {
     ...optionalMoment('first_responded_at'),
     description: 'When somebody first responded; null: unknown',
   },
+  firstActedAt: {
+    ...moment('first_acted_at'),
+    event: true,
+    description: 'When a person who did not create it first acted on it; null: nobody has, or not known',
+  },
   recoveredAt: {
     ...optionalMoment('recovered_at'),
     description: 'When the impact ended; null: not yet, or unknown',
@@ -238,6 +243,14 @@ export const INCIDENT_PROPERTIES = {
     changelog: true,
     event: true,
     description: 'ID, as text, of the user whose API key created the incident',
+  },
+  createdByKey: {
+    name: 'created_by_key',
+    type: 'jsonb',
+    schema: recordedKey.nullable(),
+    initial: null,
+    event: true,
+    description: 'The API key, or session, that created it for the user; null: not known, or an import created it',
   },
   /** The changelog has each value by itself. */
   customFields: {

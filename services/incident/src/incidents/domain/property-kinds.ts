@@ -1,4 +1,5 @@
 import { boundedText, instant, parseTimestamp, timestampInput } from '@tocsin/contracts';
+import { isWebAddress } from '@tocsin/contracts/markdown';
 import type { SqlType } from '@tocsin/resources';
 import { z } from 'zod';
 import { shortenValue } from './large-value.ts';
@@ -94,7 +95,7 @@ export const webAddress = <Name extends string>(name: Name) =>
     toEvent: shortenValue<string>,
   }) as const;
 
-export const isWebAddress = (value: string): boolean => /^https?:\/\/[^\s/?#]\S*$/i.test(value) && URL.canParse(value);
+export { isWebAddress };
 
 /**
  * The ID of a user as text, or what an import has kept of somebody who is none: a name with 255 characters at most, and an

@@ -6,6 +6,7 @@ import { RECORDED, type Shown, type WireName } from './property-sets.ts';
 /** The properties whose changes the changelog never has, and what follows from them. */
 const NOT_RECORDED = [
   'status_changed_at',
+  'first_acted_at',
   'last_event_at',
   'last_event_summary',
   'duration_seconds',

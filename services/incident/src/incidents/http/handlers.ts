@@ -1,11 +1,12 @@
 import { notFound, buildPage, invalidRequest, type Cursors, cursorsOf, DEFAULT_LIMIT } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
+import { keyOf } from '../domain/acts.ts';
 import { type Incident, numberOf } from '../domain/incident.ts';
 import { incidentStore } from '../store/incident-store.ts';
 import { type UpdateDependencies, updateIncident } from '../update-incident.ts';
 import { toIncidentProperties } from './properties.ts';
 import type { RenderedIncidents } from './rendered-incidents.ts';
-import { incidentView, keyView } from './views.ts';
+import { incidentView } from './views.ts';
 import type { IncidentApi, ChangelogApi } from './contracts.ts';
 import { shortenChanges } from '../domain/changes.ts';
 import { undoChanges } from '../domain/undo-changes.ts';
@@ -93,7 +94,7 @@ const entryView = (entry: ChangelogEntry): ChangelogEntryWire => ({
   incident_id: entry.incidentId,
   revision: entry.revision,
   actor: entry.actor,
-  api_key: keyView(entry.keyName, entry.keyPrefix),
+  api_key: keyOf(entry),
   changed_at: entry.changedAt,
   changes: [...entry.changes],
   imported: entry.importKey !== null && entry.importKey !== BY_IMPORT,

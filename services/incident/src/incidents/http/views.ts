@@ -33,6 +33,7 @@ export function incidentView(incident: Incident, now: Instant): IncidentWire {
     impact_started_at: incident.impactStartedAt,
     first_reported_at: incident.firstReportedAt,
     first_responded_at: incident.firstRespondedAt,
+    first_acted_at: incident.firstActedAt,
     recovered_at: incident.recoveredAt,
     duration_seconds: durationSeconds(incident, now),
     duration_anchor: durationAnchor(incident),
@@ -41,6 +42,7 @@ export function incidentView(incident: Incident, now: Instant): IncidentWire {
     investigation_summary: investigationSummary(incident),
     created_at: incident.createdAt,
     created_by: incident.createdBy,
+    created_by_key: incident.createdByKey,
     custom_fields: incident.customFields,
     archived_at: incident.archivedAt,
     archived_by: incident.archivedBy,
@@ -49,10 +51,6 @@ export function incidentView(incident: Incident, now: Instant): IncidentWire {
     has_assignees: incident.incidentManager !== '' || incident.incidentResponders.length > 0,
   };
 }
-
-/** The API key with which somebody acted, as it was named then. */
-export const keyView = (name: string | null, prefix: string | null) =>
-  name === null || prefix === null ? null : { name, prefix };
 
 function investigationSummary({ runCount, latestRun }: Incident): IncidentWire['investigation_summary'] {
   if (runCount === 0) return null;

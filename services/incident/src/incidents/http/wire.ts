@@ -1,6 +1,6 @@
 import { schemaReference, pagination } from '@tocsin/http';
 import { z } from 'zod';
-import { instant, largeValue } from '@tocsin/contracts';
+import { instant, largeValue, recordedKey } from '@tocsin/contracts';
 import {
   type InputOf,
   type Item,
@@ -63,22 +63,15 @@ const changedValue = z.union([
   z.unknown().meta({ description: 'The value itself, if it is not large' }),
 ]);
 
-/** The API key with which somebody acted; null: none, or not known. */
-export const usedKey = z
-  .strictObject({
-    name: z.string().meta({ description: 'Its name at that time' }),
-    prefix: z.string().meta({ description: 'The first characters of its token' }),
-  })
-  .nullable();
-
 const changelogEntry = z
   .strictObject({
     id: id.meta({ description: 'Identifies the entry; later entries have larger IDs' }),
     incident_id: id.meta({ description: 'ID of the incident' }),
     revision: id.meta({ description: "The incident's revision after the changes" }),
     actor: z.string().meta({ description: 'Who made the changes: the ID of a user as text, or `slack`' }),
-    api_key: usedKey.meta({
-      description: 'The API key with which the user made the changes; null for `slack` and for older entries',
+    api_key: recordedKey.nullable().meta({
+      description:
+        'The API key, or session, with which the user made the changes; null for `slack` and for older entries',
     }),
     changed_at: instant.meta({ description: 'When the changes were made' }),
     changes: z

@@ -18,7 +18,7 @@ const list: Pick<Documentation<typeof listContracts>['listIncidents'], 'reply'> 
   },
 };
 
-const durations = { incidents: 58, median_seconds: 2_700, p90_seconds: 9_300 };
+const durations = { incidents: 58, derived: 12, median_seconds: 2_700, p90_seconds: 9_300 };
 
 /** contract: Incident lists, Incident statistics */
 export const listOperations: Documentation<typeof listContracts> = {

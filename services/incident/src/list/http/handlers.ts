@@ -96,10 +96,10 @@ function statisticsView(
   };
 }
 
-const measures = ({ responses, response, recoveries, recovery }: DurationRow) => ({
-  time_to_response: percentiles(responses, response),
-  time_to_recovery: percentiles(recoveries, recovery),
+const measures = ({ response, recovery, ...counts }: DurationRow) => ({
+  time_to_response: percentiles([counts.responses, counts.derivedResponses], response),
+  time_to_recovery: percentiles([counts.recoveries, counts.derivedRecoveries], recovery),
 });
 
-const percentiles = (incidents: number, values: [number, number] | null) =>
-  values && { incidents, median_seconds: Math.floor(values[0]), p90_seconds: Math.floor(values[1]) };
+const percentiles = ([incidents, derived]: [number, number], values: [number, number] | null) =>
+  values && { incidents, derived, median_seconds: Math.floor(values[0]), p90_seconds: Math.floor(values[1]) };

@@ -206,6 +206,9 @@ export const statisticsQuery = listQuery
 const durations = z
   .strictObject({
     incidents: count.meta({ description: 'Number of incidents of which the duration is known' }),
+    derived: count.meta({
+      description: 'Number of those for which nobody recorded the end, and another moment stands',
+    }),
     median_seconds: count.meta({ description: 'Half of the durations are at most so long' }),
     p90_seconds: count.meta({ description: 'Nine tenths of the durations are at most so long' }),
   })
@@ -214,7 +217,8 @@ const durations = z
 
 const measures = {
   time_to_response: durations.meta({
-    description: 'From the duration_anchor of an incident to first_responded_at; null: none is known',
+    description:
+      'From the duration_anchor of an incident to first_responded_at or, without it, to first_acted_at; null: none is known',
   }),
   time_to_recovery: durations.meta({
     description:

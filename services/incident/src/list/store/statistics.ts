@@ -19,11 +19,14 @@ export interface DurationRow {
   service: string | null;
   /** Null in the row of a service, and for incidents without a team. */
   teamId: number | null;
-  /** How many incidents have a time to response. */
+  /** How many incidents have a time to response, and of how many the first act of a person stands for a recorded one. */
   responses: number;
+  derivedResponses: number;
   /** Their median and 90th percentile; null: there are none. */
   response: [number, number] | null;
+  /** The same for the time to recovery, where the change into a terminal status stands for a recorded one. */
   recoveries: number;
+  derivedRecoveries: number;
   recovery: [number, number] | null;
 }
 
@@ -54,31 +57,37 @@ export async function readDurations(db: Knex, prefiltered: PrefilteredQuery): Pr
       created_at: sql`i.created_at`,
       service: sql`i.service`,
       team_id: sql`i.team_id`,
-      response: secondsTo(sql`i.first_responded_at`),
+      response: secondsTo(sql`coalesce(i.first_responded_at, i.first_acted_at)`),
       recovery: secondsTo(sql`coalesce(i.recovered_at, i.ended_at)`),
+      no_response: sql`i.first_responded_at is null`,
+      no_recovery: sql`i.recovered_at is null`,
     },
     conditions: [
       ...statusConditions(prefiltered.query),
       // Word for word the condition of the index.
-      sql`(i.first_responded_at is not null or i.recovered_at is not null or i.ended_at is not null)`,
+      sql`(i.first_responded_at is not null or i.first_acted_at is not null
+        or i.recovered_at is not null or i.ended_at is not null)`,
     ],
   });
   return run(
     db,
     sql`
       with latest as (
-        select service, team_id, response, recovery from (${incidents}) as incident
+        select service, team_id, response, recovery, no_response, no_recovery from (${incidents}) as incident
         order by created_at desc limit ${MAX_MEASURED}),
       duration as (
         select service, team_id, count(*) as incidents,
-          count(response) as responses, ${percentilesOf(sql`response`)} as response,
-          count(recovery) as recoveries, ${percentilesOf(sql`recovery`)} as recovery
+          count(response) as responses, count(response) filter (where no_response) as derived_responses,
+          ${percentilesOf(sql`response`)} as response,
+          count(recovery) as recoveries, count(recovery) filter (where no_recovery) as derived_recoveries,
+          ${percentilesOf(sql`recovery`)} as recovery
         from latest group by grouping sets ((service), (team_id))),
       ranked as (
-        select service, team_id, responses, response, recoveries, recovery,
+        select service, team_id, responses, derived_responses, response, recoveries, derived_recoveries, recovery,
           row_number() over (partition by service is null order by incidents desc, service, team_id) as place
         from duration)
-      select service, team_id as "teamId", responses, response, recoveries, recovery
+      select service, team_id as "teamId", responses, derived_responses as "derivedResponses", response,
+        recoveries, derived_recoveries as "derivedRecoveries", recovery
       from ranked where place <= ${MAX_GROUPS} order by place`,
   );
 }

@@ -1,4 +1,5 @@
 import type { Instant } from '@tocsin/runtime';
+import type { RecordedKey } from '@tocsin/contracts';
 import type { Change } from '../../incidents/domain/changes.ts';
 import type { TimelineEvent } from '../../timeline/domain/timeline-event.ts';
 
@@ -11,7 +12,7 @@ export const HALF = MAX_ENTRIES / 2;
 /** A timeline event, or the changes of one revision. */
 export type Entry = { at: Instant; id: number } & (
   | { kind: 'timeline_event'; event: TimelineEvent }
-  | { kind: 'change'; actor: string; changes: readonly Change[] }
+  | { kind: 'change'; actor: string; key: RecordedKey | null; changes: readonly Change[] }
 );
 
 /** Where an entry stands among the others. */

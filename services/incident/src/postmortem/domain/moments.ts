@@ -7,6 +7,11 @@ const MOMENTS = {
   first_reported_at: { label: 'First reported', of: ({ firstReportedAt }) => firstReportedAt },
   created_at: { label: 'Declared', of: ({ createdAt }) => createdAt },
   first_responded_at: { label: 'First response', of: ({ firstRespondedAt }) => firstRespondedAt },
+  // Stands for it in statistics.
+  first_acted_at: {
+    label: 'First act of another person',
+    of: ({ firstRespondedAt, firstActedAt }) => (firstRespondedAt === null ? firstActedAt : null),
+  },
   recovered_at: { label: 'Recovered', of: ({ recoveredAt }) => recoveredAt },
   ended_at: { label: 'Resolved or closed', of: ({ endedAt }) => endedAt },
 } as const satisfies Record<string, { label: string; of: (incident: Incident) => Instant | null }>;
@@ -45,7 +50,7 @@ export function measuresOf(incident: Incident) {
   const secondsTo = (at: Instant | null) =>
     at === null || begin === null ? null : Math.max(0, secondsBetween(begin, at));
   return {
-    response: secondsTo(incident.firstRespondedAt),
+    response: secondsTo(incident.firstRespondedAt ?? incident.firstActedAt),
     recovery: secondsTo(incident.recoveredAt ?? incident.endedAt),
   };
 }

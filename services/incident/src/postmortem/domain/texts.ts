@@ -3,6 +3,7 @@ import type { Change } from '../../incidents/domain/changes.ts';
 import { TRANSFERRED_MOMENTS } from '../../incidents/domain/property-sets.ts';
 import type { Configuration } from '../../configuration/domain/configuration.ts';
 import type { Fields } from '../../replicas/domain/fields.ts';
+import { knownTimeZone, localTime } from '../../shared/domain/time-zone.ts';
 import { idIn, referredBy } from './names.ts';
 
 /** What the texts of a post-mortem take names and labels from. */
@@ -66,19 +67,23 @@ export const capitalised = (words: string): string => words.charAt(0).toUpperCas
 
 const MOMENTS = new Set<string>([...TRANSFERRED_MOMENTS.map(({ name }) => name), 'created_at', 'archived_at']);
 
-/** A moment for people, in UTC. */
-export const momentText = (at: string): string => at.replace(/^(\S+)T(\d\d:\d\d:\d\d)\.\d+Z$/, '$1 $2');
+/** A moment for people, as the clocks of a zone show it. */
+export const momentText = (at: string, zone: string): string =>
+  localTime(Date.parse(at), zone)
+    .toISOString()
+    .replace(/^(\S+)T(\d\d:\d\d:\d\d)\.\d+Z$/, '$1 $2');
 
 /** Describes the change of a property: its name, and what it was and is. */
 export function changeTexts({ field, from, to }: Change, labels: Labels): { label: string; from: string; to: string } {
   const { configuration, fields, teamNames } = labels;
+  const zone = knownTimeZone(configuration.timeZone);
   const one = (value: unknown): string => {
     const [id] = idIn(value);
     if (field === 'status' && typeof value === 'string') return labelOf(configuration.statuses, value);
     if (field === 'severity' && typeof value === 'string') return labelOf(configuration.severities, value);
     if (referredBy(field) === 'team' && id !== undefined) return teamNames.get(id) ?? String(id);
     if (referredBy(field) === 'user' && id !== undefined) return personName(String(id), labels);
-    if (MOMENTS.has(field) && typeof value === 'string') return `${momentText(value)} UTC`;
+    if (MOMENTS.has(field) && typeof value === 'string') return `${momentText(value, zone)} ${zone}`;
     if (field.startsWith(FIELD_PREFIX)) return valueText(value, fields.findBySlug(field.slice(FIELD_PREFIX.length)));
     return plainText(value);
   };

@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { fillTemplate, type Placeholder } from '../../configuration/domain/postmortem-template.ts';
+import { actorText } from '@tocsin/contracts';
 import { MAX_BYTES, MAX_ENTRIES } from '../domain/activity.ts';
 import { capitalised, momentText } from '../domain/texts.ts';
-import { inline, lineOf, link, list, paragraphs, row, table, tableOf } from './markdown.ts';
+import { inline, item, lineOf, link, list, note, paragraphs, table } from './markdown.ts';
 import type { EntryWire, PostmortemWire } from './wire.ts';
 
 /** What stands in the document for a part that has nothing. */
@@ -26,17 +27,17 @@ const PARTS = {
       ].flatMap(([label, seconds]) => (seconds === null ? [] : [`${label}: ${durationText(seconds)}`])),
     ]),
   summary: ({ summary }) => paragraphs(summary) || NOTHING,
-  moments: ({ moments }) =>
+  moments: ({ moments, time_zone: zone }) =>
     table(
-      ['Moment', 'Time (UTC)', 'After the previous'],
+      ['Moment', `Time (${zone})`, 'After the previous'],
       moments.map(({ label, at, seconds_since_previous: since }) => [
-        ...[label, momentText(at), since === null ? '' : durationText(since)],
+        ...[label, momentText(at, zone), since === null ? '' : durationText(since)],
       ]),
     ),
   people: ({ people }) =>
     table(
       ['Role', 'Name'],
-      people.map(({ role, person }) => [ROLES[role], person.name]),
+      people.map(({ role, person }) => [ROLES[role], actorText(person.name, person.api_key)]),
     ),
   services: ({ services, team }) =>
     list([
@@ -70,7 +71,7 @@ const PARTS = {
       ...links.map(({ label, url, summary }) => [link(label, url), inline(summary)].filter(Boolean).join(': ')),
       ...attachments.map(({ filename, size_bytes: bytes }) => lineOf(`${filename} (${bytes} bytes)`)),
     ]) || NOTHING,
-  generated_at: ({ generated_at: at }) => `${momentText(at)} UTC`,
+  generated_at: ({ generated_at: at, time_zone: zone }) => `${momentText(at, zone)} ${zone}`,
 } as const satisfies Record<Exclude<Placeholder, 'activity'>, (postmortem: PostmortemWire) => string>;
 
 const TEMPLATE = `# {{reference}}: {{title}}
@@ -117,7 +118,7 @@ Made by Tocsin at {{generated_at}}.
 `;
 
 /**
- * Returns the post-mortem as Markdown (contract: Post-mortems). No stored text becomes markup.
+ * Returns the post-mortem as Markdown (contract: Post-mortems). No stored text but notes becomes markup.
  * @param template of the workspace; empty: the built-in one
  */
 export async function postmortemDocument(postmortem: PostmortemWire, template: string): Promise<string> {
@@ -133,36 +134,44 @@ const ROLES = {
   declared_by: 'Declared by',
 } as const satisfies Record<PostmortemWire['people'][number]['role'], string>;
 
-/** Characters of rows that are escaped before other requests get their turn: a few milliseconds. */
+/** Characters of entries that are escaped before other requests get their turn: a few milliseconds. */
 const YIELD_AFTER = 65_536;
 
-async function activityOf({ activity, left_out: leftOut }: PostmortemWire): Promise<string> {
+async function activityOf({ activity, left_out: leftOut, time_zone: zone }: PostmortemWire): Promise<string> {
   if (activity.length === 0 && leftOut === null) return NOTHING;
-  const rows: string[] = [];
+  const entries: string[] = [];
   let unyielded = 0;
-  for (const { at, ended_at: end, type, is_key: isKey, author, ...entry } of activity) {
-    const time = momentText(at) + (end === null ? '' : `\nto ${momentText(end)}`);
-    const escaped = row([time, isKey ? `${type} (key)` : type, author.name, whatHappened(entry)]);
-    rows.push(escaped);
-    unyielded += escaped.length;
+  for (const entry of activity) {
+    const shown = item(blocksOfEntry(entry, zone));
+    entries.push(shown);
+    unyielded += shown.length;
     if (unyielded < YIELD_AFTER) continue;
     unyielded = 0;
     await setImmediate();
   }
   const { after = 0, timeline_events: events = 0, changes = 0, attachments = 0 } = leftOut ?? {};
-  if (events + changes > 0) rows.splice(after, 0, row(['…', '', '', `${events + changes} entries are left out here`]));
-  const shown = tableOf(['Time (UTC)', 'Type', 'Who', 'What'], rows);
+  if (events + changes > 0) entries.splice(after, 0, `… ${events + changes} entries are left out here`);
+  const shown = `Times are those of ${zone}.\n\n${list(entries)}`;
   if (leftOut === null) return shown;
   const limits = `at most ${MAX_ENTRIES} entries and ${MAX_BYTES / 1_048_576} MiB of them, from the beginning and from the end`;
   return `${shown}\n\nLeft out: ${events} timeline events, ${changes} changes and ${attachments} files. A post-mortem has ${limits}; the timeline and the changelog of the incident have all.`;
 }
 
-const whatHappened = ({ title, body, tags, changes }: Pick<EntryWire, 'title' | 'body' | 'tags' | 'changes'>): string =>
-  [
-    ...[title, body].filter((text) => text !== ''),
-    ...(tags.length === 0 ? [] : [`Tags: ${tags.join(', ')}`]),
-    ...changes.map(({ label, from, to }) => `${label}: ${from} → ${to}`),
-  ].join('\n');
+function blocksOfEntry(
+  { at, ended_at: end, type, is_key: isKey, author, ...entry }: EntryWire,
+  zone: string,
+): string[] {
+  const { title, body, tags, changes } = entry;
+  const time = momentText(at, zone) + (end === null ? '' : ` to ${momentText(end, zone)}`);
+  const who = actorText(author.name, author.api_key);
+  return [
+    `**${time}** ${inline(`${who}: ${type}${isKey ? ', key event' : ''}`)}`,
+    ...(title === '' ? [] : [lineOf(title)]),
+    ...note(body),
+    ...(tags.length === 0 ? [] : [inline(`Tags: ${tags.join(', ')}`)]),
+    ...(changes.length === 0 ? [] : [list(changes.map(({ label, from, to }) => lineOf(`${label}: ${from} → ${to}`)))]),
+  ];
+}
 
 const UNITS = [
   ['d', 86_400],

@@ -4,13 +4,15 @@ import type { postmortemContracts } from './contracts.ts';
 import { postmortemDocument } from './document.ts';
 import type { PostmortemWire } from './wire.ts';
 
-const ana = { id: 1, name: 'Ana' };
+const ana = { id: 1, name: 'Ana', api_key: null };
+const monitor = { ...ana, api_key: { name: 'Alertmanager', prefix: 'tcs_4fD9' } };
 
 const example: PostmortemWire = {
   incident_id: 1,
   human_id: 'INC-1',
   revision: 4,
   generated_at: '2026-11-20T09:39:00.000Z',
+  time_zone: 'UTC',
   title: 'Checkout answers slowly',
   summary: 'One order in ten takes over ten seconds',
   status: { key: 'active', label: 'Active' },
@@ -32,7 +34,7 @@ const example: PostmortemWire = {
   recovery_seconds: null,
   people: [
     { role: 'incident_manager', person: ana },
-    { role: 'declared_by', person: ana },
+    { role: 'declared_by', person: monitor },
   ],
   team: { id: 1, name: 'Payments' },
   services: [{ slug: 'checkout', tier: 't1' }],

@@ -1,19 +1,34 @@
-import { isWebAddress } from '../../incidents/domain/property-kinds.ts';
+import { type Block, blocksOf, type Inline, inlinesOf, isWebAddress, LINE_BREAK } from '@tocsin/contracts/markdown';
 
 // Stored texts in Markdown, as CommonMark and GitHub's tables, strikethrough and bare links read it. What a reader sees is
-// the text, without the white space around its lines.
+// the text, without the white space around its lines, and with the names of controls that would change its direction.
 
 /** Every character that begins markup within a line, and what makes a bare link of an address. */
 const MARKUP = /[\\`*_[\]~|@#$]|:(?=\/)|(?<=www)\.|(?<=\])\(/gi;
 
+/**
+ * What GitHub and GitLab take for a person, an issue or another thing of theirs, after they have read the Markdown: a
+ * character that is not seen parts it (U+2060).
+ */
+const REFERENCE = /[@#!&%~$^](?=[\p{L}\p{N}_"])|\bGH-(?=\d)/giu;
+const PARTED = '$&\u2060';
+
+const showControls = (text: string): string =>
+  text.replaceAll(
+    /\p{Bidi_Control}/gu,
+    (control) => `[U+${control.charCodeAt(0).toString(16).padStart(4, '0').toUpperCase()}]`,
+  );
+
 const escapeMarkup = (text: string): string =>
-  text.replaceAll(MARKUP, '\\$&').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  showControls(text)
+    .replaceAll(REFERENCE, PARTED)
+    .replaceAll(MARKUP, '\\$&')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;');
 
-/** What begins a block of another kind: a list, a heading under the line, a line across, the second row of a table. */
-const escapeStart = (line: string): string => line.replace(/^[-+=:]/, '\\$&').replace(/^(\d+)([.)])/, '$1\\$2');
-
-/** Some readers take every line break of Unicode for the end of a row. */
-const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/;
+/** What begins a block of another kind: a list, a heading under the line, a line across, the second row of a table; a command. */
+const escapeStart = (line: string): string => line.replace(/^[-+=:/]/, '\\$&').replace(/^(\d+)([.)])/, '$1\\$2');
 
 const linesOf = (text: string): string[] => text.split(LINE_BREAK).map((line) => line.trim());
 
@@ -24,9 +39,10 @@ export const inline = (text: string): string => escapeMarkup(text.trim().replace
 export const lineOf = (text: string): string => escapeStart(inline(text));
 
 /** A text in paragraphs with its lines. */
-export const paragraphs = (text: string): string =>
-  linesOf(escapeMarkup(text))
-    .map(escapeStart)
+export const paragraphs = (text: string): string => paragraphsOf(linesOf(escapeMarkup(text)).map(escapeStart));
+
+const paragraphsOf = (lines: readonly string[]): string =>
+  lines
     .join('\n')
     .trim()
     .replaceAll(/(?<=[^\n])\n(?=[^\n])/g, '\\\n')
@@ -59,8 +75,43 @@ export function link(text: string, url: string): string {
   // Brackets before the path are those of an IPv6 address.
   const path = href.indexOf('/', href.indexOf('//') + 2);
   const target = [
-    href.slice(0, path).replaceAll(/[\\`|<>]/g, percentEncode),
+    href.slice(0, path).replaceAll(/[\\`|<>()]/g, percentEncode),
     href.slice(path).replaceAll(/[\\`|<>()[\]]/g, percentEncode),
   ];
   return `[${inline(text) || inline(url)}](<${target.join('').replaceAll('&', '&amp;')}>)`;
 }
+
+/** How far the headings of notes are below those of the document. */
+const LOWERED = 2;
+
+/** A note as the Markdown that it is, in blocks, with nothing in it that the console does not show (contract: Post-mortems). */
+export const note = (text: string): string[] => blocksOf(text).map(blockOf);
+
+function blockOf({ kind, level, lines }: Block): string {
+  if (kind === 'code') return fenced(lines);
+  const shown = lines.map((line) => escapeStart(inlinesOf(line).map(partOf).join('').trim()));
+  if (kind === 'bullets') return list(shown);
+  if (kind === 'numbers') return shown.map((line, index) => `${index + 1}. ${line}`).join('\n');
+  if (kind === 'quote') return paragraphsOf(shown).replaceAll(/^/gm, '> ');
+  if (kind === 'heading') return `${'#'.repeat(Math.min(6, level + LOWERED))} ${shown.join('')}`;
+  return paragraphsOf(shown);
+}
+
+function partOf(part: Inline): string {
+  if (part.kind === 'text') return escapeMarkup(part.text);
+  if (part.kind === 'code') return `\`${showControls(part.text)}\``;
+  if (part.kind === 'link') return link(part.text, part.url);
+  const mark = part.kind === 'strong' ? '**' : '*';
+  return `${mark}${part.children.map(partOf).join('')}${mark}`;
+}
+
+/** Lines between fences that are longer than any in them. */
+function fenced(lines: readonly string[]): string {
+  const text = showControls(lines.join('\n'));
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return [fence, text, fence].join('\n');
+}
+
+/** An item of a list that has several blocks. */
+export const item = (blocks: readonly string[]): string => blocks.join('\n\n').replaceAll(/\n(?=[^\n])/g, '\n  ');

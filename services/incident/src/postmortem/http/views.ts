@@ -1,3 +1,4 @@
+import type { RecordedKey } from '@tocsin/contracts';
 import type { Instant } from '@tocsin/runtime';
 import { getValue, humanId } from '../../incidents/domain/incident.ts';
 import type { EvidenceLink } from '../../timeline/domain/timeline-event.ts';
@@ -5,13 +6,14 @@ import type { Entry } from '../domain/activity.ts';
 import { measuresOf, momentsOf } from '../domain/moments.ts';
 import { idIn } from '../domain/names.ts';
 import { changeTexts, type Labels, labelOf, personName, valueText } from '../domain/texts.ts';
+import { knownTimeZone } from '../../shared/domain/time-zone.ts';
 import type { PostmortemFacts } from '../read-postmortem.ts';
 import type { EntryWire, PostmortemWire } from './wire.ts';
 
 /** Returns the parts of a post-mortem as the API shows them. */
 export function postmortemView(facts: PostmortemFacts, now: Instant): PostmortemWire {
   const { incident, configuration, fields, teamNames, tier, head, tail, attachments, leftOut } = facts;
-  const person = (stored: string) => personView(stored, facts);
+  const person = (stored: string) => personView(stored, null, facts);
   const activity = [...head, ...tail];
   const measures = measuresOf(incident);
   return {
@@ -19,6 +21,7 @@ export function postmortemView(facts: PostmortemFacts, now: Instant): Postmortem
     human_id: humanId(incident.number),
     revision: incident.revision,
     generated_at: now,
+    time_zone: knownTimeZone(configuration.timeZone),
     title: incident.title,
     summary: incident.impactSummary,
     status: { key: incident.status, label: labelOf(configuration.statuses, incident.status) },
@@ -36,7 +39,7 @@ export function postmortemView(facts: PostmortemFacts, now: Instant): Postmortem
         ? []
         : [{ role: 'incident_manager' as const, person: person(incident.incidentManager) }]),
       ...incident.incidentResponders.map((stored) => ({ role: 'responder' as const, person: person(stored) })),
-      { role: 'declared_by', person: person(incident.createdBy) },
+      { role: 'declared_by', person: personView(incident.createdBy, incident.createdByKey, facts) },
     ],
     team:
       incident.teamId === null
@@ -82,9 +85,10 @@ export function postmortemView(facts: PostmortemFacts, now: Instant): Postmortem
   };
 }
 
-const personView = (stored: string, labels: Pick<Labels, 'userNames'>) => ({
+const personView = (stored: string, key: RecordedKey | null, labels: Pick<Labels, 'userNames'>) => ({
   id: idIn(stored)[0] ?? null,
   name: personName(stored, labels),
+  api_key: key,
 });
 
 const evidenceView = ({ source, url, label, summary = '' }: EvidenceLink, eventId: number) => ({
@@ -96,13 +100,13 @@ function entryView(entry: Entry, labels: Labels): EntryWire {
   if (kind === 'change') {
     return {
       ...{ kind, id, at, ended_at: null, type: 'change', is_key: false, title: '', body: '', tags: [] },
-      author: personView(entry.actor, labels),
+      author: personView(entry.actor, entry.key, labels),
       changes: entry.changes.map((change) => ({ field: change.field, ...changeTexts(change, labels) })),
     };
   }
-  const { endedAt, type, isKey, createdBy, title, body, tags } = entry.event;
+  const { endedAt, type, isKey, createdBy, createdByKey, title, body, tags } = entry.event;
   return {
     ...{ kind, id, at, ended_at: endedAt, type, is_key: isKey, title, body, tags: [...tags], changes: [] },
-    author: personView(createdBy, labels),
+    author: personView(createdBy, createdByKey, labels),
   };
 }

@@ -1,4 +1,4 @@
-import { instant } from '@tocsin/contracts';
+import { instant, recordedKey } from '@tocsin/contracts';
 import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { FOLLOW_UP_STATUSES } from '../../follow-ups/domain/follow-up.ts';
@@ -24,6 +24,9 @@ const person = z
   .strictObject({
     id: id.nullable().meta({ description: 'ID of the user; null: none, but somebody of an import, or a system' }),
     name: text('Name of the user, or what is stored of somebody else'),
+    api_key: recordedKey.nullable().meta({
+      description: 'The API key, or session, that acted for the user; null: not known, or it says only who it is',
+    }),
   })
   .meta({ id: 'PostmortemPerson' });
 
@@ -69,6 +72,7 @@ export const postmortem = z
     human_id: text('Reference of the incident for people'),
     revision: id.meta({ description: 'Revision of the incident that the document shows' }),
     generated_at: instant.meta({ description: 'When the document was made; it is not stored' }),
+    time_zone: text('Name of the time zone, in the IANA database, of the moments in texts'),
     title: text('Title of the incident'),
     summary: text('What customers noticed; empty: not described'),
     status: labelled('status'),

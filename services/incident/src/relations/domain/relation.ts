@@ -1,3 +1,4 @@
+import type { RecordedKey } from '@tocsin/contracts';
 import { DomainError, invalidRequest, invalidState } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import type { Change } from '../../incidents/domain/changes.ts';
@@ -26,6 +27,8 @@ export interface Relation {
   type: RelationType;
   createdAt: Instant;
   createdBy: string;
+  /** The API key that related them; null: not known. */
+  createdByKey: RecordedKey | null;
   /** The other one. */
   related: Pick<Incident, 'id' | 'number' | 'title' | 'severity' | 'status'>;
 }

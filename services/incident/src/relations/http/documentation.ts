@@ -8,6 +8,7 @@ const relation = {
   incident: { id: 2, human_id: 'INC-2', title: 'Search results are out of date', severity: 'sev3', status: 'closed' },
   created_at: '2026-11-20T09:40:00.000Z',
   created_by: '1',
+  created_by_key: { name: 'Firefox on Linux', prefix: 'tcn_8sKq' },
 };
 
 /** contract: Relations */

@@ -44,7 +44,7 @@ export function relationHandlers(dependencies: CommandDependencies & { cursors: 
   };
 }
 
-const relationView = ({ id, type, createdAt, createdBy, related }: Relation): RelationWire => ({
+const relationView = ({ id, type, createdAt, createdBy, createdByKey, related }: Relation): RelationWire => ({
   id,
   type,
   incident: {
@@ -56,4 +56,5 @@ const relationView = ({ id, type, createdAt, createdBy, related }: Relation): Re
   },
   created_at: createdAt,
   created_by: createdBy,
+  created_by_key: createdByKey,
 });

@@ -1,4 +1,4 @@
-import { instant } from '@tocsin/contracts';
+import { instant, recordedKey } from '@tocsin/contracts';
 import { pagination, schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { id } from '../../incidents/domain/property-kinds.ts';
@@ -21,6 +21,9 @@ const relation = z
       .meta({ description: 'The other incident, archived or not' }),
     created_at: instant.meta({ description: 'When the incidents were related' }),
     created_by: z.string().meta({ description: 'ID, as text, of the user whose API key related them' }),
+    created_by_key: recordedKey
+      .nullable()
+      .meta({ description: 'The API key, or session, that related them for the user; null: not known' }),
   })
   .meta({ id: 'IncidentRelation' });
 export type RelationWire = z.infer<typeof relation>;

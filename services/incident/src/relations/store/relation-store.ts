@@ -13,6 +13,7 @@ interface Row extends Omit<Relation, 'related'> {
 
 const SELECT = `
   select relation.id, relation.type, relation.created_at as "createdAt", relation.created_by as "createdBy",
+    relation.created_by_key as "createdByKey",
     related.id as "relatedId", related.number, related.title, related.severity, related.status
   from incident_relations as relation join incidents as related on related.id = relation.related_id
   where relation.incident_id = $1`;
@@ -69,12 +70,21 @@ export const nextRelation = ({
 
 export const insertRelation = (
   { incidentId, type, relatedId }: Pair,
-  { id, createdAt, createdBy }: Pick<Relation, 'id' | 'createdAt' | 'createdBy'>,
+  { id, createdAt, createdBy, createdByKey }: Omit<Relation, 'type' | 'related'>,
 ): PreparedStatement => ({
   name: 'insert-relation',
-  text: `insert into incident_relations (id, incident_id, type, related_id, created_at, created_by)
-    values ($1, $2, $3, $4, $6, $7), ($1, $4, $5, $2, $6, $7)`,
-  values: [id, incidentId, type, relatedId, inverseOf(type), createdAt, createdBy],
+  text: `insert into incident_relations (id, incident_id, type, related_id, created_at, created_by, created_by_key)
+    values ($1, $2, $3, $4, $6, $7, $8::jsonb), ($1, $4, $5, $2, $6, $7, $8::jsonb)`,
+  values: [
+    id,
+    incidentId,
+    type,
+    relatedId,
+    inverseOf(type),
+    createdAt,
+    createdBy,
+    createdByKey && JSON.stringify(createdByKey),
+  ],
 });
 
 /** The relations of an incident of the workspace. */

@@ -1,4 +1,4 @@
-import { fold, type TimelineEventSnapshot } from '@tocsin/contracts';
+import { fold, type RecordedKey, type TimelineEventSnapshot } from '@tocsin/contracts';
 import { invalidRequest, jsonEqual, quotaExceeded } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import { shortenValue } from '../../incidents/domain/large-value.ts';
@@ -42,6 +42,8 @@ export interface TimelineEvent extends TimelineEventProperties {
   collaborationGeneration: number;
   aiContext: string;
   createdBy: string;
+  /** The API key that created it; null: not known, or an import brought it. */
+  createdByKey: RecordedKey | null;
   commentCount: number;
   sourceWindowStartedAt: Instant | null;
   sourceWindowEndedAt: Instant | null;
@@ -87,6 +89,7 @@ export const NEW_EVENT = {
   title: '',
   tags: [],
   sourceRef: '',
+  createdByKey: null,
   aiContext: '',
   commentCount: 0,
   sourceWindowStartedAt: null,
@@ -98,7 +101,7 @@ export const NEW_EVENT = {
   editedKeyPrefix: null,
 } as const satisfies Partial<TimelineEvent>;
 
-interface NewTimelineEventInput extends Pick<TimelineEvent, 'incidentId' | 'source' | 'createdBy'> {
+interface NewTimelineEventInput extends Pick<TimelineEvent, 'incidentId' | 'source' | 'createdBy' | 'createdByKey'> {
   properties: Partial<TimelineEventProperties> & Pick<TimelineEventProperties, 'startedAt' | 'body'>;
 }
 
@@ -172,6 +175,7 @@ export function timelineEventSnapshot(event: TimelineEvent): TimelineEventSnapsh
     tags: shortenValue([...event.tags]),
     ai_context: shortenValue(event.aiContext),
     created_by: event.createdBy,
+    created_by_key: event.createdByKey,
     source_window_started_at: event.sourceWindowStartedAt,
     source_window_ended_at: event.sourceWindowEndedAt,
     evidence_links: shortenValue([...event.evidenceLinks]),

@@ -18,6 +18,7 @@ export const timelineEventExample = newEventView({
     incidentId: 1,
     source: 'api',
     createdBy: '1',
+    createdByKey: { name: 'Firefox on Linux', prefix: 'tcn_8sKq' },
     properties: { ...properties, startedAt, isKey: true },
   }),
   id: 5,

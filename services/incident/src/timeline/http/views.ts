@@ -1,4 +1,4 @@
-import { keyView } from '../../incidents/http/views.ts';
+import { keyOf } from '../../incidents/domain/acts.ts';
 import type { TimelineEvent } from '../domain/timeline-event.ts';
 import type { Attachment } from '../store/attachment-store.ts';
 import type { FormerTimelineEvent } from '../store/former-event-store.ts';
@@ -31,6 +31,7 @@ export function timelineEventView(
     tags: [...event.tags],
     ai_context: event.aiContext,
     created_by: event.createdBy,
+    created_by_key: event.createdByKey,
     comment_count: event.commentCount,
     attachments: attachments
       .filter(({ eventId }) => eventId === event.id)
@@ -41,7 +42,7 @@ export function timelineEventView(
     imported: event.externalId !== null,
     edited_by: event.editedBy,
     edited_at: event.editedAt,
-    edited_api_key: keyView(event.editedKeyName, event.editedKeyPrefix),
+    edited_api_key: keyOf({ keyName: event.editedKeyName, keyPrefix: event.editedKeyPrefix }),
   };
 }
 
@@ -52,7 +53,7 @@ export function formerEventView(event: FormerTimelineEvent): FormerEventWire {
     ...former,
     deleted_by: event.deletedBy,
     deleted_at: event.deletedAt,
-    deleted_api_key: keyView(event.deletedKeyName, event.deletedKeyPrefix),
+    deleted_api_key: keyOf({ keyName: event.deletedKeyName, keyPrefix: event.deletedKeyPrefix }),
   };
 }
 

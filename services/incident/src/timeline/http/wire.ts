@@ -5,6 +5,7 @@ import {
   MAX_FILTER_TEXT,
   MAX_RAW_LIST,
   MAX_SEARCHED_TEXT,
+  recordedKey,
   shownText,
   timestampInput,
   trimmedText,
@@ -14,7 +15,6 @@ import { z } from 'zod';
 import { isReservedType, TIMELINE_LIMITS } from '../domain/timeline-event.ts';
 import { UNGROUPED } from '../domain/timeline-filters.ts';
 import { id } from '../../incidents/domain/property-kinds.ts';
-import { usedKey } from '../../incidents/http/wire.ts';
 
 const count = z.int().min(0);
 
@@ -83,6 +83,9 @@ export const timelineEvent = z
     created_by: z
       .string()
       .meta({ description: 'ID, as text, of the user whose API key created it, or the name of a system' }),
+    created_by_key: recordedKey.nullable().meta({
+      description: 'The API key, or session, that created it for the user; null: not known, or an import brought it',
+    }),
     comment_count: count.meta({ description: 'Number of comments' }),
     attachments: z.array(attachment).meta({ description: 'Files that belong to the event; empty: none' }),
     source_window_started_at: instant
@@ -101,7 +104,9 @@ export const timelineEvent = z
       .nullable()
       .meta({ description: 'ID, as text, of the user who last changed it; null: nobody' }),
     edited_at: instant.nullable().meta({ description: 'When that was; null: never' }),
-    edited_api_key: usedKey.meta({ description: 'The API key with which the user did that; null: not changed' }),
+    edited_api_key: recordedKey
+      .nullable()
+      .meta({ description: 'The API key, or session, with which the user did that; null: not changed' }),
   })
   .meta({ id: 'TimelineEvent' });
 
@@ -111,7 +116,9 @@ const formerEvent = timelineEvent
   .extend({
     deleted_by: z.string().nullable().meta({ description: 'ID, as text, of the user who deleted it; null: changed' }),
     deleted_at: instant.nullable().meta({ description: 'When it was deleted; null: it was changed' }),
-    deleted_api_key: usedKey.meta({ description: 'The API key with which the user did that; null: changed' }),
+    deleted_api_key: recordedKey
+      .nullable()
+      .meta({ description: 'The API key, or session, with which the user did that; null: changed' }),
   })
   .meta({ id: 'FormerTimelineEvent' });
 export type FormerEventWire = z.infer<typeof formerEvent>;

@@ -22,6 +22,7 @@ const COLUMNS = {
   tags: column('tags', 'text[]'),
   aiContext: column('ai_context', 'text'),
   createdBy: column('created_by', 'text'),
+  createdByKey: column('created_by_key', 'jsonb'),
   commentCount: column('comment_count', 'bigint'),
   sourceWindowStartedAt: column('source_window_started_at', 'timestamptz'),
   sourceWindowEndedAt: column('source_window_ended_at', 'timestamptz'),

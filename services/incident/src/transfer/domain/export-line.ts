@@ -1,5 +1,6 @@
 import type { Instant } from '@tocsin/runtime';
 import type { Change } from '../../incidents/domain/changes.ts';
+import { keyOf } from '../../incidents/domain/acts.ts';
 import { humanId, type Incident } from '../../incidents/domain/incident.ts';
 import { TRANSFERRED, TRANSFERRED_MOMENTS } from '../../incidents/domain/property-sets.ts';
 import type { FollowUp } from '../../follow-ups/domain/follow-up.ts';
@@ -33,6 +34,8 @@ const namedProperties = (items: typeof TRANSFERRED | typeof TRANSFERRED_MOMENTS,
 
 /** The rest of the incident, which its first line has. */
 export const restOf = (incident: Incident, { team, personOf }: LineContext) => ({
+  created_by_key: incident.createdByKey,
+  first_acted_at: incident.firstActedAt,
   status_changed_at: incident.statusChangedAt,
   archived_at: incident.archivedAt,
   team,
@@ -46,7 +49,9 @@ export const restOf = (incident: Incident, { team, personOf }: LineContext) => (
 
 /** What an export has of an event. */
 export interface ExportedEvent
-  extends Omit<TimelineEventProperties, 'groupId'>, Pick<TimelineEvent, 'id' | 'source' | 'sourceRef' | 'createdBy'> {
+  extends
+    Omit<TimelineEventProperties, 'groupId'>,
+    Pick<TimelineEvent, 'id' | 'source' | 'sourceRef' | 'createdBy' | 'createdByKey'> {
   externalId: string | null;
   /** The name of its group. */
   group: string | null;
@@ -56,6 +61,8 @@ export interface ExportedEvent
 export interface ExportedChange {
   id: number;
   actor: string;
+  keyName: string | null;
+  keyPrefix: string | null;
   changedAt: Instant;
   changes: readonly Change[];
 }
@@ -68,6 +75,7 @@ export const eventItemOf = (event: ExportedEvent, { personOf }: PersonContext) =
   body: event.body,
   started_at: event.startedAt,
   author: personOf(event.createdBy),
+  created_by_key: event.createdByKey,
   is_key: event.isKey,
   title: event.title,
   ended_at: event.endedAt,
@@ -92,8 +100,9 @@ export const followUpItemOf = (followUp: FollowUp, { personOf }: PersonContext) 
   completed_at: followUp.completedAt,
 });
 
-export const changeItemOf = ({ changedAt, actor, changes }: ExportedChange, { personOf }: PersonContext) => ({
-  changed_at: changedAt,
-  actor: personOf(actor),
-  changes,
+export const changeItemOf = (entry: ExportedChange, { personOf }: PersonContext) => ({
+  changed_at: entry.changedAt,
+  actor: personOf(entry.actor),
+  api_key: keyOf(entry),
+  changes: entry.changes,
 });

@@ -1,4 +1,5 @@
 import { DomainError, type DocumentLimits } from '@tocsin/http';
+import type { RecordedKey } from '@tocsin/contracts';
 import type { Instant } from '@tocsin/runtime';
 import type { Change } from '../../incidents/domain/changes.ts';
 import type { Incident, IncidentProperties } from '../../incidents/domain/incident.ts';
@@ -12,6 +13,8 @@ export interface ImportItem {
   properties: Partial<IncidentProperties> & Pick<IncidentProperties, 'title' | 'status' | 'severity'>;
   createdAt: Instant;
   author: Person;
+  createdByKey: RecordedKey | null | undefined;
+  firstActedAt: Instant | null | undefined;
   statusChangedAt: Instant | null | undefined;
   archivedAt: Instant | null | undefined;
   /** The slug. */
@@ -28,6 +31,7 @@ export interface ImportItem {
 export interface ImportedEvent {
   externalId: string;
   author: Person;
+  createdByKey: RecordedKey | null | undefined;
   properties: Partial<Omit<TimelineEventProperties, 'groupId'>> &
     Pick<TimelineEventProperties, 'type' | 'startedAt' | 'body'>;
   /** The name. */
@@ -39,6 +43,7 @@ export interface ImportedEvent {
 export interface ImportedChange {
   changedAt: Instant;
   actor: Person;
+  key: RecordedKey | null;
   changes: readonly Change[];
 }
 

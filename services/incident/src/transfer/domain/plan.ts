@@ -40,6 +40,8 @@ export type PreparedValue = FieldValue & { violation?: DomainError };
 export interface PreparedChange {
   changedAt: Instant;
   actor: string;
+  keyName: string | null;
+  keyPrefix: string | null;
   changes: readonly Change[];
   importKey: string;
 }
@@ -50,7 +52,8 @@ export type PreparedEvent = Partial<EventProperties> &
 export type PreparedFollowUp = Partial<FollowUp> &
   Pick<FollowUp, 'title' | 'createdAt' | 'createdBy'> & { externalId: string };
 
-type EventProperties = TimelineEventProperties & Pick<TimelineEvent, 'source' | 'sourceRef' | 'createdBy'>;
+type EventProperties = TimelineEventProperties &
+  Pick<TimelineEvent, 'source' | 'sourceRef' | 'createdBy' | 'createdByKey'>;
 
 export interface PlanContext {
   workspace: WorkspaceContext;

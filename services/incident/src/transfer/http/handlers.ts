@@ -93,7 +93,17 @@ const instantOf = (text: string): Instant => parseTimestamp(text) as Instant;
 const moment = (text: string | null | undefined) => (typeof text === 'string' ? instantOf(text) : text);
 
 function toItem(wire: IncidentItem): ImportItem {
-  const { external, author, created_at, status_changed_at, archived_at, team, ...rest } = wire;
+  const {
+    external,
+    author,
+    created_at,
+    created_by_key,
+    first_acted_at,
+    status_changed_at,
+    archived_at,
+    team,
+    ...rest
+  } = wire;
   const { people = {}, moments = {}, values = {}, timeline = [], changelog = [], follow_ups = [], ...named } = rest;
   const { title, status, severity } = named;
   return {
@@ -106,6 +116,8 @@ function toItem(wire: IncidentItem): ImportItem {
     },
     createdAt: instantOf(created_at),
     author: toPerson(author),
+    createdByKey: created_by_key,
+    firstActedAt: moment(first_acted_at),
     statusChangedAt: moment(status_changed_at),
     archivedAt: moment(archived_at),
     team,
@@ -120,10 +132,19 @@ function toItem(wire: IncidentItem): ImportItem {
 
 const toPerson = ({ name, email }: IncidentItem['author']) => ({ name: name.trim(), email });
 
-function toEvent({ external_id, author, group, source, source_ref, ...wire }: TimelineEventItem): ImportedEvent {
+function toEvent({
+  external_id,
+  author,
+  created_by_key,
+  group,
+  source,
+  source_ref,
+  ...wire
+}: TimelineEventItem): ImportedEvent {
   return {
     externalId: external_id.trim(),
     author: toPerson(author),
+    createdByKey: created_by_key,
     properties: {
       ...toTimelineProperties(wire),
       type: wire.type.trim(),
@@ -147,8 +168,9 @@ function toFollowUp({ external_id, author, owner, created_at, completed_at, ...w
   };
 }
 
-const toChange = ({ changed_at, actor, changes }: ChangeItem): ImportedChange => ({
+const toChange = ({ changed_at, actor, api_key: key = null, changes }: ChangeItem): ImportedChange => ({
   changedAt: instantOf(changed_at),
   actor: toPerson(actor),
+  key,
   changes,
 });

@@ -7,6 +7,7 @@ import {
   MAX_KEY,
   MAX_VALUES,
   nameText,
+  recordedKey,
   timestampInput,
   trimmedText,
 } from '@tocsin/contracts';
@@ -39,6 +40,16 @@ const person = z
   .meta({ id: 'ImportedPerson' });
 
 const personReference = (description: string) => schemaReference(person, description);
+
+/** As a key may be named, and as its token begins. */
+const apiKey = z
+  .strictObject({
+    name: nameText(255).meta({ description: recordedKey.shape.name.description }),
+    prefix: boundedText(64).meta({ description: recordedKey.shape.prefix.description }),
+  })
+  .meta({ id: 'ImportedKey' });
+
+const keyReference = (description: string) => schemaReference(apiKey, description).nullable().optional();
 
 const external = z
   .strictObject({
@@ -81,6 +92,7 @@ const timelineEvent = z
     body: timelineText.body,
     started_at: timestampInput.meta({ description: 'When it happened or began' }),
     author: personReference('Who wrote it'),
+    created_by_key: keyReference('The API key that wrote it; null: not known'),
     is_key,
     title,
     ended_at: optional(timestampInput.nullable(), 'When it ended, not before started_at; null: not known'),
@@ -103,6 +115,7 @@ const changelogEntry = z
   .strictObject({
     changed_at: timestampInput.meta({ description: 'When the changes were made' }),
     actor: personReference('Who made them'),
+    api_key: keyReference('The API key with which they were made; null: not known'),
     changes: z
       .array(
         z.strictObject({
@@ -147,6 +160,8 @@ export const incidentItem = z
     severity: keyText().meta({ description: "Key of one of the workspace's severities" }),
     created_at: timestampInput.meta({ description: 'When it was created in its system; not in the future' }),
     author: personReference('Who created it'),
+    created_by_key: keyReference('The API key that created it; null: not known'),
+    first_acted_at: optional(timestampInput.nullable(), 'When another person first acted on it; null: not known'),
     status_changed_at: optional(timestampInput.nullable(), 'When the status last changed; null: never'),
     archived_at: optional(timestampInput.nullable(), 'When it was archived; null: it is active'),
     team: optional(boundedText(MAX_KEY).nullable(), 'Slug of the team that owns it, which may be archived; null: none'),

@@ -25,7 +25,7 @@ export const revisionOf = (workspaceId: number, id: number): PreparedStatement<{
 });
 
 const EVENT_NAMES =
-  'id external_id started_at ended_at is_ongoing is_key type icon title body tags source source_ref created_by'.split(
+  'id external_id started_at ended_at is_ongoing is_key type icon title body tags source source_ref created_by created_by_key'.split(
     ' ',
   );
 const EVENTS = `from timeline_events as event
@@ -67,7 +67,7 @@ export const wholeFollowUps = (ids: readonly number[]): PreparedStatement<Follow
   values: [ids],
 });
 
-const CHANGE_NAMES = ['id', 'actor', 'changed_at', 'changes'];
+const CHANGE_NAMES = ['id', 'actor', 'api_key_name', 'api_key_prefix', 'changed_at', 'changes'];
 
 /** A page of a changelog, the oldest first, after an entry, without those of imports themselves, and of events and follow-ups; large changes are left out. */
 export const changesAfter = (incidentId: number, after: number): PreparedStatement<Listed<ExportedChange>> => ({

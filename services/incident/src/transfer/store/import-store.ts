@@ -69,7 +69,7 @@ export const findEvents = (named: readonly NamedEvent[]): PreparedStatement<Stor
       event.started_at as "startedAt", event.ended_at as "endedAt", event.is_ongoing as "isOngoing",
       event.group_id as "groupId", event.is_key as "isKey", event.source, event.source_ref as "sourceRef", event.type,
       event.icon, event.title, event.collaboration_generation as "collaborationGeneration", event.tags,
-      event.created_by as "createdBy", event.body <> named.body as "isRewritten", event.external_id is null as "isNative"
+      event.created_by as "createdBy", event.created_by_key as "createdByKey", event.body <> named.body as "isRewritten", event.external_id is null as "isNative"
     from unnest((select $1::bigint[]), (select $2::text[]), (select $3::text[]), (select $4::bigint[]))
       as named (incident_id, external_id, body, native_id)
     cross join lateral (
@@ -170,7 +170,8 @@ const TEXTS_FOLDED = `texts_folded = excluded.texts_folded[1:2] || timeline_even
 /** What an import sets of an event. */
 const EVENT_COLUMNS = [
   ...['revision', 'started_at', 'ended_at', 'is_ongoing', 'group_id', 'is_key', 'source', 'source_ref', 'type', 'icon'],
-  ...['title', 'body', 'collaboration_generation', 'tags', 'created_by', 'source_folded', 'type_folded', 'tags_folded'],
+  ...['title', 'body', 'collaboration_generation', 'tags', 'created_by', 'created_by_key'],
+  ...['source_folded', 'type_folded', 'tags_folded'],
   ...['edited_by', 'edited_at', 'edited_key_name', 'edited_key_prefix'],
 ];
 
@@ -178,7 +179,12 @@ const EVENT_COLUMNS = [
 export function putEvents(workspaceId: number, events: readonly ImportedTimelineEvent[]): PreparedStatement {
   const rows = events.map((event) => ({
     ...toTimelineColumns(event),
-    ...{ id: event.id, workspace_id: workspaceId, evidence_links: event.evidenceLinks },
+    ...{
+      id: event.id,
+      workspace_id: workspaceId,
+      evidence_links: event.evidenceLinks,
+      created_by_key: event.createdByKey,
+    },
   }));
   const columns = Object.keys(rows[0] ?? {});
   const assignments = [...EVENT_COLUMNS.map((name) => `${name} = excluded.${name}`), TEXTS_FOLDED];
@@ -191,7 +197,10 @@ export function putEvents(workspaceId: number, events: readonly ImportedTimeline
 
 /** Inserts follow-ups, or writes all their properties if they exist. */
 export function putFollowUps(workspaceId: number, followUps: readonly FollowUp[]): PreparedStatement {
-  const rows = followUps.map((followUp) => toFollowUpColumns(workspaceId, followUp));
+  const rows = followUps.map((followUp) => ({
+    ...toFollowUpColumns(workspaceId, followUp),
+    created_by_key: followUp.createdByKey,
+  }));
   const columns = Object.keys(rows[0] ?? {});
   return {
     name: 'put-follow-ups',
