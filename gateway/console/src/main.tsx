@@ -20,11 +20,12 @@ async function start(): Promise<void> {
     root.render(<SignedOut reason={refusalText(refused)} />);
     return;
   }
-  const isLink = hash.length > 1;
-  if (pathname === LINK && (isLink || search === BY_PROVIDER)) {
-    // A link works once: it must not stay in the history.
+  if (pathname === LINK) {
+    // Neither a link nor a token by mistake must stay in the history.
     window.history.replaceState(null, '', '/app/');
-    if (!(await openLink(root, isLink ? hash.slice(1) : undefined))) return;
+    // People type the token of a key: an address with one would sign them in as whoever sends it.
+    const link = hash.startsWith('#tcl_') ? hash.slice(1) : undefined;
+    if ((link !== undefined || search === BY_PROVIDER) && !(await openLink(root, link))) return;
   }
   showConsole(root);
 }

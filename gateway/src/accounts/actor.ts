@@ -5,10 +5,10 @@ import { checkManages } from '../identity/domain/authority.ts';
 import type { OidcAccount } from './store/oidc-identity-store.ts';
 import { type User, userStore } from './store/user-store.ts';
 
-/** Who changes something: an operator, with the admin command, or a user of the workspace, with an API key. */
+/** Who changes something: an operator, with the admin command, or a user of the workspace, with an API key or a session. */
 export type Actor =
   | { readonly type: 'operator' }
-  | { readonly type: 'user'; readonly userId: number; readonly keyId: number; readonly scopes: readonly string[] };
+  | { readonly type: 'user'; readonly userId: number; readonly keyId: number };
 
 /** What a command needs besides its input. */
 export interface CommandContext {

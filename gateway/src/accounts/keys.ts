@@ -1,9 +1,15 @@
 import { quotaOf } from '@tocsin/contracts';
-import { checkRevision, DomainError, invalidRequest, invalidState, notFound, quotaExceeded } from '@tocsin/http';
+import { checkRevision, invalidRequest, invalidState, notFound, quotaExceeded } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { addMilliseconds, type Instant } from '@tocsin/runtime';
-import { checkManages, checkReaches, checkScopesWithin, manages } from '../identity/domain/authority.ts';
-import { MAX_KEY_LIFETIME_OF_SESSION } from '../identity/domain/session.ts';
+import {
+  checkManages,
+  checkReaches,
+  checkScopesWithin,
+  checkWithin,
+  isWithin,
+  manages,
+} from '../identity/domain/authority.ts';
 import { digestOf, generateToken, shownPart } from '../identity/domain/token.ts';
 import { announceIdentityChange } from '../identity/store/identity-changes.ts';
 import { checkExpiry, checkName, checkOverlap, checkScopes } from './domain/checks.ts';
@@ -11,6 +17,7 @@ import { type ApiKey, type KeyChanges, type KeyKind, keyStore, type NewKeyRow } 
 import { type User, userStore } from './store/user-store.ts';
 import { type Workspace, workspaceStore } from './store/workspace-store.ts';
 import { type CommandContext, findActingUser } from './actor.ts';
+import { findGrant } from './grants.ts';
 import { recordEndedSessions, recordKeyChange } from './record-change.ts';
 
 export interface NewKey {
@@ -43,12 +50,12 @@ export async function createKey(trx: Knex.Transaction, input: NewKey, context: C
   const expires = typeof input.expires === 'string' ? checkExpiry(input.expires, now) : input.expires;
   const workspace = await workspaceStore(trx).lock(workspaceId);
   const acting = await findActingUser(trx, { workspaceId, actor });
-  if (actor.type === 'user') checkScopesWithin(actor.scopes, scopes, 'scopes');
   if (acting?.id !== userId) checkManages(acting);
   const owner = await userStore(trx).find(workspaceId, userId);
   if (owner?.active !== true) throw invalidRequest('user_id', 'Must be an active user');
   checkReaches(acting, owner.role, 'user_id');
-  const latest = await latestExpiry(trx, { context, acting });
+  const { scopes: allowed, expiresAt: latest } = await findGrant(trx, { context, acting, owner });
+  checkScopesWithin(allowed, scopes, 'scopes');
   const expiresAt = expires === undefined ? latest : expires;
   if (!isWithin(expiresAt, latest)) {
     throw invalidRequest('expires_at', `Must be at most ${latest}, the latest expiry that your token may give a key`);
@@ -81,7 +88,7 @@ export interface KeyChange {
  *   `invalid_request` for a scope that the key does not have
  */
 export async function setKey(trx: Knex.Transaction, input: KeyChange, context: CommandContext): Promise<ApiKey> {
-  const { actor, now } = context;
+  const { now } = context;
   const name = input.name === undefined ? undefined : checkName(input.name);
   const scopes = input.scopes === undefined ? undefined : checkScopes(input.scopes);
   const locked = await lockKey(trx, input, context);
@@ -89,8 +96,10 @@ export async function setKey(trx: Knex.Transaction, input: KeyChange, context: C
   checkValid(key, now);
   checkRevision(key.revision, input.expectedRevision);
   const added = scopes?.filter((scope) => !key.scopes.includes(scope)) ?? [];
-  if (actor.type === 'user') checkScopesWithin(actor.scopes, added, 'scopes');
-  if (added.length > 0) throw invalidRequest('scopes', `Must not have scopes that the key lacks: ${added.join(', ')}`);
+  if (added.length > 0) {
+    checkScopesWithin((await findGrant(trx, { ...locked, context })).scopes, added, 'scopes');
+    throw invalidRequest('scopes', `Must not have scopes that the key lacks: ${added.join(', ')}`);
+  }
   const hasFewer = scopes !== undefined && scopes.length < key.scopes.length;
   const changes = { ...(name !== undefined && name !== key.name && { name }), ...(hasFewer && { scopes }) };
   if (Object.keys(changes).length === 0) return key;
@@ -110,7 +119,7 @@ export interface KeyRotation {
 
 /**
  * Creates a key with the owner, name and scopes of another one, which ends after the overlap (contract: API keys).
- * @throws DomainError as `lockKey`, and as `checkGrant` for a key that allows more than the acting key;
+ * @throws DomainError as `lockKey`, and as `checkWithin` for a key that allows more than the acting key;
  *   `invalid_resource_state` for a key that has ended or was replaced before, and for the quota
  */
 export async function rotateKey(
@@ -122,16 +131,16 @@ export async function rotateKey(
   checkOverlap(input.overlap);
   const expires = input.expires === undefined ? undefined : checkExpiry(input.expires, now);
   const locked = await lockKey(trx, input, context);
-  const { workspace, key: old, owner, acting } = locked;
-  // The new token has the scopes of the old one, and its expiry.
-  await checkGrant(trx, { context, acting }, old);
+  const { workspace, key: old, owner } = locked;
+  const { userId, name, scopes } = old;
+  const expiresAt = expires ?? old.expiresAt;
+  checkWithin(await findGrant(trx, { ...locked, context }), { scopes, expiresAt });
   if (old.replacedBy !== null) throw invalidState(`The key ${old.id} was replaced by the key ${old.replacedBy}`);
   checkValid(old, now);
   if (!owner.active) throw invalidState(`The user ${owner.email} is deactivated`);
   if (input.overlap > 0) await checkKeyQuota(trx, workspace, now);
 
-  const { userId, name, scopes } = old;
-  const made = await insertKey(trx, { userId, name, scopes, expiresAt: expires ?? old.expiresAt, createdAt: now });
+  const made = await insertKey(trx, { userId, name, scopes, expiresAt, createdAt: now });
   const end = addMilliseconds(now, input.overlap);
   const changes = {
     replacedBy: made.key.id,
@@ -214,65 +223,4 @@ async function checkKeyQuota(trx: Knex.Transaction, workspace: Workspace, now: I
   const quota = quotaOf(workspace, 'api_keys');
   if (quota === null || (await keyStore(trx).countValid(workspace.id, now)) < quota) return;
   throw quotaExceeded('api_keys', `at most ${quota} valid API keys`);
-}
-
-/** Who gets a token: an operator, or a user with the key or session of the request. */
-interface Grantee {
-  context: CommandContext;
-  /** Undefined for an operator. */
-  acting: User | undefined;
-}
-
-/**
- * Returns the latest expiry that a key of this actor may have; null: it may never expire (contract: API keys).
- * @throws DomainError `permission_denied` if the key of the request is gone
- */
-async function latestExpiry(
-  trx: Knex.Transaction,
-  { context: { actor, now }, acting }: Grantee,
-): Promise<Instant | null> {
-  if (actor.type === 'operator') return null;
-  const own = await keyStore(trx).find(actor.keyId);
-  if (own === undefined) throw new DomainError('permission_denied', 'The token is no longer valid');
-  if (own.kind === 'key') return own.expiresAt;
-  return manages(acting) ? null : addMilliseconds(now, MAX_KEY_LIFETIME_OF_SESSION);
-}
-
-const isWithin = (expiresAt: Instant | null, latest: Instant | null): boolean =>
-  latest === null || (expiresAt !== null && expiresAt <= latest);
-
-/** What a token allows, and until when; null: for ever. */
-type Grant = Pick<ApiKey, 'expiresAt'> & { scopes: readonly string[] };
-
-/**
- * Nobody gets a token that allows more than their own, or for longer (contract: API keys).
- * @throws DomainError `missing_scope`, `permission_denied`
- */
-export async function checkGrant(trx: Knex.Transaction, grantee: Grantee, { scopes, expiresAt }: Grant): Promise<void> {
-  const { actor } = grantee.context;
-  if (actor.type === 'user') checkScopesWithin(actor.scopes, scopes);
-  const latest = await latestExpiry(trx, grantee);
-  if (isWithin(expiresAt, latest)) return;
-  throw new DomainError('permission_denied', `The key is valid for longer than your token may make one: ${latest}`, {
-    details: { latest_expires_at: latest },
-  });
-}
-
-/**
- * Checks that the caller could make or replace this key now, before a stored response with its token is sent again: the
- * same Idempotency-Key may come with another key of the user, and the user may have lost rights (contract: Idempotency).
- * @param key as it was when its token was made
- * @throws DomainError `missing_role_permission`, `permission_denied`, `missing_scope`
- */
-export async function checkTokenReplay(
-  trx: Knex.Transaction,
-  key: Grant & { workspaceId: number; userId: number },
-  context: CommandContext,
-): Promise<void> {
-  const { workspaceId, userId } = key;
-  const acting = await findActingUser(trx, { workspaceId, actor: context.actor });
-  if (acting?.id !== userId) checkManages(acting);
-  const owner = await userStore(trx).find(workspaceId, userId);
-  if (owner !== undefined) checkReaches(acting, owner.role);
-  await checkGrant(trx, { context, acting }, key);
 }

@@ -1,19 +1,18 @@
-import { SCOPES } from '@tocsin/contracts';
 import { DomainError, invalidState } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { addMilliseconds, type Instant } from '@tocsin/runtime';
 import { type CommandContext, findManager } from '../accounts/actor.ts';
-import { checkGrant } from '../accounts/keys.ts';
+import { findGrant, findGrantOfKey } from '../accounts/grants.ts';
 import { existing, getUser, getWorkspace } from '../accounts/lookups.ts';
 import { recordLoginLink } from '../accounts/record-change.ts';
 import { keyStore } from '../accounts/store/key-store.ts';
 import { loginLinkStore } from '../accounts/store/login-link-store.ts';
 import { type User, userStore } from '../accounts/store/user-store.ts';
 import { workspaceStore } from '../accounts/store/workspace-store.ts';
-import { checkReaches } from '../identity/domain/authority.ts';
-import { LOGIN_LINK_LIFETIME, SESSION_LIFETIME } from '../identity/domain/session.ts';
+import { checkWithin, EVERYTHING } from '../identity/domain/authority.ts';
+import { LOGIN_LINK_LIFETIME } from '../identity/domain/session.ts';
 import { digestOf, generateToken, isToken } from '../identity/domain/token.ts';
-import { type Grant, type SigningIn, startSession } from './start-session.ts';
+import { type SigningIn, startSession } from './start-session.ts';
 
 /** What opens the console once: its token, and until when. */
 export interface LoginLink {
@@ -35,8 +34,8 @@ export async function createLoginLink(
 
 /**
  * The same by a user, for another one whose role is not above theirs; it replaces the unused links of that user.
- * @throws DomainError `not_found`, `missing_role_permission`, `permission_denied`; `missing_scope` for a key without all
- *   scopes, which a session has; `invalid_resource_state` for a deactivated user
+ * @throws DomainError `not_found`, `missing_role_permission`; `permission_denied`, also for a key that expires;
+ *   `missing_scope` for a key without all scopes; `invalid_resource_state` for a deactivated user
  */
 export async function createUserLoginLink(
   trx: Knex.Transaction,
@@ -47,9 +46,8 @@ export async function createUserLoginLink(
   const workspace = await workspaceStore(trx).lock(workspaceId);
   const user = await existing(userStore(trx).find(workspaceId, id), 'The user');
   const acting = await findManager(trx, { workspaceId, actor: context.actor });
-  checkReaches(acting, user.role);
-  const expiresAt = addMilliseconds(now, LOGIN_LINK_LIFETIME + SESSION_LIFETIME);
-  await checkGrant(trx, { context, acting }, { scopes: SCOPES, expiresAt });
+  // Whoever signs in with it can make keys that last.
+  checkWithin(await findGrant(trx, { context, acting, owner: user }), EVERYTHING);
   await loginLinkStore(trx).deleteOf(id);
   const link = await insertLink(trx, user, now);
   await recordLoginLink(trx, context, { workspace, user, expiresAt: link.expiresAt });
@@ -89,38 +87,32 @@ export async function signInByToken(
   return database.transaction(async (trx) => {
     const used: Used | undefined = isToken(given, 'login_link')
       ? await loginLinkStore(trx).use(digestOf(given), now)
-      : await findKeyGrant(trx, given, now);
+      : await findKey(trx, given);
     if (used === undefined) throw invalidToken();
-    const { userId, workspaceId } = used;
+    const { userId, workspaceId, keyId } = used;
     const workspace = await workspaceStore(trx).lock(workspaceId);
-    // Before the lock, somebody may have revoked the key.
-    const grant = used.grant && (await findKeyGrant(trx, given, now))?.grant;
-    if (used.grant !== undefined && grant === undefined) throw invalidToken();
     const user = await userStore(trx).find(workspaceId, userId);
     // Throwing undoes the use: the link still works at its own host.
     if (workspace.slug !== slug || user?.active !== true) throw invalidToken();
+    const grant = keyId === undefined ? EVERYTHING : await findGrantOfKey(trx, { id: keyId, acting: user, now });
+    if (grant === undefined) throw invalidToken();
     const present = signedIn === undefined ? undefined : await userStore(trx).find(workspaceId, signedIn);
     if (present !== undefined && present.id !== userId) throw otherUser(present, user);
-    const { token } = await startSession(trx, { ...signingIn, workspace, userId, grant }, now);
+    const { token } = await startSession(trx, { ...signingIn, workspace, userId, begunBy: keyId, grant }, now);
     return { token };
   });
 }
 
-/** Whom a token signs in, and what their session may do at most. */
+/** Whom a token signs in; `keyId` if it is that of a key. */
 interface Used {
   userId: number;
   workspaceId: number;
-  grant?: Grant;
+  keyId?: number;
 }
 
-/** A session that a key begins may do what the key may, and ends with it at the latest. */
-async function findKeyGrant(trx: Knex.Transaction, token: string, now: Instant): Promise<Used | undefined> {
-  if (!isToken(token, 'key')) return undefined;
-  const key = await keyStore(trx).findByDigest(digestOf(token));
-  if (key?.kind !== 'key' || key.revokedAt !== null) return undefined;
-  if (key.expiresAt !== null && key.expiresAt <= now) return undefined;
-  const { id: keyId, userId, workspaceId, scopes, expiresAt } = key;
-  return { userId, workspaceId, grant: { keyId, scopes, expiresAt } };
+async function findKey(trx: Knex.Transaction, token: string): Promise<Used | undefined> {
+  const key = isToken(token, 'key') ? await keyStore(trx).findByDigest(digestOf(token)) : undefined;
+  return key && { userId: key.userId, workspaceId: key.workspaceId, keyId: key.id };
 }
 
 const otherUser = (present: User, next: User) =>

@@ -1,7 +1,7 @@
-import { type Scope, SCOPES } from '@tocsin/contracts';
 import type { Knex } from '@tocsin/postgres';
 import { addMilliseconds, type Instant } from '@tocsin/runtime';
-import { MAX_SESSIONS_PER_USER, SESSION_LIFETIME, SESSION_RECORD_TIME } from '../identity/domain/session.ts';
+import { EVERYTHING, type Grant, isWithin } from '../identity/domain/authority.ts';
+import { MAX_SESSIONS_OF_ORIGIN, SESSION_LIFETIME, SESSION_RECORD_TIME } from '../identity/domain/session.ts';
 import { announceIdentityChange } from '../identity/store/identity-changes.ts';
 import { keyStore } from '../accounts/store/key-store.ts';
 import type { Workspace } from '../accounts/store/workspace-store.ts';
@@ -19,15 +19,10 @@ export interface SigningIn {
 interface NewSession {
   workspace: Workspace;
   userId: number;
-  /** Default: every scope. */
-  grant?: Grant | undefined;
-}
-
-/** What a session may do at most that the token of a key begins, and until when; null: as long as any session. */
-export interface Grant {
-  keyId: number;
-  scopes: readonly Scope[];
-  expiresAt: Instant | null;
+  /** The key whose token begins it; default: a person signs in. */
+  begunBy?: number | undefined;
+  /** The most that it may do, and until when. */
+  grant?: Grant;
 }
 
 /**
@@ -36,20 +31,20 @@ export interface Grant {
  */
 export async function startSession(
   trx: Knex.Transaction,
-  { workspace, userId, browser, requestId, grant }: SigningIn & NewSession,
+  { workspace, userId, browser, requestId, begunBy, grant = EVERYTHING }: SigningIn & NewSession,
   now: Instant,
 ): Promise<{ token: string; context: CommandContext }> {
   const store = keyStore(trx);
-  const scopes = grant?.scopes ?? SCOPES;
+  const origin = begunBy ?? null;
   const latest = addMilliseconds(now, SESSION_LIFETIME);
   await store.deleteSessionsBefore(userId, addMilliseconds(now, -SESSION_RECORD_TIME));
-  const ended = await store.revokeSessions(userId, { keep: MAX_SESSIONS_PER_USER - 1, now });
+  const ended = await store.revokeSessions(userId, { begunBy: origin, keep: MAX_SESSIONS_OF_ORIGIN - 1, now });
   const { key: session, token } = await insertKey(trx, {
-    ...{ kind: 'session', userId, name: browser, scopes: [...scopes], createdAt: now },
-    begunBy: grant?.keyId ?? null,
-    expiresAt: grant?.expiresAt != null && grant.expiresAt < latest ? grant.expiresAt : latest,
+    ...{ kind: 'session', userId, name: browser, scopes: [...grant.scopes], createdAt: now },
+    begunBy: origin,
+    expiresAt: isWithin(latest, grant.expiresAt) ? latest : grant.expiresAt,
   });
-  const actor = { type: 'user', userId, keyId: session.id, scopes } as const;
+  const actor = { type: 'user', userId, keyId: session.id } as const;
   const context = { actor, requestId, now };
   await recordEndedSessions(trx, context, workspace, ended);
   await recordKeyChange(trx, context, { workspace, verb: 'created', before: null, after: session });

@@ -1,7 +1,9 @@
 import { afterAll, expect, test } from '@jest/globals';
 import { eventually, httpClient } from '@tocsin/testing';
 import { startGatewayHarness } from '../gateway-harness.ts';
-import { at, beginSession, KEYS, memberOf, type MemberOptions, USERS } from '../members.ts';
+import { at, beginSession, KEYS, type Member, memberOf, type MemberOptions, USERS } from '../members.ts';
+
+const DAY = 86_400_000;
 
 const gateway = await startGatewayHarness({ env: { ANONYMOUS_RATE_LIMIT_PER_MINUTE: '100000' } });
 afterAll(async () => gateway.close());
@@ -36,8 +38,10 @@ test('a link that an owner makes signs the user in once, replaces unused ones, a
   expect(session.status).toBe(204);
   expect((await session.client.get('/api/v1/me')).body.user.id).toBe(user.id);
   expect((await signIn(tokenOf(second))).status).toBe(401);
-  const { entries } = (await owner.client.get('/api/v1/settings/audit-log?action=login_link.created')).body;
-  expect(entries).toHaveLength(2);
+  const recorded = async () =>
+    (await owner.client.get('/api/v1/settings/audit-log?action=login_link.created')).body.entries as object[];
+  await eventually(async () => (await recorded()).length === 2);
+  const entries = await recorded();
   expect(entries[0]).toMatchObject({
     actor: { type: 'user', user_id: owner.user.id },
     target: { type: 'user', id: String(user.id) },
@@ -59,14 +63,16 @@ test('nobody makes a link above their own role, for a deactivated or unknown use
   expect(await linkFor(manager.user.id)).toMatchObject({ status: 409, body: { code: 'invalid_resource_state' } });
 });
 
-test('a key makes no link to more than it may do, and not to longer than it lasts', async () => {
+test('a key makes no link to more than it may do, and none if it expires, however late', async () => {
   const narrow = await member({ role: 'owner', scopes: ['users:write', 'users:read'] });
   expect(await linkFor(narrow.user.id, narrow)).toMatchObject({ status: 403, body: { code: 'missing_scope' } });
-  const expires = new Date(Date.now() + 3_600_000).toISOString();
-  const { body } = await owner.client.post(KEYS, { name: 'short', scopes: owner.key.scopes, expires_at: expires });
-  const short = owner.client.with({ Authorization: `Bearer ${body.token}` });
-  const refused = await short.post(`${USERS}/${owner.user.id}/login-link`);
-  expect(refused).toMatchObject({ status: 403, body: { details: { latest_expires_at: expires } } });
+  for (const days of [1, 365]) {
+    const expires = new Date(Date.now() + days * DAY).toISOString();
+    const { body } = await owner.client.post(KEYS, { name: 'short', scopes: owner.key.scopes, expires_at: expires });
+    const short = owner.client.with({ Authorization: `Bearer ${body.token}` });
+    const refused = await short.post(`${USERS}/${owner.user.id}/login-link`);
+    expect(refused).toMatchObject({ status: 403, body: { details: { latest_expires_at: expires } } });
+  }
   const session = await beginSession(gateway, owner.user.email);
   expect((await session.client.post(`${USERS}/${owner.user.id}/login-link`)).status).toBe(201);
 });
@@ -85,6 +91,42 @@ test('a token of one’s own signs in, with its scopes and until it expires', as
   const made = await owner.client.post(KEYS, { name: 'short', scopes: ['users:read'], expires_at: expires });
   const short = await signIn(made.body.token);
   expect((await short.client.get('/api/v1/me')).body.api_key.expires_at).toBe(expires);
+});
+
+test('a session that a token began passes on no more than its key', async () => {
+  const expires = new Date(Date.now() + 120_000).toISOString();
+  const made = await owner.client.post(KEYS, { name: 'brief', scopes: owner.key.scopes, expires_at: expires });
+  const { client } = await signIn(made.body.token);
+  const newKey = (more: object) => client.post(KEYS, { name: 'made', scopes: ['users:read'], ...more });
+  expect(await newKey({ expires_at: null })).toMatchObject({ status: 400, body: { field: 'expires_at' } });
+  expect((await newKey({})).body.api_key.expires_at).toBe(expires);
+  const lasting = await owner.client.post(KEYS, { name: 'lasting', scopes: ['users:read'] });
+  const later = { status: 403, body: { code: 'permission_denied', details: { latest_expires_at: expires } } };
+  expect(await client.post(`${KEYS}/${lasting.body.api_key.id}/rotate`, {})).toMatchObject(later);
+  expect(await linkFor(owner.user.id, { ...owner, client })).toMatchObject(later);
+  const once = { 'Idempotency-Key': 'lasting-once' };
+  const again = { name: 'again', scopes: ['users:read'] };
+  expect((await owner.client.post(KEYS, again, once)).status).toBe(201);
+  expect(await client.post(KEYS, again, once)).toMatchObject(later);
+  // A session of a lasting key is worth as much as the key.
+  const { client: full } = await signIn(owner.token);
+  expect((await full.post(KEYS, again)).body.api_key.expires_at).toBeNull();
+  expect((await linkFor(owner.user.id, { ...owner, client: full })).status).toBe(201);
+});
+
+test('the sessions that a token begins end none that another token, a link or a provider began', async () => {
+  const { user, token, client } = await member({ role: 'owner' });
+  const reading = await client.post(KEYS, { name: 'reading', scopes: ['users:read'] });
+  const [byLink, byKey] = [await beginSession(gateway, user.email), await signIn(token)];
+  const first = await signIn(reading.body.token);
+  for (let count = 0; count < 20; count += 1) expect((await signIn(reading.body.token)).status).toBe(204);
+  const statusOf = async (session: { client: Member['client'] }) => (await session.client.get('/api/v1/me')).status;
+  await eventually(async () => (await statusOf(first)) === 401);
+  expect([await statusOf(byLink), await statusOf(byKey)]).toEqual([200, 200]);
+  // Nor do those of people end one that a key began.
+  for (let count = 0; count < 20; count += 1) await beginSession(gateway, user.email);
+  await eventually(async () => (await statusOf(byLink)) === 401);
+  expect(await statusOf(byKey)).toBe(200);
 });
 
 test.each([

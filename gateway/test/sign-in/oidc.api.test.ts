@@ -228,6 +228,31 @@ describe('an account at a provider', () => {
     expect(await signIn(verified(owner.user.email))).toEqual(refusal('unusable_account'));
   });
 
+  test('is verified by true or "true" and by nothing that only looks like it, whether or not an operator trusts it', async () => {
+    const { user } = await memberOf(gateway);
+    const key = newSigningKey('own');
+    const person = verified(user.email);
+    const like = [['true'], [true], [['true']], 'True', ' true', 'false', '', 1, '1', {}, { true: true }, null, false];
+    for (const trustsEmail of [false, true]) {
+      await connect({ trustsEmail });
+      for (const claim of [true, 'true', ...like]) {
+        provider.rewrite({
+          '/jwks': () => ({ keys: [key.jwk] }),
+          '/token': (body) => ({
+            ...body,
+            id_token: signClaims(
+              { ...claimsOf(body['id_token']), email: user.email, email_verified: claim },
+              { alg: 'RS256', kid: 'own' },
+              key.privateKey,
+            ),
+          }),
+        });
+        const location = claim === true || claim === 'true' ? '/app/' : refusal('unverified_email').location;
+        expect({ claim, location: (await signIn(person)).location }).toEqual({ claim, location });
+      }
+    }
+  });
+
   test('with an address that its provider says nothing about is taken if an operator trusts it', async () => {
     const { user } = await memberOf(gateway);
     const silent: Person = { sub: 'silent', email: user.email };
@@ -428,6 +453,9 @@ describe('a sign-in by a provider', () => {
       expect((await send(link, '?replace=true', { Authorization: 'Bearer tcs_wrong' })).status).toBe(401);
       expect((await send(link, '?replace=true', { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403);
       expect((await send(link, '?replace=true', {}, 'other')).status).toBe(401);
+      // Nor does the cookie take anything but a link.
+      for (const token of [other.token, session.slice('tocsin='.length)])
+        expect((await send(`tocsin-link=${token}`)).status).toBe(401);
 
       const begun = await send(`${session}; ${link}`, '?replace=true');
       expect(begun).toMatchObject({ status: 204, cookies: [expect.stringMatching(/^tocsin=./), 'tocsin-link='] });

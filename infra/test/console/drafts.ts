@@ -172,6 +172,38 @@ export function testDrafts(console: Console, provider: Provider): void {
     expect(await drafts()).toEqual([]);
   });
 
+  test('go from every tab when their writer signs out', async () => {
+    const { id } = await declare('Left behind');
+    const page = await open(`/incidents/${id}`);
+    const other = await open(`/incidents/${id}`);
+    const drafts = async (tab: Page) =>
+      tab.evaluate<string[]>("Object.keys(sessionStorage).filter((key) => key.startsWith('draft '))");
+    for (const tab of [page, other]) await tab.getByLabel('Write to the timeline').fill('A secret of mine');
+    expect([(await drafts(page)).length, (await drafts(other)).length]).toEqual([1, 1]);
+    // Not while it cannot be sent.
+    await page.context().setOffline(true);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('Tocsin cannot be reached. Check the connection.').waitFor();
+    expect(await drafts(page)).toHaveLength(1);
+    await page.context().setOffline(false);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    for (const tab of [page, other]) {
+      await tab.getByText('You are signed out').waitFor();
+      expect(await tab.getByText('What you have written is kept in this tab.').count()).toBe(0);
+      expect(await drafts(tab)).toEqual([]);
+    }
+    await page.goto(await linkFor(OWNER));
+    await page.getByRole('heading', { name: 'Left behind' }).waitFor();
+    expect(await page.getByLabel('Write to the timeline').inputValue()).toBe('');
+    // The list of sessions has the same button.
+    await page.getByLabel('Write to the timeline').fill('Another secret');
+    await page.getByRole('link', { name: 'Keys and sessions' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'This one' });
+    await row.getByRole('button', { name: 'End' }).click();
+    await page.getByText('You are signed out').waitFor();
+    expect(await drafts(page)).toEqual([]);
+  });
+
   test('whoever follows a link while signed out comes to its page by the provider', async () => {
     const { id } = await declare('Linked to');
     const watched = await visit(`${origin()}/app/incidents/${id}?from=chat`);

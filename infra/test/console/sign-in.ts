@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Console, expectSound, NARROW, WIDE } from './harness.ts';
+import { eventually } from '@tocsin/testing';
+import { type Console, expectSound, NARROW, OWNER, WIDE } from './harness.ts';
 import { type Provider, withProvider } from './provider.ts';
 
 export function testSignIn(console: Console, provider: Provider): void {
-  const { open, visit, client, origin, addPerson } = console;
+  const { open, visit, client, origin, linkFor, addPerson } = console;
   test('an owner invites somebody, who signs in with the link once', async () => {
     const page = await open('/users');
     await page.getByRole('button', { name: 'Invite' }).click();
@@ -44,6 +45,39 @@ export function testSignIn(console: Console, provider: Provider): void {
       await page.getByRole('heading', { name: 'Services and teams' }).waitFor();
       await close();
     }
+  });
+
+  test('an address or a cookie with the token of a key signs nobody in', async () => {
+    const { token } = client();
+    const { page } = await visit(`${origin()}/app/sign-in#${token}`);
+    await page.getByText('You are signed out').waitFor();
+    expect(page.url()).toBe(`${origin()}/app/`);
+    await page.context().addCookies([{ name: 'tocsin-link', value: token, url: origin() }]);
+    await page.goto(`${origin()}/app/sign-in?by=provider`);
+    await page.getByText('You are not signed in').waitFor();
+    expect((await page.context().cookies()).map(({ name }) => name)).not.toContain('tocsin');
+  });
+
+  test('a saved view is shown to its user only, in a browser that several use', async () => {
+    const page = await open('/?view=all&days=90', { profile: {} });
+    const views = page.getByLabel('Saved views').locator('option');
+    await page.getByLabel('Saved views').selectOption('Save this view…');
+    await page.getByRole('dialog').getByLabel('Name').fill('Mine alone');
+    await page.keyboard.press('Enter');
+    await eventually(async () => (await views.allTextContents()).includes('Mine alone'));
+    const others = await page.context().newPage();
+    await others.goto(await linkFor(await addPerson('Dan')));
+    await others.getByRole('button', { name: 'Sign in as Dan' }).click();
+    await others.getByText('Dan', { exact: true }).waitFor();
+    await others.goto(`${origin()}/app/?view=all&days=90`);
+    const theirs = others.getByLabel('Saved views').locator('option');
+    await theirs.first().waitFor({ state: 'attached' });
+    expect(await theirs.allTextContents()).toEqual(['Views', 'Save this view…']);
+    await others.goto(await linkFor(OWNER));
+    await others.getByRole('button', { name: 'Sign in as Person 1' }).click();
+    await others.getByText('Person 1', { exact: true }).waitFor();
+    await others.goto(`${origin()}/app/`);
+    await eventually(async () => (await theirs.allTextContents()).includes('Mine alone'));
   });
 
   test('says that the session ends five minutes before, and ends it after 12 hours without the person', async () => {

@@ -15,6 +15,7 @@ import type {
 import { keepPreviousData, QueryClient, useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { ApiError, query, read, SIGNED_OUT, type Write, write } from './client.ts';
+import { forgetDrafts } from '../ui/drafts.ts';
 
 const MINUTE = 60_000;
 
@@ -112,6 +113,19 @@ export const useWrite = <Body>(...changes: readonly string[]) =>
   useMutation<Body, ApiError, Write>({
     mutationFn: write<Body>,
     onSuccess: async () => refresh(...changes),
+  });
+
+/** Ends a session. In the browser that its person signs out of, nothing stays that they have written. */
+export const useEndSession = () =>
+  useMutation<void, ApiError, { id: number; current: boolean }>({
+    mutationFn: async ({ id, current }) => {
+      await write({ path: `/settings/sessions/${id}/revoke` }).catch((error: unknown) => {
+        const hasEnded = current && error instanceof ApiError && error.status === 401;
+        if (!hasEnded) throw error;
+      });
+      if (current) forgetDrafts();
+    },
+    onSuccess: async () => refresh('/'),
   });
 
 /** Idempotency keys: the same for repetitions of one content, so that somebody who clicks often creates one resource. */

@@ -1,6 +1,6 @@
 import type { ApiKey, Session } from '@tocsin/sdk';
 import { useState } from 'react';
-import { useMe, useNameOf, useWrite } from '../api/hooks.ts';
+import { useEndSession, useMe, useNameOf, useWrite } from '../api/hooks.ts';
 import { EditDialog } from '../ui/edit-dialog.tsx';
 import { plural } from '../ui/format.ts';
 import { ResourceList } from '../ui/resource-list.tsx';
@@ -147,12 +147,17 @@ function NewKey({ onToken, onClose }: { onToken: (token: string) => void; onClos
 
 function Sessions() {
   const nameOf = useNameOf();
+  const end = useEndSession();
   return (
     <ResourceList<Session>
       title="Sessions"
       path={SESSIONS}
       property="sessions"
-      act={({ id }) => ['End', { path: `${SESSIONS}/${id}/revoke` }]}
+      actions={(session) => (
+        <Button kind="quiet" small onClick={() => end.mutate(session, { onError: sayError })}>
+          End
+        </Button>
+      )}
       columns={[
         ['Browser', ({ name, current }) => <Named name={name} about={current && 'This one'} />],
         ['Signed in', ({ user_id: id }) => nameOf(id)],

@@ -1,7 +1,7 @@
-import { useState } from 'react';
+import { useMemo, useState, useSyncExternalStore } from 'react';
+import { useMe } from '../api/hooks.ts';
 import { FormDialog } from '../ui/dialogs.tsx';
 import { Input, Select } from '../ui/fields.tsx';
-import { createStore } from '../ui/store.ts';
 import { say } from '../ui/toast.tsx';
 import { type ListSearch, readListSearch } from './incident-filters.ts';
 
@@ -10,14 +10,15 @@ interface SavedView {
   search: ListSearch;
 }
 
+/** Each user of a workspace has their own; other people may use the same browser. */
 const KEY = 'views';
 const MAX_VIEWS = 50;
 const MAX_NAME = 60;
 
 /** Anything may be stored in a browser: what is no view is left out. */
-function stored(): SavedView[] {
+function parse(text: string | null): SavedView[] {
   try {
-    const list: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
+    const list: unknown = JSON.parse(text ?? '[]');
     return (Array.isArray(list) ? (list as Partial<SavedView>[]) : []).flatMap(({ name, search }) =>
       typeof name === 'string' ? [{ name, search: readListSearch({ ...search }) }] : [],
     );
@@ -26,17 +27,27 @@ function stored(): SavedView[] {
   }
 }
 
-const views = createStore(stored());
-window.addEventListener('storage', ({ key }) => key === KEY && views.set(stored()));
+const subscribe = (listener: () => void) => {
+  window.addEventListener('storage', listener);
+  return () => window.removeEventListener('storage', listener);
+};
 
-function store(next: SavedView[]): void {
-  views.set(next);
-  localStorage.setItem(KEY, JSON.stringify(next));
+/** The views of the user, and a function that stores others instead. */
+function useViews() {
+  const { data } = useMe();
+  const key = `${KEY} ${data?.workspace.id ?? 0} ${data?.user.id ?? 0}`;
+  const text = useSyncExternalStore(subscribe, () => localStorage.getItem(key));
+  const store = (next: SavedView[]) => {
+    localStorage.setItem(key, JSON.stringify(next));
+    // Browsers tell the other tabs only.
+    window.dispatchEvent(new StorageEvent('storage', { key }));
+  };
+  return [useMemo(() => parse(text), [text]), store] as const;
 }
 
 /** The filters of the list by names, which this browser keeps. */
 export function SavedViews({ search, onChoose }: { search: ListSearch; onChoose: (search: ListSearch) => void }) {
-  const saved = views.useValue();
+  const [saved, store] = useViews();
   const [name, setName] = useState<string>();
   const current = saved.find((view) => JSON.stringify(view.search) === JSON.stringify(readListSearch({ ...search })));
   const choose = (value: string) => {

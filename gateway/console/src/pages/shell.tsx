@@ -1,7 +1,7 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { forgetPage, rememberPage, showUser } from '../api/client.ts';
-import { useAccess, useMe, useWrite } from '../api/hooks.ts';
+import { useAccess, useEndSession, useMe } from '../api/hooks.ts';
 import { startLive, useLive } from '../api/live.ts';
 import { Icon } from '../ui/icon.tsx';
 import { DraftOwner, useOnlyDraftsOf } from '../ui/drafts.ts';
@@ -175,7 +175,7 @@ function Foot({ onFind }: { onFind: () => void }) {
   const { data } = useMe();
   const { state: followed } = useLive();
   const state = online.useValue() ? followed : 'offline';
-  const signOut = useWrite('/');
+  const end = useEndSession();
   return (
     <div className={css.foot}>
       <span className={css.who}>
@@ -189,13 +189,8 @@ function Foot({ onFind }: { onFind: () => void }) {
         small
         icon="out"
         aria-label="Sign out"
-        busy={signOut.isPending}
-        onClick={() =>
-          signOut.mutate(
-            { path: `/settings/sessions/${data?.api_key.id ?? 0}/revoke` },
-            { onError: (error) => error.status !== 401 && sayError(error) },
-          )
-        }
+        busy={end.isPending}
+        onClick={() => end.mutate({ id: data?.api_key.id ?? 0, current: true }, { onError: sayError })}
       />
     </div>
   );

@@ -13,6 +13,9 @@ interface Kept {
   value: unknown;
 }
 
+/** When somebody signed out in this browser; milliseconds. */
+const LEFT_AT = 'drafts-left-at';
+
 const keptKeys = () => Object.keys(sessionStorage).filter((key) => key.startsWith(PREFIX));
 
 function read(key: string): Kept | undefined {
@@ -21,6 +24,20 @@ function read(key: string): Kept | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Removes what was written in this tab before somebody signed out, in this tab or another one. */
+function forgetLeft(): void {
+  const leftAt = Number(localStorage.getItem(LEFT_AT));
+  for (const key of keptKeys()) if ((read(key)?.at ?? 0) <= leftAt) sessionStorage.removeItem(key);
+}
+forgetLeft();
+window.addEventListener('storage', ({ key }) => key === LEFT_AT && forgetLeft());
+
+/** Removes all drafts of this browser: whoever signs out leaves nothing behind. */
+export function forgetDrafts(): void {
+  localStorage.setItem(LEFT_AT, String(Date.now()));
+  forgetLeft();
 }
 
 function forgetOldest(): boolean {
@@ -48,7 +65,7 @@ function keep(key: string, value: unknown): void {
 
 /**
  * What the user has written and not sent, by a name. It is kept in the tab, so that it survives a reload, other pages and
- * the end of the session. `undefined` is none, and forgets it.
+ * the end of the session, unless they sign out. `undefined` is none, and forgets it.
  */
 export function useDraft<Value>(name: string) {
   const key = `${PREFIX}${useContext(DraftOwner)} ${name}`;

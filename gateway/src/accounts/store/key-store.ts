@@ -198,10 +198,16 @@ export function keyStore(db: Knex) {
       return row?.count ?? 0;
     },
 
-    /** Ends the sessions of a user, all or except the newest, and returns them. */
-    revokeSessions: async (userId: number, { keep, now }: { keep: number; now: Instant }): Promise<ApiKey[]> => {
+    /**
+     * Ends the sessions of a user except the newest, and returns them.
+     * @param options.begunBy only those that a key began; null: only those that no key began
+     */
+    revokeSessions: async (
+      userId: number,
+      { begunBy, keep, now }: { begunBy?: number | null; keep: number; now: Instant },
+    ): Promise<ApiKey[]> => {
       const ended = db('api_keys as k')
-        .where({ 'k.user_id': userId })
+        .where({ 'k.user_id': userId, ...(begunBy !== undefined && { 'k.begun_by': begunBy }) })
         .whereRaw(IS_LIVE_SESSION, [now, idleSince(now)])
         .orderBy('k.id', 'desc')
         .offset(keep)

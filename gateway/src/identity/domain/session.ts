@@ -13,8 +13,8 @@ export const MAX_KEY_LIFETIME_OF_SESSION = 90 * 24 * HOUR;
 /** How long a session that has ended stays as a record, as entries of the audit log do. */
 export const SESSION_RECORD_TIME = 400 * 24 * HOUR;
 
-/** A sign-in beyond it ends the user's oldest session. */
-export const MAX_SESSIONS_PER_USER = 20;
+/** Of those of a user that people began, and of those that one key began. A sign-in beyond it ends the oldest of them. */
+export const MAX_SESSIONS_OF_ORIGIN = 20;
 
 /** Sessions that were used last before this time have ended. */
 export const idleSince = (now: Instant): Instant => addMilliseconds(now, -SESSION_IDLE_TIME);

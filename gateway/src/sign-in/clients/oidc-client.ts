@@ -277,8 +277,8 @@ async function readPerson(
     issuer: claims.iss,
     subject: claims.sub,
     email: textOf(email),
-    // Some providers send the text.
-    isVerified: String(verified) === 'true' || (trustsEmail && verified === undefined),
+    // The boolean (OpenID Connect Core, section 5.1); Amazon Cognito and Apple document the text, too.
+    isVerified: verified === true || verified === 'true' || (trustsEmail && verified === undefined),
     name: textOf(claims['name']) ?? textOf(info['name']),
     groups: groups === null ? [] : groupsOf({ ...info, ...claims }, groups.claim),
   };

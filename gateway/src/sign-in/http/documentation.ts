@@ -21,7 +21,7 @@ export const sessionOperations: Documentation<typeof sessionContracts> = {
   },
   createUserLoginLink: {
     description:
-      'Creates a link that signs the user in to the console once, within ten minutes; it replaces those that were not used. It needs a session, or a key with every scope that does not expire within a week.',
+      'Creates a link that signs the user in to the console once, within ten minutes; it replaces those that were not used. It needs a session, or a key with every scope and no expiry; a session that a key began counts as that key.',
     params: { id: 2 },
     reply: { login_link: { path: '/app/sign-in#tcl_8sQ2…', expires_at: '2026-11-24T10:25:00.000Z' } },
   },

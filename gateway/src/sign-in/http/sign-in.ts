@@ -2,6 +2,7 @@ import { sendJson } from '@tocsin/http';
 import { addMilliseconds, type Clock, type Keyring } from '@tocsin/runtime';
 import { z } from 'zod';
 import { browserCookie, browserName, LOGIN_LINK_LIFETIME, type SessionCookie } from '../../identity/domain/session.ts';
+import { isToken } from '../../identity/domain/token.ts';
 import { RefusedSignIn } from '../domain/sign-in-refusal.ts';
 import type { TokenSignIn } from '../login-links.ts';
 import type { OidcSignIn } from '../sign-in-by-oidc.ts';
@@ -52,6 +53,11 @@ export function signIn(options: {
   const { isSecure, cookie, keyring, signInByToken, oidc, onSession, clock } = options;
   const flowCookie = browserCookie({ name: 'tocsin-oidc', lifetime: FLOW_LIFETIME, isSecure });
   const linkCookie = browserCookie({ name: 'tocsin-link', lifetime: LOGIN_LINK_LIFETIME, isSecure });
+  /** The token in the cookie, if it is a link's: people type that of a key. */
+  const linkOf = (cookies: string | undefined) => {
+    const kept = linkCookie.read(cookies);
+    return kept !== undefined && isToken(kept, 'login_link') ? kept : undefined;
+  };
   const contextOf = (workspaceId: number) => `flow ${workspaceId}`;
   const redirectUri = (origin: string) => `${origin}${OIDC_CALLBACK_PATH}`;
 
@@ -75,7 +81,7 @@ export function signIn(options: {
       const { request, response, requestId, target } = context;
       checkSameOrigin(request, origin);
       const { authorization, cookie: cookies } = request.headers;
-      const given = authorization === undefined ? linkCookie.read(cookies) : bearerOf(authorization);
+      const given = authorization === undefined ? linkOf(cookies) : bearerOf(authorization);
       const isConfirmed = new URLSearchParams(target.search).get('replace') === 'true';
       const signedIn = isConfirmed ? undefined : await findUserId();
       const browser = browserOf(context);
