@@ -4,6 +4,7 @@ import {
   EVENTS,
   exchangeName,
   type EventType,
+  HEALTH_TYPE,
   type QueueDefinition,
   QUEUES,
   queueName,
@@ -28,11 +29,11 @@ const queuesOf = (app: AppName): QueueDefinition[] =>
 const exactly = (names: readonly string[]) =>
   names.length === 0 ? '^$' : `^(${names.map((name) => name.replaceAll('.', '\\.')).join('|')})$`;
 
-/** What an app may do: read its queues, publish its events, and return messages to its queues. It may declare nothing. */
+/** What an app may do: read its queues, publish its events, ask whether that works, and return messages to its queues. It may declare nothing. */
 function permissionsOf(app: AppName, namespace: string) {
   const queues = queuesOf(app);
   const exchanges = [
-    { exchange: exchangeName(namespace), routingKeys: publishedBy(app) as string[] },
+    { exchange: exchangeName(namespace), routingKeys: [HEALTH_TYPE, ...publishedBy(app)] as string[] },
     { exchange: requeueExchangeName(namespace), routingKeys: queues.map(({ name }) => name) },
   ].filter(({ routingKeys }) => routingKeys.length > 0);
   const who = { user: brokerUser(namespace, app), vhost: VHOST };

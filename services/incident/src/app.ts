@@ -7,6 +7,7 @@ import { openBase, openVersions, replicaPulls, runService, type ServiceOverrides
 import { sweepAlerts } from './alerts/store/alert-store.ts';
 import { owners as ownerClients } from './replicas/clients/owners.ts';
 import { slackChat } from './chat/clients/slack.ts';
+import { tableStatistics } from './shared/store/table-statistics.ts';
 import { sourceDocuments } from './source-imports/clients/source-documents.ts';
 import type { IncidentConfig } from './config.ts';
 import { attachmentUrls } from './timeline/http/attachment-urls.ts';
@@ -102,6 +103,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
     }),
     keptIncidents: keptIncidents(database),
     imports: new FairQueue<number>({ all: CONCURRENT_IMPORTS }),
+    statistics: tableStatistics(database, log),
     alertLeases: new FairQueue<string>({ holder: 1 }),
     wakeProvisioner: provisioner.wake,
     wakeRelay: commandHasEnded,

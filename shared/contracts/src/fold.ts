@@ -1,15 +1,17 @@
 /**
  * Folds a text for comparison without regard to case and form, by Unicode, in every script: texts that look the same and
- * are written in other code points (`é` as one or as two, `ﬁ`, full width) are the same. Twice, because the normal form of
- * some symbols is a capital letter. The result of a folded text is itself.
+ * are written in other code points (`é` as one or as two, `ﬁ`, full width, marks in another order) are the same. Twice,
+ * because the lower case of some letters has another upper case (`ẞ`). The result of a folded text is itself.
  */
-export const fold = (text: string) => (IS_ASCII.test(text) ? text.toLowerCase() : foldOnce(foldOnce(text)));
+export const fold = (text: string) =>
+  // The normal form comes first: a mark whose upper case is a letter (U+0345) can be put in order only before that.
+  IS_ASCII.test(text) ? text.toLowerCase() : foldOnce(foldOnce(text.normalize('NFKC')));
 
 const IS_ASCII = /^[\0-\x7f]*$/;
 
 /**
- * Upper case comes first, because variants of a letter share it (`ß` and `SS`, `ſ` and `S`); the final sigma becomes a
- * plain sigma.
+ * Upper case comes before lower case, because variants of a letter share it (`ß` and `SS`, `ſ` and `S`); the final sigma
+ * becomes a plain sigma.
  */
 const foldOnce = (text: string) => text.toUpperCase().toLowerCase().replaceAll('ς', 'σ').normalize('NFKC');
 

@@ -102,6 +102,8 @@ export {
   hasConsumer,
   type QueueDefinition,
   queueName,
+  HEALTH_TYPE,
+  healthQueueName,
   QUEUES,
   requeueExchangeName,
   shortQueueOf,
@@ -120,6 +122,7 @@ export {
 } from './limits.ts';
 export {
   boundedText,
+  composedText,
   EMAIL,
   externalIdText,
   isBlank,

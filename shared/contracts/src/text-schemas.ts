@@ -21,6 +21,17 @@ export const trimmedText = (max: number) =>
     .refine((text) => !isLongerThan(text.trim(), max), { error: atMost(max), abort: true })
     .meta({ maxLength: max, 'x-trimmed': true });
 
+/** NFC makes one character of at most so many. */
+const MAX_COMPOSED = 4;
+
+/** A text that is stored in NFC, and measured so. */
+export const composedText = (max: number) =>
+  z
+    .string()
+    .max(MAX_COMPOSED * max, { error: atMost(max), abort: true })
+    .refine((text) => !isLongerThan(text.normalize('NFC'), max), { error: atMost(max), abort: true })
+    .meta({ maxLength: max });
+
 /** An ID in another system: stored trimmed, and not blank. */
 export const externalIdText = () => nameText(200);
 

@@ -10,6 +10,11 @@ export const requeueExchangeName = (namespace: string) => `${namespace}.requeue`
 export const queueName = (namespace: string, queue: QueueDefinition) => `${namespace}.${queue.name}`;
 export const deadLetterQueueName = (namespace: string, queue: QueueDefinition) => `${queueName(namespace, queue)}.dead`;
 
+/** Takes the messages by which apps find out whether the broker stores messages. Nobody consumes it: it keeps the last one. */
+export const healthQueueName = (namespace: string) => `${namespace}.health`;
+/** The routing key of these messages. */
+export const HEALTH_TYPE = 'health';
+
 /**
  * A durable queue and the routing keys that are bound to it. During an upgrade a consumer of the previous release ignores
  * the types that it does not know.

@@ -66,7 +66,7 @@ export {
   idempotentlyWithClaim,
 } from './idempotency/idempotency.ts';
 export { type InternalClient, internalClient, UnexpectedStatus } from './calls/internal-client.ts';
-export { checkStorable, checkText, type DocumentLimits, parseJson } from './json/json.ts';
+export { checkStorable, checkText, type DocumentLimits, parseJson, UnstorableItem } from './json/json.ts';
 export { jsonEqual } from './json/json-equal.ts';
 export { type Deprecation, deprecationHeaders } from './contracts/deprecation.ts';
 export {

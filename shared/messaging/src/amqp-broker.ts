@@ -4,6 +4,7 @@ import {
   deadLetterQueueName,
   exchangeName,
   hasConsumer,
+  HEALTH_TYPE,
   type QueueDefinition,
   queueName,
   requeueExchangeName,
@@ -43,7 +44,9 @@ const SET_UP_TIMEOUT = 10_000;
 const CLOSE_TIMEOUT = 3_000;
 /** Milliseconds before a closed channel, a queue or a blocked message is tried again. */
 const REOPEN_DELAY = 1_000;
-/** Milliseconds before each attempt to reconnect; the last value repeats. */
+/** Milliseconds for which a confirm proves that the broker stores messages. */
+const CONFIRM_LASTS = 5_000;
+/** Milliseconds before each attempt to reconnect, or to publish again what was not confirmed; the last value repeats. */
 const RECONNECT_DELAYS = [100, 200, 500, 1_000, 2_000, 5_000];
 
 interface Session {
@@ -54,6 +57,11 @@ interface Session {
   publisher: Publisher;
   /** Whether a resource alarm blocks publishing. */
   blocked: boolean;
+  /** The moment of the last confirm, and of the earliest next attempt after publishing failed; by `performance.now()`. */
+  confirmedAt: number;
+  publishFrom: number;
+  /** Attempts to publish in a row of which nothing was confirmed. */
+  failedPublishes: number;
   /** Asks for the lengths of queues; opened when it is needed. */
   asking: Promise<Channel> | undefined;
 }
@@ -73,6 +81,19 @@ interface Consumer {
   channel: Channel | undefined;
   tag: string | undefined;
   inFlight: Set<Promise<void>>;
+}
+
+const delayAfter = (failures: number) => RECONNECT_DELAYS[Math.min(failures, RECONNECT_DELAYS.length - 1)] ?? 0;
+
+/** After an attempt of which nothing was confirmed, nothing is published for a while: each time longer. */
+function recordOutcomes(session: Session, outcomes: readonly PublishOutcome[]): void {
+  if (outcomes.includes('confirmed')) {
+    session.confirmedAt = performance.now();
+    session.publishFrom = session.failedPublishes = 0;
+  } else if (outcomes.length > 0 && outcomes.every((outcome) => outcome === 'failed')) {
+    session.publishFrom = performance.now() + delayAfter(session.failedPublishes);
+    session.failedPublishes += 1;
+  }
 }
 
 /** A broker on RabbitMQ 3.10 or later. Connects in the background, and again whenever the connection is lost. */
@@ -109,7 +130,25 @@ export class AmqpBroker implements Broker {
   }
 
   get connected(): boolean {
-    return this.#session?.blocked === false;
+    const session = this.#session;
+    return session?.blocked === false && session.publishFrom <= performance.now();
+  }
+
+  /** A connection is no proof: without a majority of its nodes, a cluster accepts messages and confirms none. */
+  async confirms(): Promise<boolean> {
+    const session = this.#session;
+    if (session === undefined || session.blocked) return false;
+    if (performance.now() - session.confirmedAt < CONFIRM_LASTS) return true;
+    const outcome = await session.publisher.publish({
+      exchange: exchangeName(this.#namespace),
+      routingKey: HEALTH_TYPE,
+      messageId: HEALTH_TYPE,
+      deduplicationKey: HEALTH_TYPE,
+      content: Buffer.alloc(0),
+    });
+    if (outcome === 'unroutable') this.#redeclareQueues(session);
+    recordOutcomes(session, [outcome]);
+    return outcome === 'confirmed';
   }
 
   async publish(messages: readonly OutgoingMessage[]): Promise<PublishOutcome[]> {
@@ -119,6 +158,7 @@ export class AmqpBroker implements Broker {
     if (messages.some(({ type }, index) => outcomes[index] === 'unroutable' && hasConsumer(type))) {
       this.#redeclareQueues(session);
     }
+    recordOutcomes(session, outcomes);
     return outcomes;
   }
 
@@ -263,7 +303,17 @@ export class AmqpBroker implements Broker {
         throw new Error('the connection was lost during set-up');
       }
       const publisher = confirmPublisher(channel, this.#confirmTimeout);
-      const session: Session = { consuming, publishing, channel, publisher, blocked: false, asking: undefined };
+      const session: Session = {
+        consuming,
+        publishing,
+        channel,
+        publisher,
+        blocked: false,
+        confirmedAt: -Infinity,
+        publishFrom: 0,
+        failedPublishes: 0,
+        asking: undefined,
+      };
       publishing.on('blocked', (reason: string) => {
         session.blocked = true;
         this.#log.warn({ reason }, 'the broker blocks publishing: it is short of memory or disk space');
@@ -297,7 +347,7 @@ export class AmqpBroker implements Broker {
 
   #scheduleRetry(error: unknown): void {
     if (this.#closed) return;
-    const delay = RECONNECT_DELAYS[Math.min(this.#failedAttempts, RECONNECT_DELAYS.length - 1)];
+    const delay = delayAfter(this.#failedAttempts);
     // Once per outage.
     const isFirst = this.#failedAttempts === 0;
     const refused = connectionRefusal(error);

@@ -1,6 +1,8 @@
 import {
   deadLetterQueueName,
   exchangeName,
+  HEALTH_TYPE,
+  healthQueueName,
   type QueueDefinition,
   QUEUES,
   queueName,
@@ -27,34 +29,41 @@ export interface BrokerTopology {
 export function brokerTopology(namespace: string): BrokerTopology {
   const [events, requeue] = [exchangeName(namespace), requeueExchangeName(namespace)];
   const definitions = Object.values<QueueDefinition>(QUEUES);
+  const health = healthQueueName(namespace);
   return {
     exchanges: [events, requeue],
-    queues: definitions.flatMap((queue) => {
-      const deadLetters = deadLetterQueueName(namespace, queue);
-      return [
-        { name: deadLetters, arguments: { 'x-queue-type': 'quorum' } },
-        {
-          name: queueName(namespace, queue),
-          arguments: {
-            'x-queue-type': 'quorum',
-            // RabbitMQ counts the deliveries after the first.
-            'x-delivery-limit': DELIVERY_LIMIT - 1,
-            'x-dead-letter-exchange': '',
-            'x-dead-letter-routing-key': deadLetters,
-            'x-dead-letter-strategy': 'at-least-once',
-            'x-overflow': 'reject-publish',
-            ...(queue.singleActiveConsumer === true && { 'x-single-active-consumer': true }),
+    queues: [
+      { name: health, arguments: { 'x-queue-type': 'quorum', 'x-max-length': 1 } },
+      ...definitions.flatMap((queue) => {
+        const deadLetters = deadLetterQueueName(namespace, queue);
+        return [
+          { name: deadLetters, arguments: { 'x-queue-type': 'quorum' } },
+          {
+            name: queueName(namespace, queue),
+            arguments: {
+              'x-queue-type': 'quorum',
+              // RabbitMQ counts the deliveries after the first.
+              'x-delivery-limit': DELIVERY_LIMIT - 1,
+              'x-dead-letter-exchange': '',
+              'x-dead-letter-routing-key': deadLetters,
+              'x-dead-letter-strategy': 'at-least-once',
+              'x-overflow': 'reject-publish',
+              ...(queue.singleActiveConsumer === true && { 'x-single-active-consumer': true }),
+            },
           },
-        },
-      ];
-    }),
-    bindings: definitions.flatMap((queue) => {
-      const name = queueName(namespace, queue);
-      return [
-        ...queue.bindings.map((type) => ({ exchange: events, queue: name, routingKey: type })),
-        { exchange: requeue, queue: name, routingKey: queue.name },
-      ];
-    }),
+        ];
+      }),
+    ],
+    bindings: [
+      { exchange: events, queue: health, routingKey: HEALTH_TYPE },
+      ...definitions.flatMap((queue) => {
+        const name = queueName(namespace, queue);
+        return [
+          ...queue.bindings.map((type) => ({ exchange: events, queue: name, routingKey: type })),
+          { exchange: requeue, queue: name, routingKey: queue.name },
+        ];
+      }),
+    ],
   };
 }
 

@@ -72,8 +72,10 @@ export interface SubscribeOptions {
 
 /** The message broker: RabbitMQ, or the in-process one of the embedded mode. */
 export interface Broker {
-  /** Whether it accepts messages now. */
+  /** Whether a message may be published now. */
   readonly connected: boolean;
+  /** Whether it stores messages now; default: as `connected`. */
+  confirms?(): Promise<boolean>;
   /** The most messages that should be published together; default: as many as the publisher likes. */
   readonly batchSize?: number;
   /** Whether a requeued message stays where it was in its queue; default: it goes to the end. */

@@ -133,6 +133,40 @@ describeWithOwnRabbitMq('during a long outage', () => {
     await eventually(async () => (await ready(deadLetterQueueName(namespace, QUEUE))) === 1);
   });
 
+  /** Stops the leaders of all quorum queues, or continues them: like a cluster without a majority of its nodes. */
+  const suspendQueues = async (suspend: boolean) => {
+    const call = suspend ? 'suspend' : 'resume';
+    await rabbitMq.control(
+      'eval',
+      `[sys:${call}(element(1, amqqueue:get_pid(Q))) || Q <- rabbit_amqqueue:list(), amqqueue:get_type(Q) =:= rabbit_quorum_queue].`,
+    );
+  };
+
+  test('of a majority of the broker’s nodes, it is reported, and few attempts are made to publish', async () => {
+    const metrics = createMetrics('test');
+    expect(await broker.confirms()).toBe(true);
+    await suspendQueues(true);
+    stopping.push(async () => suspendQueues(false));
+    const many = Array.from({ length: 1_500 }, (_, index) => index + 1);
+    await database.knex.transaction(async (trx) => outbox(trx).add(...many.map(impactUpdated)));
+    const relay = startRelay({ database: database.knex, broker, log: silent, metrics });
+    stopping.push(relay.stop);
+    await eventually(async () => !(await broker.confirms()), { what: 'a broker that confirms nothing' });
+    const failed = async () => {
+      const [, count = '0'] = /outcome="failed"[^}]*\} (\d+)/.exec(await metrics.metrics()) ?? [];
+      return Number(count);
+    };
+    await eventually(async () => (await failed()) > 2 * many.length, { what: 'attempts that fail' });
+    const [before, start] = [await failed(), performance.now()];
+    await eventually(async () => (await failed()) > before + 1_000, { what: 'further attempts' });
+    const perSecond = ((await failed()) - before) / ((performance.now() - start) / 1_000);
+    expect(perSecond).toBeLessThan(300);
+
+    await suspendQueues(false);
+    await eventually(async () => broker.confirms(), { what: 'a broker that confirms again' });
+    await eventually(async () => (await database.waiting()) === 0, { what: 'an empty outbox' });
+  });
+
   test('by the broker’s memory alarm, every event is sent once, after the alarm', async () => {
     const relay = startRelay({ database: database.knex, broker, log: silent, metrics: createMetrics('test') });
     stopping.push(relay.stop);

@@ -10,9 +10,16 @@ export interface DatabaseReadiness extends ReadinessCheck {
 const STATEMENT_TIMEOUT = 1_000;
 
 /**
+ * Writes no row, and needs no transaction ID. A server that is a standby, or read-only, refuses it all the same: then the
+ * connection is replaced, because the address may lead to another server by now.
+ */
+const READ_AND_WRITE =
+  'insert into migrations (name) select name from (select name from migrations limit 1) as first where name is null';
+
+/**
  * Checks a database on a connection of its own, so that requests which use the whole pool do not make the app unready.
- * It reads a table of the schema as a request does: with the settings and the search path of every other session, and the
- * privileges of its role. Concurrent checks share one statement.
+ * It reads a table of the schema and may write there, as requests do: with the settings and the search path of every other
+ * session, and the privileges of its role. Concurrent checks share one statement.
  */
 export function databaseReadiness(options: Pick<DatabaseOptions, 'url' | 'schema' | 'application'>): DatabaseReadiness {
   const deadlines = { statement: STATEMENT_TIMEOUT, statementMargin: 200, connect: 1_500 };
@@ -23,7 +30,7 @@ export function databaseReadiness(options: Pick<DatabaseOptions, 'url' | 'schema
     required: true,
     check: async () =>
       (running ??= database
-        .raw('select 1 from migrations limit 1')
+        .raw(READ_AND_WRITE)
         .then(() => true)
         .finally(() => (running = undefined))),
     close: async () => database.destroy(),

@@ -115,7 +115,20 @@ test('a database that cannot be reached is no reason to end', async () => {
 test('readiness reads a table of the schema', async () => {
   const readiness = databaseReadiness({ url, schema: 'ready', application: 'test-health' });
   expect(await errorOf(readiness.check())).toMatchObject({ code: '42P01' });
-  await administrator.query('create schema ready; create table ready.migrations (id int)');
+  await administrator.query('create schema ready; create table ready.migrations (name text)');
+  await administrator.query("insert into ready.migrations values ('first')");
+  expect(await readiness.check()).toBe(true);
+  expect((await administrator.query('select name from ready.migrations')).rows).toEqual([{ name: 'first' }]);
+  await readiness.close();
+});
+
+test('a server that cannot be written to is not ready, until the address leads to one that can', async () => {
+  await administrator.query('create schema written; create table written.migrations (name text)');
+  const readiness = databaseReadiness({ url, schema: 'written', application: 'test-health' });
+  // Like a standby, it refuses each write.
+  await withSettings({ default_transaction_read_only: 'on' }, async () =>
+    expect(await errorOf(readiness.check())).toMatchObject({ code: '25006' }),
+  );
   expect(await readiness.check()).toBe(true);
   await readiness.close();
 });

@@ -8,7 +8,7 @@ const CHECK_TIMEOUT = 1_500;
 export function observeDependencies(checks: readonly ReadinessCheck[], metrics: Metrics): void {
   new Gauge({
     name: 'tocsin_dependency_up',
-    help: 'Whether this process reaches its database, broker or Redis',
+    help: 'Whether the database, broker or Redis of this process takes what it writes',
     labelNames: ['dependency'],
     registers: [metrics],
     async collect() {

@@ -82,6 +82,11 @@ export function openBase(options: {
   observeDatabase(database, metrics);
   const databaseCheck = databaseReadiness({ ...ownDatabase, application: `tocsin-${name}-health` });
   const broker = overrides.broker ?? new AmqpBroker({ url: config.amqpUrl, namespace: config.namespace, log });
+  const brokerCheck: ReadinessCheck = {
+    name: 'broker',
+    required: false,
+    check: async () => broker.confirms?.() ?? broker.connected,
+  };
   return {
     log,
     build,
@@ -90,7 +95,7 @@ export function openBase(options: {
     database,
     broker,
     databaseReadiness: databaseCheck,
-    readinessChecks: [databaseCheck, { name: 'broker', required: false, check: async () => broker.connected }],
+    readinessChecks: [databaseCheck, brokerCheck],
     address: config.http,
     drainTime: config.drainTime,
     limits: config.serviceLimits ?? CONTRACT_LIMITS,

@@ -1,5 +1,12 @@
 import type { Socket } from 'node:net';
-import { deadLetterQueueName, exchangeName, QUEUES, queueName, requeueExchangeName } from '@tocsin/contracts';
+import {
+  deadLetterQueueName,
+  exchangeName,
+  healthQueueName,
+  QUEUES,
+  queueName,
+  requeueExchangeName,
+} from '@tocsin/contracts';
 import { type ChannelModel, connect } from 'amqplib';
 
 /** Milliseconds. On a busy broker a deletion can hang for minutes; a new attempt is faster. */
@@ -30,6 +37,7 @@ async function attemptRemoval(url: string, namespace: string): Promise<void> {
       await channel.deleteQueue(queueName(namespace, queue));
       await channel.deleteQueue(deadLetterQueueName(namespace, queue));
     }
+    await channel.deleteQueue(healthQueueName(namespace));
     for (const name of [exchangeName(namespace), requeueExchangeName(namespace)]) await channel.deleteExchange(name);
     await model.close();
   } finally {

@@ -14,6 +14,8 @@ export interface TcpProxy {
    * another address after its host has vanished.
    */
   strand(): void;
+  /** New connections lead to another server, those that exist stay: like a name behind which servers are exchanged. */
+  lead(serverUrl: string): void;
   /** Stalls after the server has sent this many more bytes; resolves then. */
   stallAfter(bytes: number): Promise<void>;
   restore(): void;
@@ -22,7 +24,7 @@ export interface TcpProxy {
 
 /** @param onSent called with all that clients send */
 export async function tcpProxy(serverUrl: string, onSent?: (bytes: Buffer) => void): Promise<TcpProxy> {
-  const target = new URL(serverUrl);
+  let target = new URL(serverUrl);
   const pairs = new Set<[net.Socket, net.Socket]>();
   const stranded = new WeakSet<[net.Socket, net.Socket]>();
   let state: 'open' | 'cut' | 'stalled' = 'open';
@@ -77,6 +79,9 @@ export async function tcpProxy(serverUrl: string, onSent?: (bytes: Buffer) => vo
         for (const socket of pair) socket.pause();
         stranded.add(pair);
       }
+    },
+    lead: (otherUrl) => {
+      target = new URL(otherUrl);
     },
     stallAfter: async (bytes) => {
       const { promise, resolve } = Promise.withResolvers<void>();

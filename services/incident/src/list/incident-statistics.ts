@@ -2,8 +2,7 @@ import { invalidRequest } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import { knownTimeZone } from '../shared/domain/time-zone.ts';
 import { type Bucket, bucketStarts } from './domain/statistics-span.ts';
-import type { RetryDependencies } from '../incidents/run-command.ts';
-import { type QueryRequest, resolveQuery } from './resolve-query.ts';
+import { type QueryDependencies, type QueryRequest, resolveQuery } from './resolve-query.ts';
 import { isComparable } from './store/matching.ts';
 import { prefilterByRevenue, prefilterByText } from './store/prefilter.ts';
 import { type BucketCount, countByBucket, type DurationRow, readDurations } from './store/statistics.ts';
@@ -21,7 +20,7 @@ export interface IncidentStatistics {
  * @throws DomainError `invalid_request` or `unknown_field` naming the parameter
  */
 export async function incidentStatistics(
-  dependencies: RetryDependencies,
+  dependencies: QueryDependencies,
   request: Omit<QueryRequest, 'archived'> & { bucket: Bucket },
 ): Promise<IncidentStatistics> {
   const { database } = dependencies;

@@ -2,6 +2,8 @@ import { buildPage, type Cursors, type Json, type Page, type CursorScope } from 
 import type { Knex } from '@tocsin/postgres';
 import { type Listed, readWhole } from '@tocsin/resources';
 import { type MrrProjection, mrrProjection } from '../configuration/domain/exchange-rates.ts';
+import { legacyFilters } from './domain/list-filters.ts';
+import { listSort } from './domain/list-sort.ts';
 import { type StatusCounts, statusCounts } from './domain/list-statuses.ts';
 import type { IncidentVersion } from '../incidents/store/incident-row.ts';
 import { incidentStore, type VersionedIncident } from '../incidents/store/incident-store.ts';
@@ -10,8 +12,8 @@ import { readCounts } from './store/read-counts.ts';
 import { type ListedPage, type PositionedIncident, readPage } from './store/read-page.ts';
 import { sortSegments } from './store/sort-segments.ts';
 import { mrrCurrencies } from '../incidents/store/impact-store.ts';
-import type { RetryDependencies } from '../incidents/run-command.ts';
-import { type QueryRequest, resolveQuery } from './resolve-query.ts';
+import { readLegacyCursor } from '../shared/domain/legacy-cursor.ts';
+import { type QueryDependencies, type QueryRequest, resolveQuery } from './resolve-query.ts';
 import type { IncidentQuery } from './store/query.ts';
 import type { KeysetPosition, SortSegment } from './store/segments.ts';
 
@@ -45,7 +47,7 @@ export interface IncidentList<Wire> {
  * @throws DomainError `invalid_request` or `unknown_field` naming the parameter
  */
 export async function listIncidents<Rendered extends IncidentVersion, Wire>(
-  dependencies: RetryDependencies & { cursors: Cursors; findRendered: FindRendered<Rendered> },
+  dependencies: QueryDependencies & { cursors: Cursors; findRendered: FindRendered<Rendered> },
   request: ListRequest<Rendered, Wire>,
 ): Promise<IncidentList<Wire>> {
   const { database } = dependencies;
@@ -116,14 +118,18 @@ async function readRows<Rendered extends IncidentVersion>(
 
 /**
  * The cursors of one list (contract: Lists and cursors). They are bound to the list's workspace, path, filters and
- * sort, and hold the name of a sort segment and a position in it.
+ * sort, and hold the name of a sort segment and a position in it. Legacy cursors are taken, too.
  */
 function listCursors(cursors: Cursors, query: IncidentQuery, path: string) {
-  const { workspaceId, filters, custom, sort } = query;
-  const scope: CursorScope = { workspaceId, path, filters: { filters, custom, sort } };
+  const { workspaceId, archived, filters, custom, sort } = query;
+  const selection = { filters, custom, sort };
+  const scope: CursorScope = { workspaceId, path, filters: selection };
+  const compatible = { archived: false, filters: legacyFilters(filters), custom: [], sort: listSort({}) };
   return {
     /** @throws DomainError `invalid_request` for a cursor that does not lead into these segments of this list */
     decode(cursor: string, segments: readonly SortSegment[]): KeysetPosition {
+      const legacy = readLegacyCursor(cursor, { selection: { ...selection, archived }, compatible });
+      if (legacy !== undefined) return { segment: 'created_at', keys: [legacy.at], tie: legacy.id };
       const { segment, position } = cursors.decode(
         cursor,
         scope,

@@ -28,11 +28,13 @@ import { replicaStore } from '../replicas/store/replica-store.ts';
 import type { FollowUp } from '../follow-ups/domain/follow-up.ts';
 import type { TimelineEvent } from '../timeline/domain/timeline-event.ts';
 import { timelineGroupStore } from '../timeline/store/timeline-group-store.ts';
+import type { TableStatistics } from '../shared/store/table-statistics.ts';
 import { checkValue } from '../values/domain/values.ts';
 
 export interface ImportDependencies extends CommandDependencies {
   /** By the ID of their workspace. */
   imports: FairQueue<number>;
+  statistics: TableStatistics;
   owners: Pick<Owners, 'findPeople'>;
 }
 
@@ -68,7 +70,11 @@ export async function importIncidents(
       },
       transaction: async (trx, { prepared, storage }) => writeItems(trx, { ...prepared, caller: command, storage }),
     });
-  return throttleByWorkspace(workspace.id, async () => dependencies.imports.run(workspace.id, run));
+  const results = await throttleByWorkspace(workspace.id, async () => dependencies.imports.run(workspace.id, run));
+  dependencies.statistics.imported(
+    results.filter(({ outcome }) => outcome === 'created' || outcome === 'updated').length,
+  );
+  return results;
 }
 
 /** Returns the IDs of the users with the addresses that items name, by lower case address. */

@@ -63,7 +63,16 @@ const changes = fc.oneof(
       { requiredKeys: [] },
     ),
   },
-  fc.constantFrom<object>({ unknown: 1 }, { title: 7 }, { regions: ['x'.repeat(65)] }, { duration_seconds: 1 }),
+  fc.constantFrom<object>(
+    { title: 'a\0b' },
+    { regions: ['eu', '\ud800'] },
+    { affected_customers: 2 ** 60 },
+    { 'x\0': 1 },
+    { unknown: 1 },
+    { title: 7 },
+    { regions: ['x'.repeat(65)] },
+    { duration_seconds: 1 },
+  ),
 );
 /** Of which incident, and based on which revision: of now, of before, or none. */
 const place = fc.record({
@@ -144,6 +153,44 @@ describe('a request', () => {
     ['something else', { items: [{ id: 1, verb: 'close' }], more: 1 }, 'more'],
   ])('with %s is refused as a whole', async (_, body, field) => {
     expect(await client.post(BULK, body)).toMatchObject({ status: 400, body: { field } });
+  });
+
+  test('refuses items by themselves that cannot be stored', async () => {
+    const ids = await declared(client, 8);
+    const nested = '['.repeat(200) + ']'.repeat(200);
+    const changed = [
+      '{"title":"kept"}',
+      '{"title":"a\\u0000b"}',
+      '{"impact_summary":"\\ud800"}',
+      '{"affected_customers":1e300}',
+      `{"regions":["eu",${nested}]}`,
+      '{"title":"a","title":"b"}',
+      '{"affected_customers":9007199254740993}',
+    ];
+    const items = changed.map((text, index) => `{"id":${ids[index]},"revision":1,"changes":${text}}`);
+    const last = `{"id":${ids[7]},"verb":"close"}`;
+    const twice = `{"id":${ids[0]},"revision":2,"changes":{"title":"x"},"changes":{"title":"y"}}`;
+    const answer = await client.post(BULK, `{"items":[${[...items, '"\\u0000"', twice, last].join()}]}`);
+    const fields = ['title', 'impact_summary', 'affected_customers', expect.stringMatching(/^regions\.1(?:\.0)*$/)];
+    expect(resultsOf(answer).map(({ status, error }) => [status, error])).toMatchObject([
+      [200, undefined],
+      ...[...fields, 'title', 'affected_customers'].map((field) => [400, { code: 'invalid_request', field }]),
+      [400, { code: 'invalid_request' }],
+      [400, { code: 'invalid_request', field: 'changes' }],
+      [200, undefined],
+    ]);
+    const titles = await Promise.all(
+      ids.map(async (id) => (await client.get(`${INCIDENTS}/${id}`)).body.incident.title),
+    );
+    expect(titles).toEqual(['kept', ...ids.slice(1).map((_, index) => `Incident ${index + 1}`)]);
+  });
+
+  test.each([
+    ['a broken item', '{"items":[{"id":1,"verb":"close"},{"id":2,]}', 'invalid_json', undefined],
+    ['U+0000 outside of items', '{"items":[{"id":1,"verb":"close"}],"more":"\\u0000"}', 'invalid_request', 'more'],
+    ['items twice', '{"items":[{"id":1,"verb":"close"}],"items":[{"id":1}]}', 'invalid_request', 'items'],
+  ])('with %s is refused as a whole', async (_, text, code, field) => {
+    expect(await client.post(BULK, text)).toMatchObject(refusal(400, code, field === undefined ? {} : { field }));
   });
 
   test('refuses items by themselves that are none', async () => {

@@ -109,3 +109,30 @@ test('each property of a timeline event that is changed alone comes back, in its
     if (!isDeprecated) expect([name, data.timeline_event[name]]).toEqual([name, value]);
   }
 });
+
+test('the service is measured as it is stored, and what is stored can be written again', async () => {
+  const client = service.as({ workspace: { id: 3 } });
+  const { results } = transferOf(client);
+  const cases = [
+    { given: `${'e\u0301'.repeat(64)}a`, stored: `${'é'.repeat(64)}a` },
+    { given: '\u03b1\u0313\u0301\u0345'.repeat(128), stored: '\u1f84'.repeat(128) },
+    { given: '😀'.repeat(128), stored: '😀'.repeat(128) },
+    // NFC makes two characters of it.
+    { given: '\u0958'.repeat(64), stored: '\u0915\u093c'.repeat(64) },
+    { given: '\u0958'.repeat(65), stored: undefined },
+    { given: 'x'.repeat(129), stored: undefined },
+  ];
+  for (const [index, { given, stored }] of cases.entries()) {
+    const { status, body } = await client.post('/api/v1/incidents', { title: 'x', service: given });
+    const [imported] = await results(anItem(`nfc-${index}`, { service: given }));
+    if (stored === undefined) {
+      expect([status, body.field]).toEqual([400, 'service']);
+      expect(imported).toMatchObject({ outcome: 'refused', field: 'service' });
+      continue;
+    }
+    expect([status, body.incident?.service, imported.outcome]).toEqual([201, stored, 'created']);
+    const path = `/api/v1/incidents/${body.incident.id}`;
+    const again = await client.patch(path, { service: stored }, { 'If-Service-Resource-Version': '1' });
+    expect([again.status, again.body.incident.revision]).toEqual([200, 1]);
+  }
+});

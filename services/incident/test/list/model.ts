@@ -163,7 +163,7 @@ function meetsCustom(values: Readonly<Record<string, unknown>>, { slug, operator
   if (own === undefined) return operator === 'is_not' || operator === 'excludes';
   const list = [value].flat();
   if (type === 'multi_select') {
-    const has = (option: unknown) => (own as unknown[]).includes(option);
+    const has = (option: unknown) => (own as string[]).some((one) => fold(one) === fold(option as string));
     if (operator === 'includes_all') return list.every(has);
     return operator === 'excludes' ? !list.some(has) : list.some(has);
   }

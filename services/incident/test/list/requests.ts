@@ -39,7 +39,7 @@ const moments = pick(
 const amounts = pick(0, 9.99, 10, 250, 11);
 const currencies = pick('EUR', 'USD', 'JPY', 'CHF');
 const options = pick('production', 'Staging', 'dev', 'qa', 'Beta', 'PRODUCTION', 'none', '');
-const places = pick(...PLACES, 'none');
+const places = pick(...PLACES, 'none', 'WEST', 'su\u0308d');
 
 const filter = (
   slug: FieldSlug,

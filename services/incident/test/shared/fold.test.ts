@@ -1,5 +1,6 @@
 import { fold } from '@tocsin/contracts';
 import { expect, test } from '@jest/globals';
+import fc from '@tocsin/testing/fuzz';
 
 test.each([
   ['ÄRGER', 'ärger'],
@@ -35,4 +36,28 @@ test('a character is the same in every form and case, and folded texts stay as t
 
 test('what is part of a text is part of it folded, also at the end of a word', () => {
   expect(fold('ΟΔΟΣΗΜΟ')).toContain(fold('ΟΔΟΣ'));
+});
+
+/** Characters that have marks, that are marks, or that change with case or form. */
+const CHANGING = Array.from({ length: 0x110000 }, (_, point) => point)
+  .filter((point) => point < 0xd800 || point > 0xdfff)
+  .map((point) => String.fromCodePoint(point))
+  .filter(
+    (text) => /\p{M}/u.test(text) || text.toLowerCase() !== text.toUpperCase() || text.normalize('NFKD') !== text,
+  );
+const character = fc.oneof(fc.constantFrom(...CHANGING), fc.constantFrom('\u0345', '\u0301', 'Ι', 'ς', 'İ', 'a'));
+const characters = fc.array(character, { maxLength: 6 }).map((list) => list.join(''));
+
+test('texts of any characters are the same in every canonical form, and folded texts stay as they are', () => {
+  fc.assert(
+    fc.property(characters, (text) => {
+      const folded = fold(text);
+      expect([text.normalize('NFC'), text.normalize('NFD'), folded].map(fold)).toEqual([folded, folded, folded]);
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+test('the order of marks makes no difference', () => {
+  expect(fold('α\u0345\u0301')).toBe(fold('α\u0301\u0345'));
 });

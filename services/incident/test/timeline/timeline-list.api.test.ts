@@ -58,4 +58,45 @@ describe('cursors', () => {
     expect(await one.list(`tag=a&tag=b&cursor=${cursor}A`)).toEqual(invalid('cursor'));
     expect(await one.list('cursor=nonsense')).toEqual(invalid('cursor'));
   });
+
+  test('of the legacy form are accepted with ascending order, time bounds and suggestions only', async () => {
+    const { list } = await withEvents(...events);
+    const other = await withEvents();
+    const { body } = await list();
+    const [, second] = body.events;
+    const legacy = (text: string) => Buffer.from(text).toString('base64url');
+    const bodies = async (query: string) =>
+      (await list(query)).body.events.map((event: { body: string }) => event.body);
+    const cursor = legacy(`${second.started_at}|${second.id}`);
+    expect(await bodies(`cursor=${cursor}`)).toEqual(['2', '3', '4']);
+    expect(await bodies(`cursor=${legacy(`2026-11-20T02:00:00+00:00|1`)}&order=asc`)).toEqual(['2', '3', '4']);
+    expect(await bodies(`started_to=${at(4)}&suggestions=include&cursor=${cursor}`)).toEqual(['2', '3']);
+    expect(await bodies(`started_from=${at(4)}&cursor=${cursor}`)).toEqual(['4']);
+    expect((await other.list(`cursor=${cursor}`)).body.events).toEqual([]);
+    const { body: page } = await list(`limit=1&cursor=${cursor}`);
+    expect(await bodies(`cursor=${page.next_cursor}`)).toEqual(['3', '4']);
+    for (const more of [
+      'order=desc',
+      'tag=a',
+      'q=1',
+      'key_only=true',
+      'group=1',
+      'group=ungrouped',
+      'suggestions=exclude',
+      'suggestions=only',
+      'type_or_source=note',
+    ]) {
+      expect(await list(`${more}&cursor=${cursor}`)).toEqual(invalid('cursor'));
+    }
+    for (const text of [
+      'yesterday|1',
+      `${at(1)}|0`,
+      `${at(1)}|x`,
+      `${at(1)}|9007199254740993`,
+      at(1),
+      `${at(1)}|1|2`,
+    ]) {
+      expect(await list(`cursor=${legacy(text)}`)).toEqual(invalid('cursor'));
+    }
+  });
 });

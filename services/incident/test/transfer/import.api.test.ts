@@ -466,6 +466,9 @@ describe('what is refused', () => {
       { timeline: [anEvent('1', { ended_at: '2020-01-01T00:00:00Z' })] },
       'timeline.0.ended_at',
     ],
+    ['a title with U+0000', { title: 'a\0b' }, 'title'],
+    ['an event with half a character', { timeline: [anEvent('1', { body: '\ud800' })] }, 'timeline.0.body'],
+    ['a value beyond 2^53', { values: { count: 2 ** 60 } }, 'values.count'],
     ['a blank event', { timeline: [anEvent('1', { body: '' })] }, 'timeline.0.body'],
   ];
 

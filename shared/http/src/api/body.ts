@@ -42,7 +42,12 @@ const LARGE_BODY = 65_536;
  */
 export async function readJsonBody(
   request: IncomingMessage,
-  options: { optional: boolean; maxBytes: number; document?: DocumentLimits | undefined; workspaceId?: number },
+  options: {
+    optional: boolean;
+    maxBytes: number;
+    document?: Partial<DocumentLimits> | undefined;
+    workspaceId?: number;
+  },
 ): Promise<JsonBody> {
   const { optional } = options;
   const maxBytes = Math.min(options.maxBytes, Number(request.headers[BODY_LIMIT_HEADER] ?? Infinity) || Infinity);

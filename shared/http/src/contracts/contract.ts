@@ -46,7 +46,7 @@ export interface Contract {
   /** Without one, a write accepts no body or an empty object. */
   readonly body?: z.ZodObject;
   /** What the body may have, if not what all others may. */
-  readonly document?: DocumentLimits;
+  readonly document?: Partial<DocumentLimits>;
   /** Error codes of this operation beyond those that follow from its other properties, see `errorCodesOf`. */
   readonly errors?: readonly ErrorCode[];
   /** The error code for an invalid body; default `invalid_request`. An unknown property is always `unknown_field`. */

@@ -20,10 +20,23 @@ interface Open {
  * Finds the first name that its object has already, or number that JSON.parse rounds, in one pass. Not recursive,
  * because the values that JSON.parse drops may be nested a million levels deep.
  * @param text valid JSON
+ * @param itemsOf the property of the document whose items are apart: the first loss of each is in `ofItems`, by its index
  */
-export function findLoss(text: string): Loss | undefined {
+export function findLosses(text: string, itemsOf?: string): { first?: Loss; ofItems: Map<number, Loss> } {
   const open: Open[] = [];
-  const lossOf = (message: string): Loss => ({ path: open.map(({ key }) => String(key)), message });
+  const ofItems = new Map<number, Loss>();
+  const lossFrom = (depth: number, message: string): Loss => ({
+    path: open.slice(depth).map(({ key }) => String(key)),
+    message,
+  });
+  /** Returns the loss unless it is that of an item. */
+  const addLoss = (message: string): Loss | undefined => {
+    const [document, list] = open;
+    const isOfItem = itemsOf !== undefined && document?.key === itemsOf && typeof list?.key === 'number';
+    if (!isOfItem) return lossFrom(0, message);
+    if (!ofItems.has(list.key as number)) ofItems.set(list.key as number, lossFrom(2, message));
+    return undefined;
+  };
   let separator = '';
   let index = skipSpace(text, 0);
   while (index < text.length) {
@@ -55,21 +68,24 @@ export function findLoss(text: string): Loss | undefined {
         index = endOfText(text, start);
         if (container?.names !== undefined && separator !== ':') {
           container.key = JSON.parse(text.slice(start, index)) as string;
-          if (container.names.has(container.key)) return lossOf('Must not occur more than once in an object');
+          const isRepeated = container.names.has(container.key);
           container.names.add(container.key);
+          const first = isRepeated ? addLoss('Must not occur more than once in an object') : undefined;
+          if (first !== undefined) return { first, ofItems };
         }
         break;
       default: {
         index = endOfScalar(text, start);
         const scalar = text.slice(start, index);
         if (NUMBER.test(scalar) && !isExactNumber(scalar)) {
-          return lossOf(`Must be a number that can be stored exactly; this one would become ${Number(scalar)}`);
+          const first = addLoss(`Must be a number that can be stored exactly; this one would become ${Number(scalar)}`);
+          if (first !== undefined) return { first, ofItems };
         }
       }
     }
     index = skipSpace(text, index);
   }
-  return undefined;
+  return { ofItems };
 }
 
 const NUMBER = /^[-\d]/;

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { DomainError, invalidRequest } from '../errors/errors.ts';
-import { findLoss } from './find-loss.ts';
+import { findLosses, type Loss } from './find-loss.ts';
 import { findJsonFault, type Place, placeAfter } from './json-fault.ts';
 import { printable, scanJson } from './scan-json.ts';
 
@@ -15,6 +15,8 @@ const UTF_16_MARKS = [Buffer.of(0xff, 0xfe), Buffer.of(0xfe, 0xff)];
 export interface DocumentLimits {
   complexity: number;
   depth: number;
+  /** The property whose items are requests by themselves, up to so many. */
+  items: { of: string; max: number };
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -23,9 +25,11 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * Parses bytes that must contain exactly one JSON document, whose values can be stored as written.
  * @throws DomainError `multiple_json_values` for two or more documents; `invalid_json` with line and column for anything
  *   else that is not JSON; `invalid_request` for too many values, and with the path of a value that `checkStorable`
- *   rejects, of a number that parsing would round, or of a name that an object has twice
+ *   rejects, of a number that parsing would round, or of a name that an object has twice. An item of `limits.items` with
+ *   such a value becomes an `UnstorableItem` instead
  */
-export function parseJson(bytes: Uint8Array, { complexity, depth }: Partial<DocumentLimits> = {}): unknown {
+export function parseJson(bytes: Uint8Array, limits: Partial<DocumentLimits> = {}): unknown {
+  const { complexity, depth } = limits;
   const { names, isInexact } = scanJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), complexity);
   let text: string;
   try {
@@ -37,10 +41,52 @@ export function parseJson(bytes: Uint8Array, { complexity, depth }: Partial<Docu
     throw invalidJson(`The body is not valid UTF-8${mark}`, placeOfInvalidByte(bytes));
   }
   const document = parseText(text);
-  const losesName = checkStorable(document, depth) < names;
-  const loss = losesName || isInexact ? findLoss(text) : undefined;
-  if (loss !== undefined) throw invalidValue(loss.path.map(printable), loss.message);
+  const items = itemsOf(document, limits.items);
+  const kept =
+    items === undefined
+      ? checkStorable(document, depth)
+      : checkStorable({ ...(document as object), [items.of]: [] }, depth) + checkItems(items.list, depth);
+  const losses = kept < names || isInexact ? findLosses(text, items?.of) : undefined;
+  const errorOf = ({ path, message }: Loss) => invalidValue(path.map(printable), message);
+  if (losses?.first !== undefined) throw errorOf(losses.first);
+  for (const [index, loss] of losses?.ofItems ?? []) {
+    if (items !== undefined && !(items.list[index] instanceof UnstorableItem))
+      items.list[index] = new UnstorableItem(items.list[index], errorOf(loss));
+  }
   return document;
+}
+
+/** The items that are requests by themselves. More than the allowed ones are none: the contract refuses the request. */
+function itemsOf(document: unknown, { of, max }: Partial<DocumentLimits['items']> = {}) {
+  if (of === undefined || typeof document !== 'object' || document === null || !Object.hasOwn(document, of))
+    return undefined;
+  const list = (document as Record<string, unknown>)[of];
+  return Array.isArray(list) && list.length <= (max ?? 0) ? { of, list: list as unknown[] } : undefined;
+}
+
+/** An item that is a request by itself and cannot be stored. The path of its error begins at the item. */
+export class UnstorableItem {
+  readonly value: unknown;
+  readonly fault: DomainError;
+
+  constructor(value: unknown, fault: DomainError) {
+    this.value = value;
+    this.fault = fault;
+  }
+}
+
+/** Replaces each item that cannot be stored. Returns how many names the other items have. */
+function checkItems(list: unknown[], maxDepth = MAX_DEPTH): number {
+  let names = 0;
+  for (const [index, item] of list.entries()) {
+    try {
+      // Two levels are the document and the list.
+      names += checkStorable(item, maxDepth - 2);
+    } catch (error) {
+      list[index] = new UnstorableItem(item, error as DomainError);
+    }
+  }
+  return names;
 }
 
 function parseText(text: string): unknown {

@@ -1,4 +1,4 @@
-import { boundedText, instant, nameText, timestampInput } from '@tocsin/contracts';
+import { boundedText, composedText, instant, nameText, timestampInput } from '@tocsin/contracts';
 import { pageQuery, pagination } from '@tocsin/http';
 import { z } from 'zod';
 import { id } from '../../incidents/domain/property-kinds.ts';
@@ -25,7 +25,7 @@ const options = {
       'The most incidents that the key declares in a minute; the last of them stands for all further groups of that minute; default: 20',
     default: 20,
   }),
-  service: boundedText(128).optional().meta({ description: 'The service of all alerts; default: that of each' }),
+  service: composedText(128).optional().meta({ description: 'The service of all alerts; default: that of each' }),
   service_label: boundedText(128).optional().meta({
     description: 'The label that names the service, by its slug or one of its observability_names; default: `service`',
     default: 'service',
@@ -81,7 +81,7 @@ export const alertBody = z
     severity: boundedText(KEPT.label).optional().meta({
       description: 'Key or label of a severity, or a word like `critical` or `warning`; default: the default severity',
     }),
-    service: boundedText(128).optional().meta({
+    service: composedText(128).optional().meta({
       description: 'Slug of a service, one of its observability_names, or any text; default: none',
     }),
     started_at: timestampInput.optional().meta({

@@ -1,6 +1,6 @@
 import { type Contracts, endpoint, type Handlers } from '@tocsin/http';
 import { create, INCIDENTS } from '../../incidents/http/contracts.ts';
-import { bulkBody, bulkReply } from './wire.ts';
+import { bulkBody, bulkReply, MAX_ITEMS } from './wire.ts';
 
 /** contract: Bulk */
 export const bulkContracts = {
@@ -11,6 +11,7 @@ export const bulkContracts = {
     deadline: 30_000,
     idempotent: true,
     body: bulkBody,
+    document: { items: { of: 'items', max: MAX_ITEMS } },
     reply: { status: 200, body: bulkReply },
   },
 } as const satisfies Contracts;

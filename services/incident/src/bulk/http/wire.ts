@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { id } from '../../incidents/domain/property-kinds.ts';
 import { changedIncident, incidentPatch } from '../../incidents/http/wire.ts';
 
-const MAX_ITEMS = 50;
+export const MAX_ITEMS = 50;
 export const VERBS = ['resolve', 'close', 'reopen', 'archive', 'restore'] as const;
 
 const incidentId = id.meta({ description: 'ID of the incident' });

@@ -1,4 +1,4 @@
-import { readExpectedRevision, validate } from '@tocsin/http';
+import { DomainError, readExpectedRevision, UnstorableItem, validate } from '@tocsin/http';
 import type { Caller } from '@tocsin/resources';
 import type { Incident } from '../../incidents/domain/incident.ts';
 import { toIncidentProperties } from '../../incidents/http/properties.ts';
@@ -14,18 +14,26 @@ interface ItemCommand extends Caller {
   outcome: CommandOutcome<Incident> | undefined;
 }
 
+const CHANGES = 'changes.';
+
 /** Does what the single request would do, with its checks in their order. @throws as that does */
 export async function writeItem(
   dependencies: UpdateDependencies,
   { item, outcome, ...caller }: ItemCommand,
 ): Promise<Incident> {
-  if (typeof item !== 'object' || item === null || !('verb' in item)) {
-    const { id, revision, changes } = validate(looseChangeItem, item);
+  const { value, fault } = item instanceof UnstorableItem ? item : { value: item };
+  const isInChanges = fault?.field?.startsWith(CHANGES) === true;
+  if (fault !== undefined && !isInChanges) throw fault;
+  if (typeof value !== 'object' || value === null || !('verb' in value)) {
+    const { id, revision, changes } = validate(looseChangeItem, value);
     const expectedRevision = readExpectedRevision(revision?.toString());
+    // The single request has the changes as its body.
+    if (fault !== undefined)
+      throw new DomainError(fault.code, fault.message, { field: fault.field?.slice(CHANGES.length) });
     const properties = toIncidentProperties(validate(incidentPatch, changes));
     return updateIncident(dependencies, { ...caller, id, expectedRevision, changes: properties, outcome });
   }
-  const { id, verb, revision: expectedRevision } = validate(verbItem, item);
+  const { id, verb, revision: expectedRevision } = validate(verbItem, value);
   const ofResult = outcome && {
     ...outcome,
     render: (result: { incident: Incident }) => outcome.render(result.incident),

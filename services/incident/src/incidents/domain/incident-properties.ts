@@ -1,4 +1,13 @@
-import { boundedText, externalIdText, instant, keyText, nameText, recordedKey, trimmedText } from '@tocsin/contracts';
+import {
+  boundedText,
+  composedText,
+  externalIdText,
+  instant,
+  keyText,
+  nameText,
+  recordedKey,
+  trimmedText,
+} from '@tocsin/contracts';
 import { normaliseList } from '@tocsin/http';
 import { z } from 'zod';
 import { type InvestigationRun, investigationSummary } from './investigation-run.ts';
@@ -88,7 +97,7 @@ export const INCIDENT_PROPERTIES = {
     inputDescription: 'Slug of a service in the catalog, or any text; empty: none',
     createDescription:
       "Slug of a service in the catalog, or any text; an active service's active team is the default of team_id; default: empty, none",
-    input: boundedText(128),
+    input: composedText(128),
     // The catalog stores slugs in NFC.
     fromRequest: (value: string) => value.normalize('NFC'),
   },

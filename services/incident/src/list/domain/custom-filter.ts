@@ -140,7 +140,7 @@ function operand(type: FieldType, value: unknown, at: string): Operand {
   if (typeof value === 'string' && isLongerThan(value, MAX_SEARCHED_TEXT)) {
     throw invalidRequest(at, `Must be at most ${MAX_SEARCHED_TEXT} characters`);
   }
-  if (type === 'string' || type === 'select') return fold(value as string);
+  if (type === 'string' || type === 'select' || type === 'multi_select') return fold(value as string);
   if (type === 'datetime') return parseTimestamp(value as string) as string;
   if (type === 'time') return (value as string).padEnd('HH:MM:SS'.length, ':00');
   return value as Operand;

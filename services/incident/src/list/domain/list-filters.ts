@@ -119,6 +119,18 @@ export function listFilters(parameters: FilterParameters, reportingCurrency: str
   };
 }
 
+/** Those of the filters that lists had when they gave out legacy cursors. */
+export function legacyFilters(filters: ListFilters): ListFilters {
+  const { postmortemsOnly, statuses, severities, services, teams, created } = filters;
+  // No filter by revenue: the currency has no effect.
+  const none = listFilters({}, '');
+  return {
+    ...none,
+    ...{ postmortemsOnly, statuses, severities, services, teams },
+    created: { ...created, before: null },
+  };
+}
+
 function mrrComparison(parameters: FilterParameters, reportingCurrency: string): ListFilters['mrr'] {
   const { mrr_basis: basis = 'normalized', mrr_currency: currency = null } = parameters;
   if (basis === 'source' && currency === null)

@@ -120,15 +120,8 @@ const both = (onBeginning: Sql, onWhole: Sql | undefined): Sql =>
 const isShorterThanIndexed = (text: string) => beginning(`${text} `) !== beginning(text);
 
 function optionsCondition({ fieldId, operator }: CustomPredicate, options: readonly string[]): Sql {
-  const hasOptions = operator === 'includes_all' ? hasAll : hasAny;
-  const isExact = options.every(isShorterThanIndexed);
-  return both(
-    hasOptions(
-      sql`v.option_keys`,
-      options.map((option) => optionKey(fieldId, option)),
-    ),
-    isExact ? undefined : hasOptions(sql`v.options`, options),
-  );
+  const keys = options.map((option) => optionKey(fieldId, option));
+  return operator === 'includes_all' ? hasAll(sql`v.option_keys`, keys) : hasAny(sql`v.option_keys`, keys);
 }
 
 /**

@@ -58,3 +58,10 @@ export function timelineFilters(parameters: TimelineParameters): TimelineFilters
     startedTo: to === undefined ? null : (ceilTimestamp(to) ?? null),
   };
 }
+
+/** Those of the filters, in the order, that timelines had when they gave out legacy cursors. */
+export const legacyFilters = ({ startedFrom, startedTo }: TimelineFilters): TimelineFilters => ({
+  ...timelineFilters({}),
+  startedFrom,
+  startedTo,
+});

@@ -1,10 +1,11 @@
-import { buildPage, type Cursors, DEFAULT_LIMIT, idempotently, cursorsOf } from '@tocsin/http';
+import { buildPage, type Cursors, type CursorScope, DEFAULT_LIMIT, idempotently, cursorsOf } from '@tocsin/http';
 import type { TimelineEvent } from '../domain/timeline-event.ts';
 import { type Attachment, attachmentsOf } from '../store/attachment-store.ts';
 import { formerEventStore } from '../store/former-event-store.ts';
-import { timelineReader } from '../store/timeline-list.ts';
+import { type TimelinePosition, timelineReader } from '../store/timeline-list.ts';
 import { timelineStore } from '../store/timeline-store.ts';
 import { incidentStore } from '../../incidents/store/incident-store.ts';
+import { readLegacyCursor } from '../../shared/domain/legacy-cursor.ts';
 import type { CommandDependencies } from '../../incidents/run-command.ts';
 import {
   createTimelineEvent,
@@ -16,7 +17,7 @@ import type { AttachmentUrl } from './attachment-urls.ts';
 import { toTimelineProperties } from './properties.ts';
 import { formerEventView, newEventView, timelineEventView } from './views.ts';
 import type { TimelineApi } from './contracts.ts';
-import { timelineFilters } from '../domain/timeline-filters.ts';
+import { legacyFilters, type TimelineFilters, timelineFilters } from '../domain/timeline-filters.ts';
 
 interface TimelineDependencies extends CommandDependencies {
   cursors: Cursors;
@@ -28,6 +29,12 @@ export function timelineHandlers(dependencies: TimelineDependencies): TimelineAp
   const timelines = timelineReader(database);
   const timelineCursors = cursorsOf(cursors, { name: 'started_at', keys: ['timestamp', 'integer'] });
   const formerCursors = cursorsOf(cursors, { name: 'seq', keys: ['integer'] });
+  const positionOf = (cursor: string, scope: CursorScope, filters: TimelineFilters): TimelinePosition => {
+    const legacy = readLegacyCursor(cursor, { selection: filters, compatible: legacyFilters(filters) });
+    if (legacy !== undefined) return { startedAt: legacy.at, id: legacy.id };
+    const [startedAt, id] = timelineCursors.decode(cursor, scope);
+    return { startedAt, id };
+  };
   const eventReply = ({ event, attachments }: { event: TimelineEvent; attachments: Attachment[] }) => ({
     body: { event: timelineEventView(event, attachments, attachmentUrl) },
     revision: event.revision,
@@ -53,8 +60,7 @@ export function timelineHandlers(dependencies: TimelineDependencies): TimelineAp
       const workspaceId = principal.workspace.id;
       const filters = timelineFilters(query);
       const scope = { workspaceId, path: `/api/v1/incidents/${incidentId}/timeline`, filters };
-      const [startedAt, id] = cursor === undefined ? [] : timelineCursors.decode(cursor, scope);
-      const after = startedAt === undefined || id === undefined ? undefined : { startedAt, id };
+      const after = cursor === undefined ? undefined : positionOf(cursor, scope, filters);
       const timeline = await timelines.page({ workspaceId, incidentId, filters, limit: limit + 1, after });
       const { rows, pagination } = await buildPage({
         listed: timeline.listed,

@@ -89,6 +89,8 @@ export const peopleOf = ({ author, manager, responders, timeline, changelog, fol
   ...followUps.flatMap((followUp) => [followUp.author, ...(followUp.owner ? [followUp.owner] : [])]),
 ];
 
+/** Items of one request. */
+export const MAX_ITEMS = 50;
 /** Timeline events, changelog entries or follow-ups of one item; a line of an export has as many of all. */
 export const MAX_PARTS = 500;
 /** The values of an item, and the changes of an entry: those of a request with all values, and of all properties. */
@@ -98,7 +100,11 @@ export const MAX_CHANGES = 1_100;
  * An item has what several requests may have made, further inside: a value as nested and as complex as a request can set
  * one, or the changes of a request from such values to such values. ADR 69 has the sums.
  */
-export const IMPORT_DOCUMENT: DocumentLimits = { complexity: 300_000, depth: 106 };
+export const IMPORT_DOCUMENT = {
+  complexity: 300_000,
+  depth: 106,
+  items: { of: 'incidents', max: MAX_ITEMS },
+} as const satisfies DocumentLimits;
 
 /** The levels of a value that a request can set, as a default of a field. */
 const MAX_VALUE_DEPTH = 99;

@@ -1,4 +1,4 @@
-import { COST_HEADER, invalidRequest, validate } from '@tocsin/http';
+import { COST_HEADER, invalidRequest, UnstorableItem, validate } from '@tocsin/http';
 import { parseTimestamp } from '@tocsin/contracts';
 import type { Instant } from '@tocsin/runtime';
 import { humanId } from '../../incidents/domain/incident.ts';
@@ -82,6 +82,7 @@ function resultView(result: ImportResult, index: number): ImportResultWire {
 /** Reads an item of a request. */
 function readItem(wire: unknown): ImportItem | Refusal {
   try {
+    if (wire instanceof UnstorableItem) throw wire.fault;
     return toItem(validate(incidentItem, wire));
   } catch (error) {
     return refusalOf(error);

@@ -19,10 +19,16 @@ import { TRANSFERRED, TRANSFERRED_MOMENTS } from '../../incidents/domain/propert
 import { optionalInputs } from '../../incidents/http/wire.ts';
 import { followUpInput } from '../../follow-ups/http/wire.ts';
 import { newTimelineEvent, timelineText } from '../../timeline/http/wire.ts';
-import { EMAIL, USER_ID, isShallow, MAX_CHANGES, MAX_PARTS, SOURCE_PATTERN, toExternalId } from '../domain/item.ts';
-
-/** Items of a request. */
-const MAX_ITEMS = 50;
+import {
+  EMAIL,
+  USER_ID,
+  isShallow,
+  MAX_CHANGES,
+  MAX_ITEMS,
+  MAX_PARTS,
+  SOURCE_PATTERN,
+  toExternalId,
+} from '../domain/item.ts';
 
 const person = z
   .strictObject({

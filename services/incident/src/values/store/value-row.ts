@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type CustomFieldDefinition, type FieldType, parseTimestamp, fold } from '@tocsin/contracts';
 import type { Instant } from '@tocsin/runtime';
 import type { FieldValue } from '../domain/values.ts';
@@ -110,7 +111,7 @@ function typedColumns({ id, field_type }: CustomFieldDefinition, value: unknown)
       return {
         ...(options[0] !== undefined && textColumns(options[0])),
         options,
-        option_keys: options.map((option) => optionKey(id, option)),
+        option_keys: options.map((option) => optionKey(id, fold(option))),
       };
     }
     case 'json':
@@ -130,8 +131,11 @@ function textColumns(text: string, { searchedIn }: Searched = {}) {
 /** The part of a text that is indexed: index entries have a maximum size. */
 export const beginning = (text: string) => [...text].slice(0, 128).join('');
 
-/** An option as `option_keys` stores it. */
-export const optionKey = (fieldId: number, option: string) => `${fieldId} ${beginning(option)}`;
+/** A folded option as `option_keys` stores it: equal for equal options, however long they are. */
+export function optionKey(fieldId: number, folded: string): string {
+  const start = beginning(folded);
+  return `${fieldId} ${start === folded ? folded : `${start} ${createHash('sha256').update(folded).digest('base64url')}`}`;
+}
 
 /** How many different grams a field has. Grams share numbers by hashing. A power of two: see `gramAt`. */
 const BUCKETS = 65_536;
