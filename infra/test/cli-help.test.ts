@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import { OPERATIONS } from '@tocsin/sdk/operations';
-import { runProgram } from '../cli/src/program.ts';
+import { createProgram, runProgram } from '../cli/src/program.ts';
 import { TOCSIN } from './tocsin-command.ts';
 
 /** Runs a command that sends nothing. */
@@ -62,6 +62,28 @@ describe('the help of the command tocsin', () => {
       2,
       'tocsin needs Node 22.15 or later, and was started with Node 18.20.8\n',
     ]);
+  });
+
+  test('an option with one value is not given twice, and a list grows', async () => {
+    let output = '';
+    const stream = { write: (text: string) => (output += text) };
+    const signal = new AbortController().signal;
+    const session = { env: {}, stdin: Readable.from([]), stdout: stream, stderr: stream, signal };
+    for (const [args, option] of [
+      ['plan a.yaml --only-tag a --only-tag b', '--only-tag <tag>'],
+      ['plan a --from csv --from backstage', '--from <source>'],
+      ['import pagerduty fetch a --since 2026-01-01 --since 2026-02-01', '--since <date>'],
+      ['incidents export --cursor a --cursor b', '--cursor <cursor>'],
+      ['whoami --context a --context b', '--context <name>'],
+    ] as const) {
+      output = '';
+      expect([args, await runProgram(args.split(' '), session), output]).toEqual([
+        ...[args, 2, `error: option '${option}' is given twice\n`],
+      ]);
+    }
+    const plan = createProgram(session, ['plan']).commands.find((each) => each.name() === 'plan');
+    plan?.parseOptions(['a.yaml', '--prune', 'teams', '--prune', 'services,fields']);
+    expect(plan?.opts()).toEqual({ prune: 'teams,services,fields' });
   });
 
   test('completes commands and flags', async () => {

@@ -385,7 +385,9 @@ async function useTransfer(call: Calling): Promise<void> {
   const operation = 'POST /api/v1/imports/incidents';
   await call(operation, { body: { incidents: [item] } });
   const changed = { title: 'y', service: 'mail', values: { number: null }, timeline: [{ ...event, body: 'y' }] };
-  await call(operation, { body: { incidents: [{ ...item, ...changed }] } });
+  const relation = { type: 'duplicate_of', external: item.external, created_at: '2024-03-02T18:04:00Z', author };
+  const duplicate = { ...item, external: { source: 'dispatch', id: '215' }, relations: [relation] };
+  await call(operation, { body: { incidents: [{ ...item, ...changed }, duplicate] } });
   await call('GET /api/v1/exports/incidents');
 }
 

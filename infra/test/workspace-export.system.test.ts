@@ -8,11 +8,14 @@ import { describeWithServers } from '@tocsin/testing/suites';
 import { anyText, FIELDS, name } from './rules/workspace.ts';
 import { runningSystem, temporaryFolder } from './running.ts';
 import { runHere } from './workspace/run-command.ts';
+import { special } from './workspace/special-values.ts';
 
 const texts = fc.array(name(30), { maxLength: 3 });
 const optional = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.option(arbitrary, { nil: null });
 /** Places of earlier ones, by which later ones refer to them. */
 const place = optional(fc.nat({ max: 3 }));
+
+const TYPES = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
 
 /** What a workspace is made of, by the API: texts of all kinds, decimals, nulls, archived teams. */
 const workspace = fc.record({
@@ -41,11 +44,18 @@ const workspace = fc.record({
         required: fc.boolean(),
         sort_order: fc.integer({ min: 0, max: 9 }),
       },
-      type: fc.constantFrom(...(Object.keys(FIELDS) as (keyof typeof FIELDS)[])),
-      value: fc.option(json),
+      typed: fc.constantFrom(...TYPES, 'boolean' as const, ...Array<'json'>(8).fill('json')).chain((type) =>
+        fc.record({
+          field_type: fc.constant(type),
+          config: fc.constant(FIELDS[type][0]),
+          default_value: optional<unknown>(
+            type === 'json' ? fc.oneof(json, { arbitrary: special, weight: 3 }) : FIELDS[type][1],
+          ),
+        }),
+      ),
       category: fc.constantFrom('custom', 'impact'),
     }),
-    { maxLength: 4 },
+    { maxLength: 6 },
   ),
   user: fc.record({ name: name(), role: fc.constantFrom('viewer', 'member', 'manager'), isMember: fc.boolean() }),
   tier: name(),
@@ -69,7 +79,8 @@ describeWithServers('the export of a workspace as YAML', () => {
     };
     const done = async (...args: string[]) => {
       const finished = await runHere(settings, args);
-      expect([args, finished]).toEqual([args, { code: 0, stdout: expect.any(String), stderr: '' }]);
+      const notes = expect.stringMatching(/^(?:left out: (?:parent|owner_team) .*: the team is archived\n)*$/);
+      expect([args, finished]).toEqual([args, { code: 0, stdout: expect.any(String), stderr: notes }]);
       return finished.stdout;
     };
     return {
@@ -125,15 +136,8 @@ describeWithServers('the export of a workspace as YAML', () => {
       });
       if (isArchived) await client.send('DELETE', `/api/v1/services/${id}`);
     }
-    for (const [index, { type, value, sort_order, ...field }] of fields.entries()) {
-      const body = {
-        ...field,
-        slug: `f${index}`,
-        field_type: type,
-        config: FIELDS[type][0],
-        ...(type === 'json' && { default_value: value }),
-      };
-      const { id } = await create('custom-fields', body);
+    for (const [index, { typed, sort_order, ...field }] of fields.entries()) {
+      const { id } = await create('custom-fields', { ...field, slug: `f${index}`, ...typed });
       await client.patch(`/api/v1/custom-fields/${id}`, { sort_order }, { 'If-Service-Resource-Version': '1' });
     }
     for (const [index, { isArchived }] of teams.entries())
@@ -161,6 +165,19 @@ describeWithServers('the export of a workspace as YAML', () => {
           expect(await done('plan', file)).toBe('no differences\n');
         }
         before = text;
+
+        // Another workspace becomes the same, but for who made it.
+        const copy = await startWorkspace();
+        await writeFile(copy.file, text);
+        await copy.done('apply', copy.file, '--yes');
+        const { email } = (await copy.client.get('/api/v1/me')).body.user;
+        const entry = new RegExp(`^  - email: ${email}\\n(?: {4}.*\\n)*`, 'm');
+        expect((await copy.done('export', '--as', 'yaml')).replace(entry, '')).toBe(text);
+        const fieldsOf = async (of: Client) =>
+          (await of.get('/api/v1/custom-fields?limit=100')).body.fields.map(
+            ({ slug, config, default_value }: Record<string, unknown>) => ({ slug, config, default_value }),
+          );
+        expect(await fieldsOf(copy.client)).toEqual(await fieldsOf(client));
       }),
       { numRuns: 15 },
     );
@@ -222,6 +239,8 @@ webhooks:
         .replace('[ web, pay ]', '[ web, "x: y" ]')
         .replace(/ {2}- \{ slug: mail.*\n/, '  - slug: added\n    name: Added\n    tier: t1\n'),
     );
+    await writeFile(file, 'services: []\n---\nteams: []\n');
+    expect(await run('export', file)).toMatchObject({ code: 1, stderr: expect.stringContaining('several documents') });
     await writeFile(file, 'services: [&a { slug: checkout }, *a]\n');
     expect(await run('export', file)).toMatchObject({ code: 1, stderr: expect.stringContaining('has aliases') });
   });

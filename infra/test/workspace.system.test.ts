@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { describeWithServers } from '@tocsin/testing/suites';
@@ -8,6 +8,9 @@ import { runHere } from './workspace/run-command.ts';
 
 const SERVICES = Array.from({ length: 30 }, (_, index) => ({ slug: `service_${index}`, name: `Service ${index}` }));
 const TYPES = ['string', 'number', 'boolean', 'date', 'time', 'datetime', 'monetary', 'json'];
+
+/** Of a key that plans. */
+const READING = ['services:read', 'teams:read', 'custom_fields:read', 'users:read', 'configuration:read'] as const;
 
 /** 3 teams, 30 services, 12 fields, 4 webhooks, a user and a tier. */
 const WORKSPACE = JSON.stringify({
@@ -309,6 +312,87 @@ services: [{ slug: service_1, name: One }, { slug: service_3, name: Three }, { s
     expect(await find('teams', 'asked')).toMatchObject({ name: 'Asked' });
     const json = await run('plan', inFolder('part.yaml'), '--json');
     expect(JSON.parse(json.stdout)).toMatchObject({ format: 1, workspace: { slug: 'acme' }, steps: [] });
+  });
+
+  test('a folder is one workspace, and a file may have several documents', async () => {
+    const parts = inFolder('parts');
+    await mkdir(path.join(parts, 'teams'), { recursive: true });
+    await mkdir(path.join(parts, '.git'));
+    expect(await run('plan', parts)).toMatchObject({
+      ...{ code: 1, stderr: expect.stringContaining(`${parts} has no YAML or JSON files`) },
+    });
+    await writeFile(
+      path.join(parts, 'a.json'),
+      '{ "services": [{ "slug": "part_a", "name": "A", "owner_team": "parts" }] }',
+    );
+    await writeFile(
+      path.join(parts, 'b.yml'),
+      'services:\n  - { slug: part_b, name: B }\n---\nservices:\n  - { slug: part_c, name: C }\n',
+    );
+    await writeFile(path.join(parts, 'teams/t.yaml'), 'teams: [{ slug: parts, name: Parts }]\n');
+    for (const other of ['.git/x.yaml', '.hidden.yaml', 'README.md']) await writeFile(path.join(parts, other), 'x: [');
+    expect((await run('plan', parts)).stdout).toBe(
+      '+ create team parts\n+ create service part_a (owner_team checked at apply)\n' +
+        '+ create service part_b\n+ create service part_c\n',
+    );
+    expect(await run('apply', parts, '--yes')).toMatchObject({ code: 0 });
+    expect(await run('plan', parts)).toEqual({ code: 0, stdout: 'no differences\n', stderr: '' });
+    const pruned = await run('plan', parts, '--prune', 'services', '--prune', 'teams');
+    for (const line of ['- archive service service_0', '- archive team web'])
+      expect(pruned.stdout.split('\n')).toContain(line);
+    expect(pruned.stdout).not.toContain('archive service part');
+    await writeFile(path.join(parts, 'teams/u.yaml'), '---\n---\nteams:\n  - { slug: parts, name: Twice }\n');
+    const twice = await run('plan', parts);
+    expect([twice.code, twice.stderr.split('\n')[0]]).toEqual([
+      1,
+      `${parts}/teams/u.yaml:4:5: teams[0]: Is in the files twice: first at ${parts}/teams/t.yaml:1:9: teams[0]`,
+    ]);
+  });
+
+  test('is planned by a key that only reads, which says what it cannot know and applies nothing', async () => {
+    const reader = await system.as({ role: 'viewer', seat: 'none', scopes: [...READING] });
+    const read = async (...args: string[]) => runHere(settings(reader.token), args);
+    await writeFile(
+      inFolder('part.yaml'),
+      'configuration: { time_zone: Asia/Tokyo }\nusers: [{ email: new@example.com, name: New }]\n' +
+        'teams: [{ slug: web, name: Other, members: [{ email: ana@example.com }] }]\n' +
+        'services: [{ slug: service_0, tier: none }]\nfields: [{ slug: planned, name: Planned, field_type: string }]\n',
+    );
+    const later = ' (everything checked at apply)\n';
+    expect(await read('plan', inFolder('part.yaml'), '--prune', 'services', '--only-tag', 'nothing')).toMatchObject({
+      code: 1,
+    });
+    const planned = await read('plan', inFolder('part.yaml'), '--prune', 'members');
+    expect(planned).toMatchObject({
+      code: 2,
+      stdout:
+        `~ change configuration: time_zone "Europe/Berlin" → "Asia/Tokyo"${later}` +
+        `+ create user new@example.com${later}~ change team web: name "Web" → "Other"${later}` +
+        `+ add member ana@example.com of team web: role null → "member"${later}` +
+        `~ change service service_0: tier "gold" → "none"${later}+ create field planned${later}`,
+    });
+    expect(planned.stderr.split('\n').toSorted()).toEqual([
+      '',
+      ...['configuration', 'custom_fields', 'services', 'teams', 'users'].map(
+        (list) => `not checked by the server: The token lacks the scope ${list}:write`,
+      ),
+    ]);
+    const applied = await read('apply', inFolder('part.yaml'), '--yes');
+    expect(applied).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('lacks the scope') });
+    expect(await find('services', 'service_0')).toMatchObject({ tier: 'gold' });
+
+    await writeFile(
+      inFolder('part.yaml'),
+      'teams: [{ slug: web }]\nwebhooks: [{ name: W, url: https://w.example.com }]',
+    );
+    expect(await read('plan', inFolder('part.yaml'), '--prune', 'webhooks')).toEqual({
+      code: 2,
+      stdout:
+        'no differences in what was compared\nwebhooks are not compared: The token lacks the scope webhooks:manage\n',
+      stderr: '',
+    });
+    await writeFile(inFolder('part.yaml'), 'teams: [{ slug: web }]');
+    expect(await read('plan', inFolder('part.yaml'))).toEqual({ code: 0, stdout: 'no differences\n', stderr: '' });
   });
 
   test('shows texts of the server so that a terminal does not obey them', async () => {

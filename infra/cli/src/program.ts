@@ -22,6 +22,9 @@ type Begin = (command: Command) => Call;
 /** Collects a repeatable option. */
 const append = (text: string, before: string[]) => [...before, text];
 
+/** Collects a repeatable option whose texts may also be separated by commas. */
+const join = (text: string, before?: string) => (before === undefined ? text : `${before},${text}`);
+
 /** Commands that are more than an operation. Each is loaded when it runs. */
 function addCommands(program: Command, begin: Begin): void {
   const example = (text: string) => `\nExample:\n  tocsin ${text}`;
@@ -66,7 +69,7 @@ function addCommands(program: Command, begin: Begin): void {
       'send the events of the feed to an address of this machine, signed as webhooks; loses none while it is off',
     )
     .requiredOption('--forward-to <url>', 'the address that receives them')
-    .option('--types <types>', 'types of events, separated by commas')
+    .option('--types <types>', 'types of events, separated by commas', join)
     .option('--resource <resource>', 'such as incident:INC-12 or service:checkout')
     .option('--from <place>', 'where to begin the first time: beginning, now or a time', 'now')
     .option('--secret <secret>', 'default: one is made, kept and printed')
@@ -84,12 +87,13 @@ function addCommands(program: Command, begin: Begin): void {
         .makeOptionMandatory(),
     )
     .requiredOption('--url-file <file>', 'a file with the address of the incoming webhook; - for stdin')
-    .option('--types <types>', 'types of events, separated by commas')
+    .option('--types <types>', 'types of events, separated by commas', join)
     .option(
       '--severity <severities>',
       'only of incidents that have or had these keys of tocsin config list-severities, with commas',
+      join,
     )
-    .option('--team <teams>', 'only of these: IDs, slugs or names, separated by commas')
+    .option('--team <teams>', 'only of these: IDs, slugs or names, separated by commas', join)
     .option('--template <file>', 'the text of an event in the markup of the chat, with placeholders: {{title}}')
     .option('--console-url <url>', 'where people open the console; default: the address of the workspace')
     .option('--from <place>', 'where to begin the first time: beginning, now or a time', 'now')
@@ -128,10 +132,11 @@ function addCommands(program: Command, begin: Begin): void {
       .option('--only-external-id <prefix>', 'only services, teams and fields whose external ID begins with this');
   const ofFiles = (name: string, description: string) =>
     ofWorkspace(name, description)
-      .argument('<files...>', 'YAML files of the workspace; - for stdin')
+      .argument('<files...>', 'YAML files of the workspace, or folders of them; - for stdin')
       .option(
         '--prune <lists>',
         'archive what no file names: services, teams, fields, webhooks or members, with commas',
+        join,
       )
       .option('--secrets-to <file>', 'where the signing secrets of new webhooks are appended')
       .addOption(
@@ -155,7 +160,11 @@ function addCommands(program: Command, begin: Begin): void {
   ofWorkspace('export', 'write the workspace as a YAML file, whose comments and order are kept')
     .argument('[file]', 'default: stdout')
     .option('--as <format>', 'yaml', 'yaml')
-    .option('--kinds <lists>', 'configuration, users, teams, services, fields or webhooks, with commas; default: all')
+    .option(
+      '--kinds <lists>',
+      'configuration, users, teams, services, fields or webhooks, with commas; default: all',
+      join,
+    )
     .addHelpText('after', example('export --as yaml workspace.yaml'))
     .action(async (file: string | undefined, flags: PlanFlags & { as: string }, own: Command) =>
       (await workspace()).exportWorkspace(begin(own), file, flags),
@@ -208,7 +217,7 @@ function addToResource(resource: string, command: Command, begin: Begin): void {
     command
       .command('tail')
       .description('print the events as they come, until Ctrl-C')
-      .option('--types <types>', 'types of events, separated by commas')
+      .option('--types <types>', 'types of events, separated by commas', join)
       .option('--resource <resource>', 'such as incident:INC-12 or service:checkout')
       .option('--from <place>', 'beginning, now or a time', 'now')
       .option('--after <cursor>', 'behind this cursor')
@@ -245,6 +254,9 @@ export function createProgram(session: Session, args: readonly string[]): Comman
   return program;
 }
 
+/** Parsers of values, except for choices, collect. */
+const isCollected = ({ parseArg, argChoices }: Option) => parseArg !== undefined && argChoices === undefined;
+
 /** Runs a command. Returns its exit code: 0 done, 1 refused, 2 usage, or differences of a plan, 3 unreachable. */
 export async function runProgram(args: readonly string[], session: Session): Promise<number> {
   const program = createProgram(session, args);
@@ -254,6 +266,13 @@ export async function runProgram(args: readonly string[], session: Session): Pro
       // It repeats arguments.
       writeErr: (text) => void session.stderr.write(visibleLines(text)),
     });
+    for (const option of command.options.filter((each) => each.required && !isCollected(each))) {
+      let isGiven = false;
+      command.on(`option:${option.name()}`, () => {
+        if (isGiven) command.error(`error: option '${option.flags}' is given twice`);
+        isGiven = true;
+      });
+    }
     for (const each of command.commands) configure(each);
   };
   configure(program);

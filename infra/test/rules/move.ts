@@ -11,12 +11,15 @@ export const linesOf = ({ text }: Answer): Line[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Line);
 
+/** Incidents of a request. */
+export const IMPORTED_AT_ONCE = 20;
+
 /** Imports the incidents of an export as they are, and returns the outcomes. */
 export async function importAll(client: Client, incidents: readonly Line[]): Promise<string[]> {
   const outcomes: string[] = [];
-  for (let start = 0; start < incidents.length; start += 20) {
+  for (let start = 0; start < incidents.length; start += IMPORTED_AT_ONCE) {
     const { text, body } = await client.post('/api/v1/imports/incidents', {
-      incidents: incidents.slice(start, start + 20),
+      incidents: incidents.slice(start, start + IMPORTED_AT_ONCE),
     });
     outcomes.push(
       ...(body.results ?? [{ outcome: text }]).map((result: { outcome: string }) =>

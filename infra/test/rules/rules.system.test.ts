@@ -2,12 +2,13 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually, startReceiver, startSlack } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import fc from '@tocsin/testing/fuzz';
+import { PARAMETERS } from '../../cli/src/parameters.ts';
 import { withClient } from '../../databases.ts';
 import { running, runningSystem } from '../running.ts';
 import { setAsOthers } from '../settings-of-others.ts';
 import { compareKeys, type Context, ELSEWHERE, type Item, listsOf, NO_FILTERS } from './lists.ts';
 import { expectReplay } from './keys.ts';
-import { createFront, EXPORTS, importAll, linesOf, withoutNames } from './move.ts';
+import { EXPORTS, IMPORTED_AT_ONCE, createFront, importAll, linesOf, withoutNames } from './move.ts';
 import { OPERATIONS, readList, REVISION, writing } from './operations.ts';
 import { checkReads } from './refusals.ts';
 import { compareAllPlaces, readEvents, showing } from './shown.ts';
@@ -93,6 +94,15 @@ describeWithServers(`a generated workspace (seed ${SEED})`, () => {
 
   test('is the same in another one, with its configuration, teams, services, fields and incidents', async () => {
     const lines = linesOf(await client.get(EXPORTS));
+    for (const [kind, operation] of Object.entries({ team: 'Team', service: 'Service', field: 'CustomField' })) {
+      const line = lines.find((each) => each.kind === kind) ?? {};
+      const taken = Object.keys(PARAMETERS[`create${operation}`]?.inputs ?? {});
+      // Slugs stand for the IDs of teams.
+      expect([kind, taken.filter((name) => !(name in line) && !(name.replace(/_id$/, '') in line))]).toEqual([
+        kind,
+        [],
+      ]);
+    }
     const other = await system.as({ workspace: 'other', role: 'owner' });
     await createFront(other, lines);
     const incidents = lines.filter(({ kind }) => kind === 'incident');
@@ -102,8 +112,21 @@ describeWithServers(`a generated workspace (seed ${SEED})`, () => {
     expect(await importAll(other, incidents)).toEqual(incidents.map(() => 'unchanged'));
     const feed = async () =>
       (await readEvents(other)).map(({ type }) => type).filter((type) => /^(incident|timeline_event)\./.test(type));
-    await eventually(async () => (await feed()).length === incidents.length);
-    expect(await feed()).toEqual(incidents.map(() => 'incident.imported'));
+    // A relation comes with the later one of its incidents, and changes both.
+    type Named = { external: { source: string; id: string } };
+    const nameOf = ({ external: { source, id } }: Named) => `${source}:${id}`;
+    const place = new Map(incidents.map((line, index) => [nameOf(line as unknown as Named), index]));
+    const related = incidents.flatMap(({ relations }, index) =>
+      (relations as Named[]).flatMap((relation) => {
+        const other = place.get(nameOf(relation)) ?? -1;
+        const request = Math.floor(Math.max(index, other) / IMPORTED_AT_ONCE);
+        return [`${request} ${index}`, `${request} ${other}`];
+      }),
+    );
+    expect(related.length).toBeGreaterThan(0);
+    const count = incidents.length + new Set(related).size;
+    await eventually(async () => (await feed()).length === count);
+    expect(new Set(await feed())).toEqual(new Set(['incident.imported']));
   });
 
   describe('in lists', () => {

@@ -1,7 +1,18 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from '@jest/globals';
+import fc from '@tocsin/testing/fuzz';
 import { PARAMETERS } from '../../cli/src/parameters.ts';
+import { writeWorkspace } from '../../cli/src/workspace/export.ts';
 import { KINDS, propertiesOf } from '../../cli/src/workspace/kinds.ts';
+import type { Present } from '../../cli/src/workspace/present.ts';
 import { Mistakes, parseWorkspace } from '../../cli/src/workspace/read-file.ts';
+import { special } from './special-values.ts';
+
+const NOTHING: Present = {
+  ...{ installation_id: '', workspace: { id: 1, slug: 'acme' }, configuration: undefined },
+  rows: { users: new Map(), teams: new Map(), services: new Map(), fields: new Map(), webhooks: new Map() },
+  ...{ teamSlugs: new Map(), members: new Map(), ambiguous: new Set() },
+};
 
 const mistakesIn = (text: string): readonly string[] => {
   try {
@@ -44,7 +55,11 @@ test('what is no YAML, or is too much of it, is refused with its place', () => {
     expect.arrayContaining([expect.stringMatching(/^a\.yaml:\d:\d+: /)]),
   );
   expect(mistakesIn('teams: []\nteams: []\n')).toEqual([expect.stringMatching(/^a\.yaml:2:1: .*unique/)]);
-  expect(mistakesIn('teams: []\n---\nteams: []\n')).toEqual([expect.stringMatching(/^a\.yaml:2:1: .*documents/)]);
+  expect(mistakesIn('teams: [a\n---\nteams: [{ slug: 1 }]\n---\nx: 1\n')).toEqual([
+    expect.stringMatching(/^a\.yaml:[12]:\d+: /),
+    'a.yaml:3:17: teams[0].slug: Must be of the type string: write it in quotes',
+    'a.yaml:5:1: x: Is not a property',
+  ]);
   expect(mistakesIn('teams: *none\n')).toEqual(['a.yaml:1:8: There is no anchor none']);
   for (const number of ['0.289999999999999999', '9007199254740993', '.inf', '1e999'])
     expect(mistakesIn(`fields: [{ slug: a, default_value: ${number} }]`)).toEqual([
@@ -62,16 +77,52 @@ test('what is no YAML, or is too much of it, is refused with its place', () => {
 });
 
 test('anchors and merges give what they stand for', () => {
-  const { document } = parseWorkspace(
+  const [loaded] = parseWorkspace(
     'a.yaml',
     'services:\n  - &one { slug: a, tier: t1, tags: &tags [web] }\n  - { <<: *one, slug: b }\n  - { slug: c, tags: *tags }\n',
   );
-  expect(document.services).toEqual([
+  expect(loaded?.document.services).toEqual([
     { slug: 'a', tier: 't1', tags: ['web'] },
     { slug: 'b', tier: 't1', tags: ['web'] },
     { slug: 'c', tags: ['web'] },
   ]);
-  expect(parseWorkspace('a.yaml', '# nothing\n').document).toEqual({});
+  expect(parseWorkspace('a.yaml', '# nothing\n')).toEqual([]);
+});
+
+test('a file may have several documents', () => {
+  const documents = parseWorkspace('a.yaml', 'teams: [{ slug: a }]\n---\n# nothing\n---\nteams:\n  - { slug: b }\n');
+  expect(documents.map(({ document }) => document)).toEqual([
+    { teams: [{ slug: 'a' }] },
+    {},
+    { teams: [{ slug: 'b' }] },
+  ]);
+  expect(documents[2]?.placeOf(['teams', 0, 'slug'])).toBe('a.yaml:6:13: teams[0].slug');
+});
+
+test('a file has what the workspace has, also of values with a meaning in YAML, and is not written anew', () => {
+  fc.assert(
+    fc.property(fc.oneof(special, fc.jsonValue()), special, (value, before) => {
+      const workspace = (default_value: unknown) => {
+        const row = { slug: 'f', name: 'F', field_type: 'json', default_value, revision: 1 };
+        const rows = { ...NOTHING.rows, fields: new Map([['f', row]]) };
+        return (text?: string) =>
+          writeWorkspace({ ...NOTHING, rows }, new Set(['fields']), {
+            ...{ limits: { prune: new Set(), lostSecrets: new Set() }, file: 'a.yaml', text, note: () => undefined },
+          });
+      };
+      // As the API gives them: no part is another's.
+      const [stored, earlier] = JSON.parse(JSON.stringify([value, before]));
+      const [write, other] = [workspace(stored), workspace(earlier)()];
+      for (const text of [write(), write(other)]) {
+        const [loaded] = parseWorkspace('a.yaml', text);
+        expect(loaded?.document.fields).toHaveLength(1);
+        const read: unknown = loaded?.document.fields?.[0]?.default_value ?? null;
+        // Jest takes a value with the key `constructor` for another type.
+        expect([read, isDeepStrictEqual(read, stored)]).toEqual([read, true]);
+        expect(write(text)).toBe(text);
+      }
+    }),
+  );
 });
 
 test('a file has every property that the API takes', () => {

@@ -32,7 +32,7 @@ const component = (metadata: string, spec = '') =>
 
 describe('a catalog of Backstage', () => {
   test('becomes teams, users and services', async () => {
-    const { document, ignored, placeOf } = await readBackstage(session, [CATALOG]);
+    const { document, ignored, leftOut, placeOf } = await readBackstage(session, [CATALOG]);
     expect(workspaceDocument.parse(document)).toStrictEqual({
       users: [
         { email: 'ada@radio.example', name: 'Ada Svensson' },
@@ -96,7 +96,6 @@ describe('a catalog of Backstage', () => {
       ],
     });
     expect(ignored).toEqual([
-      'API (1)',
       'Component metadata.annotations.backstage.io/techdocs-ref (1)',
       'Component metadata.annotations.github.com/project-slug (1)',
       'Component metadata.labels (1)',
@@ -106,17 +105,20 @@ describe('a catalog of Backstage', () => {
       'Component spec.owner that is no group (1)',
       'Component spec.providesApis (1)',
       'Component spec.subcomponentOf (1)',
-      'Domain (1)',
       'Group spec.descendants (1)',
       'Group spec.members that has no User with an email address (1)',
       'Group spec.profile.email (1)',
       'Group spec.profile.picture (1)',
       'Group spec.type (4)',
-      'Location (1)',
-      'Resource (1)',
-      'System (1)',
       'User spec.memberOf that has no Group (1)',
-      'User without spec.profile.email (1)',
+    ]);
+    expect(leftOut.map((what) => what.replace(/^.*:\d+:1: /, '')).toSorted()).toEqual([
+      'API search-api: has no place in a workspace',
+      'Domain audio: has no place in a workspace',
+      'Location radio: has no place in a workspace',
+      'Resource tracks-db: has no place in a workspace',
+      'System listening: has no place in a workspace',
+      'User robot: has no spec.profile.email',
     ]);
     expect(placeOf(['services', 4, 'owner_team'])).toBe(`${CATALOG}/components/track-search.yaml:1:1: owner_team`);
     expect(placeOf(['services', 3])).toBe(`${CATALOG}/components/ingest.yaml:12:1`);
@@ -127,41 +129,104 @@ describe('a catalog of Backstage', () => {
     const root = await written({
       'a.yaml': component('name: a'),
       'helm/deployment.yaml': 'apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: {{ .Values.name }} }\n',
-      'skeleton/catalog-info.yaml': component('name: ${{ values.name }}'),
+      'skeleton/catalog-info.yaml': component("name: '${{ values.name }}'"),
       'large.yml': `${component('name: large')}# ${'x'.repeat(1_048_576)}\n`,
       'node_modules/b.yaml': component('name: b'),
       '.git/c.yaml': component('name: c'),
     });
     await symlink(outside, path.join(root, 'link'));
     await symlink(path.join(outside, 'secret.yaml'), path.join(root, 'link.yaml'));
-    const { document, ignored } = await readBackstage(session, [root]);
+    const { document, leftOut, incomplete } = await readBackstage(session, [root]);
     expect(document.services?.map(({ slug }) => slug)).toEqual(['a']);
-    expect(ignored).toEqual([
-      'YAML file of more than 1048576 bytes (1)',
-      'file with placeholders, such as ${{ values.name }} (1)',
-      'symbolic link (2)',
+    expect(leftOut.map((what) => what.slice(root.length + 1))).toEqual([
+      'link: is a symbolic link',
+      'link.yaml: is a symbolic link',
+      'large.yml: has more than 1048576 characters',
+      'skeleton/catalog-info.yaml:1:1: Component ${{ values.name }}: is a template: its name has a placeholder',
     ]);
+    expect([...incomplete]).toEqual(['services', 'teams', 'members']);
     const other = await readBackstage(session, [path.join(outside, 'secret.yaml'), root]);
     expect(other.document.services?.map(({ slug }) => slug)).toEqual(['outside', 'a']);
   });
 
-  test.each([
+  test('may have keys in quotes, flow style, JSON, and texts of other files', async () => {
+    const root = await written({
+      'flow.yaml':
+        '{apiVersion: backstage.io/v1alpha1, kind: Component, metadata: {name: in-flow}, spec: {type: service}}\n',
+      'json.yaml': JSON.stringify({
+        ...{ apiVersion: 'backstage.io/v1beta1', kind: 'Component', metadata: { name: 'json' } },
+      }).replaceAll('/', '\\/'),
+      'quoted.yaml': '"apiVersion": "backstage.io/v1alpha1"\n"kind": "Component"\n"metadata":\n  "name": "quoted"\n',
+      'text.yaml': component('name: text, description: { $text: ./README.md }'),
+      'template.yaml':
+        'apiVersion: scaffolder.backstage.io/v1beta3\nkind: Template\nmetadata: { name: new }\nspec:\n' +
+        '  steps: [{ if: "${{ parameters.x }}" }]\n---\n' +
+        component('name: beside'),
+    });
+    const { document, ignored, leftOut, incomplete } = await readBackstage(session, [root]);
+    expect(document.services?.map(({ slug }) => slug)).toEqual(['in_flow', 'json', 'quoted', 'beside', 'text']);
+    expect(document.services?.at(-1)).not.toHaveProperty('description');
+    expect(ignored).toEqual(['Component metadata.description in another file (1)']);
+    expect(leftOut).toEqual([`${root}/template.yaml:1:1: Template new: has no place in a workspace`]);
+    expect([...incomplete]).toEqual([]);
+  });
+
+  const valid = component('name: kept');
+  const all = ['services', 'teams', 'members'];
+  test.each<[string, string, RegExp, string[]]>([
+    ['bad YAML', `${component('name: a')}x: [`, /x\.yaml:5:\d+: is not YAML: /, all],
     [
-      'twins',
-      component('name: a-b') + '---\n' + component('name: a.b'),
-      /x\.yaml:6:1: has the same slug a_b as .*1:1$/,
+      'another type',
+      component('name: a, tags: web'),
+      /x\.yaml:3:28: Component a: metadata\.tags: .*array/,
+      ['services'],
     ],
-    ['bad YAML', `${component('name: a')}x: [`, /x\.yaml:5:\d+: is not YAML: /],
-    ['another type', component('name: a, tags: web'), /x\.yaml:3:28: metadata\.tags: .*array/],
-    ['a missing name', component('title: a'), /x\.yaml:1:1: metadata\.name: /],
-    ['a name without letters', component("name: '404'"), /x\.yaml:1:1: component:default\/404: Must have a letter/],
+    ['a missing name', component('title: a'), /x\.yaml:1:1: Component: metadata\.name: /, ['services']],
+    [
+      'a name without letters',
+      component("name: '404'"),
+      /x\.yaml:1:1: Component 404: Must have a letter/,
+      ['services'],
+    ],
+    [
+      'a placeholder',
+      component('name: a', 'owner: "${{ values.owner }}"'),
+      /Component a: has placeholders/,
+      ['services'],
+    ],
+    ['a broken template', component('name: a').replace('spec', '{% if x %}'), /x\.yaml:4:2: is not YAML/, []],
+    [
+      'a kind that is inherited by all objects',
+      component('name: a').replace('Component', 'constructor'),
+      /constructor a: has no place in a workspace/,
+      [],
+    ],
+    [
+      'a user without an address',
+      component('name: a').replace('Component', 'User'),
+      /x\.yaml:1:1: User a: has no spec\.profile\.email/,
+      ['members'],
+    ],
     [
       'too many aliases',
       `${component('name: a')}a: &a [${'x,'.repeat(100)}]\nb: &b [${'*a,'.repeat(100)}]\nc: [${'*b,'.repeat(100)}]\n`,
       /x\.yaml:1:1: .*alias/,
+      all,
     ],
-  ])('refuses %s with the place', async (_, text, message) => {
-    await expect(readBackstage(session, [await written({ 'x.yaml': text })])).rejects.toThrow(message);
+  ])('leaves out %s with the place, and nothing beside it', async (_, text, message, lists) => {
+    const { document, leftOut, incomplete } = await readBackstage(session, [
+      await written({ 'x.yaml': text, 'y.yaml': valid }),
+    ]);
+    expect(leftOut).toEqual([expect.stringMatching(message)]);
+    expect([...incomplete]).toEqual(lists);
+    expect(document.services?.map(({ slug }) => slug)).toEqual(['kept']);
+  });
+
+  test('refuses two entities with one slug', async () => {
+    const twins = component('name: a-b') + '---\n' + component('name: a.b');
+    await expect(readBackstage(session, [await written({ 'x.yaml': twins })])).rejects.toThrow(
+      /x\.yaml:6:1: has the same slug a_b as .*1:1$/,
+    );
   });
 
   test('refuses a folder that is not there, or is too deep', async () => {

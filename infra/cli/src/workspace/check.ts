@@ -2,7 +2,7 @@ import { type Tocsin, TocsinError } from '@tocsin/sdk';
 import { messageOf } from '../describe-error.ts';
 import type { Row } from '../output.ts';
 import { KINDS, keyOf, listsOf, pick } from './kinds.ts';
-import { inParallel, type Present, statedIn } from './present.ts';
+import { inParallel, isLack, type Present, statedIn } from './present.ts';
 import { currentOf, send } from './send.ts';
 import { changesOf, nameOfStep, type Step } from './steps.ts';
 
@@ -12,21 +12,30 @@ const EVERYTHING = ['everything'];
  * Asks the server what it would say of each step (`validate_only`). A change that is none for the server is left out, and
  * the others are as the server would store them. What refers to something that an earlier step makes is left out of the
  * request, and named in `unchecked`.
- * @returns the steps, and a line for each refusal
+ * @param mayLack whether the key may lack the rights to write: what it cannot ask for stays unchecked as a whole
+ * @returns the steps, a line for each refusal, and which rights the key lacks
  */
-export async function checkSteps(tocsin: Tocsin, drafts: readonly Step[], present: Present, signal: AbortSignal) {
+export async function checkSteps(
+  tocsin: Tocsin,
+  drafts: readonly Step[],
+  { present, mayLack, signal }: { present: Present; mayLack: boolean; signal: AbortSignal },
+) {
   const findUnchecked = uncheckedIn(drafts, present);
   const checked: (Step | undefined)[] = [...drafts];
   const refusals: string[] = [];
+  const lacking = new Set<string>();
   await inParallel([...drafts.entries()], async ([index, step]) => {
     try {
       checked[index] = await checkStep(tocsin, { ...step, unchecked: findUnchecked(step) }, present, signal);
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      refusals.push(`${step.place ?? ''} ${nameOfStep(step)}: ${messageOf(error)}`.trim());
+      if (mayLack && isLack(error)) {
+        lacking.add(error.message);
+        checked[index] = { ...step, unchecked: EVERYTHING };
+      } else refusals.push(`${step.place ?? ''} ${nameOfStep(step)}: ${messageOf(error)}`.trim());
     }
   });
-  return { steps: checked.filter((step) => step !== undefined), refusals };
+  return { steps: checked.filter((step) => step !== undefined), refusals, lacking };
 }
 
 /** Whether the server has understood a request, and has not carried it out. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import type { Tocsin } from '@tocsin/sdk';
 import { parseJson, UsageError } from '../operation-parameters.ts';
 import { readInput } from '../read-input.ts';
@@ -8,7 +9,7 @@ import { visible } from '../visible.ts';
 import { applySteps, type Run } from './apply.ts';
 import { checkSteps } from './check.ts';
 import { compare, isOwn, type Limits, PRUNABLE, type Prunable } from './compare.ts';
-import { type Desired, mergeDocuments } from './desired.ts';
+import { type Desired, leaveOutUnknownTeams, mergeDocuments } from './desired.ts';
 import type { ListName, LoadedDocument } from './document.ts';
 import { writeWorkspace } from './export.ts';
 import { KINDS, keyOf } from './kinds.ts';
@@ -37,14 +38,14 @@ const DONE: Readonly<Record<string, string>> = {
 
 /** Says what the files would change. Ends with 2 if that is something, and with 1 if it would be refused. */
 export async function plan(call: Call, files: readonly string[], flags: PlanFlags): Promise<void> {
-  const { steps } = await refusing(call, async () => {
+  const isDone = await refusing(call, async () => {
     const documents = await readDocuments(call, files, flags);
-    const made = await makePlan(call, await call.connect(), documents, flags);
-    print(call, made.plan);
+    const made = await makePlan(call, await call.connect(), documents, { ...flags, mayLack: true });
+    print(call, made);
     if (flags.out !== undefined) writeText(flags.out, `${JSON.stringify(made.plan, undefined, 2)}\n`);
-    return made.plan;
+    return made.plan.steps.length === 0 && made.present.unreadWebhooks === undefined;
   });
-  if (steps.length > 0) throw new Exit(2);
+  if (!isDone) throw new Exit(2);
 }
 
 /** Carries out a stored plan, or what the files change. */
@@ -63,7 +64,7 @@ export async function apply(call: Call, files: readonly string[], flags: PlanFla
       return run(call, { tocsin, plan: stored, present, secrets: secretsOf(flags, present), signal });
     }
     const made = await makePlan(call, tocsin, await readDocuments(call, files, flags), flags);
-    print(call, made.plan);
+    print(call, made);
     if (made.plan.steps.length === 0) return;
     if (flags.yes !== true) {
       await confirm(call);
@@ -96,21 +97,26 @@ export async function exportWorkspace(
   const present = await readPresent(await call.connect(), wanted, call.session.signal);
   await refusing(call, async () => {
     const before = file === undefined ? undefined : readText(file);
-    const text = writeWorkspace(present, lists, { limits, file: file ?? '', text: before });
+    const { note } = call.output;
+    const text = writeWorkspace(present, lists, {
+      ...{ limits, file: file ?? '', text: before },
+      note: (what) => note(visible(what)),
+    });
     if (file === undefined) call.session.stdout.write(text);
     else if (text !== before) writeText(file, text);
-    for (const name of present.ambiguous) call.output.note(`left out: several webhooks have the name ${name}`);
+    for (const name of present.ambiguous) note(`left out: several webhooks have the name ${name}`);
   });
 }
 
-async function readDocuments(call: Call, files: readonly string[], { from }: PlanFlags): Promise<LoadedDocument[]> {
+async function readDocuments(call: Call, paths: readonly string[], { from }: PlanFlags): Promise<LoadedDocument[]> {
+  if (from !== undefined) return [await readSource(call, from, paths)];
+  const files = paths.flatMap(filesIn);
   if (files.length > MAX_FILES) throw new UsageError(`there are more than ${MAX_FILES} files`);
-  if (from !== undefined) return [await readSource(call, from, files)];
   const documents: LoadedDocument[] = [];
   const mistakes: string[] = [];
   for (const file of files) {
     try {
-      documents.push(parseWorkspace(file, await readInput(call.session, file)));
+      documents.push(...parseWorkspace(file, await readInput(call.session, file)));
     } catch (error) {
       if (!(error instanceof Mistakes)) throw error;
       mistakes.push(...error.list);
@@ -120,20 +126,46 @@ async function readDocuments(call: Call, files: readonly string[], { from }: Pla
   return documents;
 }
 
-/** Compares documents with the workspace. @throws Mistakes: all of the documents, or all refusals of the server */
+/** The files of a folder by name, those of hidden folders and of packages left out; another path as it is. */
+function filesIn(file: string): string[] {
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() !== true) return [file];
+  const names = readdirSync(file, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => /\.(?:ya?ml|json)$/i.test(name) && !/(?:^|[/\\])(?:\.|node_modules[/\\])/.test(name),
+  );
+  if (names.length === 0) throw new UsageError(`${file} has no YAML or JSON files`);
+  return names.toSorted().map((name) => path.join(file, name));
+}
+
+/**
+ * Compares documents with the workspace.
+ * @param flags `mayLack`: a key that only reads will do
+ * @throws Mistakes: all of the documents, or all refusals of the server
+ */
 export async function makePlan(
   call: Call,
   tocsin: Tocsin,
   documents: readonly LoadedDocument[],
-  flags: PlanFlags,
+  flags: PlanFlags & { mayLack?: boolean },
 ): Promise<Run> {
   const { signal } = call.session;
   const prune = new Set(flags.prune === undefined ? [] : wordsOf('--prune', flags.prune, PRUNABLE));
-  const { onlyTag, onlyExternalId } = flags;
+  const { onlyTag, onlyExternalId, mayLack = false } = flags;
   checkLimits({ prune, onlyTag, onlyExternalId });
+  for (const list of prune)
+    if (documents.some(({ incomplete }) => incomplete?.has(list)))
+      throw new UsageError(
+        `--prune ${list}: what is ignored or left out may have some of them, which would be removed`,
+      );
   const mistakes: string[] = [];
   const desired = mergeDocuments(documents, mistakes);
-  const present = await readPresent(tocsin, wantedOf(desired, prune), signal);
+  const present = await readPresent(tocsin, { ...wantedOf(desired, prune), mayLack }, signal);
+  if (present.unreadWebhooks !== undefined) {
+    desired.entries.webhooks.clear();
+    prune.delete('webhooks');
+  }
+  // A catalog may name teams that are elsewhere.
+  if (flags.from === 'backstage')
+    for (const what of leaveOutUnknownTeams(desired, present)) call.output.note(visible(`left out: ${what}`));
   const secrets = secretsOf(flags, present);
   const lost = [...desired.entries.webhooks.keys()].filter((key) => secrets?.stateOf(key) === 'lost');
   const limits: Limits = { prune, onlyTag, onlyExternalId, lostSecrets: new Set(lost) };
@@ -142,8 +174,9 @@ export async function makePlan(
     for (const { place } of drafts.filter(needsSecret))
       mistakes.push(`${place ?? ''}: The secret of a new webhook is shown once: give --secrets-to FILE`);
   if (mistakes.length > 0) throw new Mistakes(mistakes);
-  const { steps, refusals } = await checkSteps(tocsin, drafts, present, signal);
+  const { steps, refusals, lacking } = await checkSteps(tocsin, drafts, { present, mayLack, signal });
   if (refusals.length > 0) throw new Mistakes(refusals);
+  for (const why of lacking) call.output.note(`not checked by the server: ${why}`);
   const { installation_id, workspace } = present;
   const made: Plan = { format: 1, id: randomUUID(), installation_id, workspace, steps };
   return { tocsin, plan: made, present, secrets, signal };
@@ -191,11 +224,14 @@ const placeOf = ({ workspace, installation_id: installation }: Pick<Plan, 'works
 const secretsOf = ({ secretsTo }: PlanFlags, present: Present) =>
   secretsTo === undefined ? undefined : openSecrets(secretsTo, present);
 
-function print({ output, options }: Call, made: Plan): void {
+function print({ output, options }: Call, { plan: made, present: { unreadWebhooks } }: Run): void {
   const { steps } = made;
+  const say = options.json === true ? output.note : output.line;
   if (options.json === true) output.line(JSON.stringify(made, undefined, 2));
-  else if (steps.length === 0) output.line('no differences');
+  else if (steps.length === 0)
+    output.line(`no differences${unreadWebhooks === undefined ? '' : ' in what was compared'}`);
   else for (const step of inPrint(steps)) output.line(lineOf(step));
+  if (unreadWebhooks !== undefined) say(`webhooks are not compared: ${unreadWebhooks}`);
 }
 
 /** Carries a plan out, and says after each step what was done; after a failure also what was not. */

@@ -1,6 +1,7 @@
 import type { Row } from '../output.ts';
 import type { ListName, LoadedDocument } from './document.ts';
 import { type Kind, KINDS, keyOf } from './kinds.ts';
+import type { Present } from './present.ts';
 
 /** What a document says of one thing. */
 export interface Entry {
@@ -51,6 +52,21 @@ export function mergeDocuments(documents: readonly LoadedDocument[], mistakes: s
     }
   }
   return desired;
+}
+
+/** Leaves owners and parents out that are no team of the documents, and no active one of the workspace. Returns them. */
+export function leaveOutUnknownTeams({ entries }: Desired, { rows }: Present): string[] {
+  const leftOut: string[] = [];
+  for (const entry of [...entries.teams.values(), ...entries.services.values()])
+    for (const name of Object.keys(entry.kind.references)) {
+      const { [name]: slug, ...others } = entry.properties;
+      if (typeof slug !== 'string' || entries.teams.has(keyOf('teams', slug))) continue;
+      const team = rows.teams.get(keyOf('teams', slug));
+      if (team !== undefined && team['archived_at'] === undefined) continue;
+      entry.properties = others;
+      leftOut.push(`${entry.placeOf(name)}: There is no team ${slug}`);
+    }
+  return leftOut;
 }
 
 function entryOf(kind: Kind, row: Row, placeOf: Entry['placeOf']): Entry {

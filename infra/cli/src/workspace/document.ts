@@ -130,4 +130,6 @@ export type ListName = Exclude<keyof WorkspaceDocument, 'configuration'>;
 export interface LoadedDocument {
   document: WorkspaceDocument;
   placeOf(path: readonly PropertyKey[]): string;
+  /** Lists that the source may have more of than could be read. */
+  incomplete?: ReadonlySet<string>;
 }

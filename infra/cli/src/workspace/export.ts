@@ -1,4 +1,4 @@
-import { Document, isMap, isScalar, isSeq, type Node, type Pair, Scalar, visit, YAMLMap } from 'yaml';
+import { Document, isMap, isScalar, isSeq, type Node, type Pair, parseDocument, Scalar, visit, YAMLMap } from 'yaml';
 import type { Row } from '../output.ts';
 import { HIDDEN } from '../visible.ts';
 import { isOwn, type Limits } from './compare.ts';
@@ -14,20 +14,27 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   ...{ role: 'member', seat: 'none', active: true, category: 'custom', visibility_level: 'standard' },
 };
 const isDefault = (name: string, value: unknown) =>
-  value === null || value === false || isSame(value, []) || value === DEFAULTS[name] || name === 'event_types';
+  value === null ||
+  (name !== 'default_value' &&
+    (value === false || isSame(value, []) || value === DEFAULTS[name] || name === 'event_types'));
 
 /**
  * Writes the workspace as a document. What the file has already keeps its place, its comments and its notation.
  * @param lists those that are written; the others stay as they are in the file
  * @param text of the file; undefined if there is none
- * @throws Mistakes if the file is not valid, or has aliases
+ * @param note gets what is left out
+ * @throws Mistakes if the file is not valid, or has aliases or several documents
  */
 export function writeWorkspace(
   present: Present,
   lists: ReadonlySet<ListName | 'configuration'>,
-  { limits, file, text }: { limits: Limits; file: string; text: string | undefined },
+  options: { limits: Limits; file: string; text: string | undefined; note: (what: string) => void },
 ): string {
-  const yaml: Document = text === undefined ? new Document({}) : parseWorkspace(file, text).yaml;
+  const { limits, file, text, note } = options;
+  const [stated, ...others] = text === undefined ? [] : parseWorkspace(file, text);
+  if (others.length > 0) throw new Mistakes([`${file}: has several documents: export to another file`]);
+  // A file may have nothing but comments.
+  const yaml = stated?.yaml ?? (text === undefined ? new Document({}) : parseDocument(text));
   if (text === undefined) yaml.commentBefore = SCHEMA;
   yaml.contents ??= new YAMLMap();
   visit(yaml, {
@@ -41,24 +48,28 @@ export function writeWorkspace(
     root.set(name, node === undefined ? yaml.createNode(value) : put(yaml, node, value, isKept));
   };
   if (lists.has('configuration')) {
-    const stated = root.get('configuration', true) as Node | undefined;
-    const names = isMap<Scalar>(stated) ? stated.items.map(({ key }) => key.value) : [];
+    const before = root.get('configuration', true) as Node | undefined;
+    const names = isMap<Scalar>(before) ? before.items.map(({ key }) => key.value) : [];
     const all = Object.entries(listsOf({ ...present.configuration }));
     const shown = all.filter(([name, value]) => names.includes(name) || (!isSame(value, []) && value !== ''));
     write('configuration', Object.fromEntries(shown), isDefaultOfEntry);
   }
   for (const kind of Object.values(KINDS)) {
     if (!lists.has(kind.list)) continue;
-    const stated = ((root.get(kind.list, true) as Node | undefined)?.toJS(yaml) ?? []) as Row[];
-    const entries = entriesOf(present, kind, limits, stated);
-    if (entries.length > 0 || stated.length > 0) write(kind.list, entries);
+    const before = ((root.get(kind.list, true) as Node | undefined)?.toJS(yaml) ?? []) as Row[];
+    const entries = entriesOf(present, kind, { limits, stated: before, note });
+    if (entries.length > 0 || before.length > 0) write(kind.list, entries);
   }
   return textOf(yaml);
 }
 
 /** Those of the file first, in its order. */
-function entriesOf(present: Present, kind: Kind, limits: Limits, stated: readonly Row[]): Row[] {
-  const { list, identity } = kind;
+function entriesOf(
+  present: Present,
+  kind: Kind,
+  { limits, stated, note }: { limits: Limits; stated: readonly Row[]; note: (what: string) => void },
+): Row[] {
+  const { list, identity, item, references } = kind;
   const rows = new Map(
     [...present.rows[list]].filter(
       ([key, row]) =>
@@ -76,7 +87,15 @@ function entriesOf(present: Present, kind: Kind, limits: Limits, stated: readonl
       ...statedIn(present, kind, row),
       ...(list === 'teams' && { members: membersOf(present, key, old) }),
     };
-    const shown = Object.keys(values).filter((name) => name in old || !isDefault(name, values[name]));
+    // Other workspaces do not have them, and nothing new may refer to them.
+    const archived = Object.keys(references).filter(
+      (name) => present.rows.teams.get(keyOf('teams', String(values[name])))?.['archived_at'] !== undefined,
+    );
+    for (const name of archived)
+      note(`left out: ${name} ${String(values[name])} of ${item} ${key}: the team is archived`);
+    const shown = Object.keys(values).filter(
+      (name) => !archived.includes(name) && (name in old || !isDefault(name, values[name])),
+    );
     const isSameUrl = list === 'webhooks' && 'url' in old && originOf(old['url']) === originOf(row['url']);
     return { [identity]: old[identity] ?? row[identity], ...pick(values, shown), ...(isSameUrl && pick(old, ['url'])) };
   });
@@ -135,10 +154,13 @@ function put(yaml: Document, node: Node, value: unknown, isKept: typeof isDefaul
 function textOf(yaml: Document): string {
   visit(yaml, {
     Scalar: (_, node) => {
-      if (typeof node.value === 'string' && (isHidden(node.value) || /[ \t]$|^[ \t\n]/m.test(node.value)))
+      // A key `<<` without quotes is a merge.
+      if (typeof node.value === 'string' && (isHidden(node.value) || /[ \t]$|^[ \t\n]|^<<$/m.test(node.value)))
         node.type = Scalar.QUOTE_DOUBLE;
     },
   });
+  // With merges, the quotes of `<<` are left out.
+  yaml.setSchema('1.2', { merge: false });
   const text = yaml.toString({ lineWidth: 0, doubleQuotedAsJSON: true });
   return text.replaceAll(HIDDEN, (hidden) => {
     if ('\n\r\t'.includes(hidden)) return hidden;

@@ -1,4 +1,4 @@
-import type { Configuration, Tocsin } from '@tocsin/sdk';
+import { type Configuration, type Tocsin, TocsinError } from '@tocsin/sdk';
 import type { Row } from '../output.ts';
 import type { ListName } from './document.ts';
 import { type Kind, KINDS, keyOf, propertiesOf, resourceOf } from './kinds.ts';
@@ -23,6 +23,8 @@ export interface Present extends Place {
   members: Map<string, Map<string, Row>>;
   /** Names that several webhooks have. */
   ambiguous: Set<string>;
+  /** Why the webhooks were not read, if the key could not. */
+  unreadWebhooks?: string;
 }
 
 export interface Wanted {
@@ -30,6 +32,8 @@ export interface Wanted {
   lists: ReadonlySet<ListName>;
   /** Keys of teams, or all of them. */
   members: ReadonlySet<string> | 'all';
+  /** Whether the webhooks are left out if the key may not read them: that takes the right to change them. */
+  mayLack?: boolean;
 }
 
 /** Reads what is wanted. Services come with teams, and members with users. */
@@ -39,6 +43,7 @@ export async function readPresent(tocsin: Tocsin, wanted: Wanted, signal: AbortS
   if (wanted.members === 'all' ? lists.has('teams') : wanted.members.size > 0) lists.add('teams').add('users');
   const rows = { users: new Map(), teams: new Map(), services: new Map(), fields: new Map(), webhooks: new Map() };
   const ambiguous = new Set<string>();
+  let unreadWebhooks: string | undefined;
   const read = async (kind: Kind) => {
     const { list, identity, isArchived } = kind;
     const query = { limit: PAGE, ...(isArchived && { include_archived: true }) };
@@ -52,7 +57,12 @@ export async function readPresent(tocsin: Tocsin, wanted: Wanted, signal: AbortS
   const [me, configuration] = await Promise.all([
     tocsin.me.get({ signal }),
     wanted.configuration ? tocsin.configuration.get({ signal }) : undefined,
-    ...[...lists].map(async (name) => read(KINDS[name])),
+    ...[...lists].map(async (name) =>
+      read(KINDS[name]).catch((error: unknown) => {
+        if (name !== 'webhooks' || wanted.mayLack !== true || !isLack(error)) throw error;
+        unreadWebhooks = error.message;
+      }),
+    ),
   ]);
   const teams = [...(rows.teams as Map<string, Row>)];
   const asked = teams.filter(([key, { archived_at: archivedAt }]) =>
@@ -71,8 +81,14 @@ export async function readPresent(tocsin: Tocsin, wanted: Wanted, signal: AbortS
     ...{ installation_id, workspace: { id: workspace.id, slug: workspace.slug }, rows, members, ambiguous },
     teamSlugs: new Map(teams.map(([, { id, slug }]) => [id, slug as string])),
     configuration: configuration?.configuration,
+    ...(unreadWebhooks !== undefined && { unreadWebhooks }),
   };
 }
+
+/** Whether a key has no right to what was requested, whatever it is. */
+export const isLack = (error: unknown): error is TocsinError =>
+  error instanceof TocsinError &&
+  ['missing_scope', 'responder_seat_required', 'missing_role_permission'].includes(error.code);
 
 /** Those that have a name, and are not revoked. */
 async function* webhooksOf(tocsin: Tocsin, signal: AbortSignal): AsyncGenerator<Row> {

@@ -1,4 +1,4 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments, visit } from 'yaml';
 import type { z } from 'zod';
 import { type LoadedDocument, workspaceDocument } from './document.ts';
 
@@ -17,45 +17,65 @@ export class Mistakes extends Error {
   }
 }
 
-/** Parses a file of the workspace. @throws Mistakes, all that the file has: `services.yaml:3:7: services[0].tier: …` */
-export function parseWorkspace(file: string, text: string): LoadedDocument & { yaml: Document } {
+/** A document, and as it is written. */
+type ParsedDocument = LoadedDocument & { yaml: Document };
+
+/**
+ * Parses a file of the workspace, which may have several documents.
+ * @throws Mistakes, all that the file has: `services.yaml:3:7: services[0].tier: …`
+ */
+export function parseWorkspace(file: string, text: string): ParsedDocument[] {
   const lines = new LineCounter();
   const at = (offset: number) => {
     const { line, col } = lines.linePos(offset);
     return `${file}:${line}:${col}`;
   };
-  try {
-    const yaml = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true, merge: true });
-    const broken = [...yaml.errors, ...yaml.warnings].map(({ message, pos }) => `${at(pos[0])}: ${message}`);
-    if (broken.length > 0) throw new Mistakes(broken);
-    const wrong: string[] = [];
-    const anchors = new Set<string | undefined>();
-    visit(yaml, {
-      Node: (_, node) => {
-        const refuse = (message: string) => wrong.push(`${at(node.range?.[0] ?? 0)}: ${message}`);
-        if (isAlias(node) && !anchors.has(node.source)) refuse(`There is no anchor ${node.source}`);
-        else if (!isAlias(node)) anchors.add(node.anchor);
-        if (isScalar(node) && typeof node.value === 'number' && !isExact(node.value, node.source ?? ''))
-          refuse(`${node.source} is a number that cannot be stored as it is written`);
-      },
-    });
-    if (wrong.length > 0) throw new Mistakes(wrong);
-    const value: unknown = yaml.toJS({ maxAliasCount: MAX_ALIASES }) ?? {};
-    const { data, error } = workspaceDocument.safeParse(value, { error: messageOf });
-    const invalid = (error?.issues ?? []).flatMap((issue) => {
-      const { path, message } = issue;
-      if (issue.code !== 'unrecognized_keys') return `${at(offsetOf(yaml, path))}: ${nameOf(path)}: ${message}`;
-      return issue.keys.map(
-        (key) => `${at(offsetOf(yaml, [...path, key], true))}: ${nameOf([...path, key])}: Is not a property`,
+  const mistakes: string[] = [];
+  const orMistakes = <Result>(work: () => Result): Result[] => {
+    try {
+      return [work()];
+    } catch (error) {
+      // Others: too many aliases, or a depth that the stack does not hold.
+      mistakes.push(
+        ...(error instanceof Mistakes ? error.list : [`${file}: cannot be read: ${(error as Error).message}`]),
       );
-    });
-    if (data === undefined) throw new Mistakes(invalid);
-    return { yaml, document: data, placeOf: (path) => `${at(offsetOf(yaml, path))}: ${nameOf(path)}` };
-  } catch (error) {
-    if (error instanceof Mistakes) throw error;
-    // Too many aliases, or a depth that the stack does not hold.
-    throw new Mistakes([`${file}: cannot be read: ${(error as Error).message}`]);
-  }
+      return [];
+    }
+  };
+  const options = { lineCounter: lines, prettyErrors: false, stringKeys: true, merge: true };
+  const documents = orMistakes(() => [...parseAllDocuments(text, options)]).flat();
+  const parsed = documents.flatMap((yaml) => orMistakes(() => readDocument(yaml, at)));
+  if (mistakes.length > 0) throw new Mistakes(mistakes);
+  return parsed;
+}
+
+/** @throws Mistakes */
+function readDocument(yaml: Document.Parsed, at: (offset: number) => string): ParsedDocument {
+  const broken = [...yaml.errors, ...yaml.warnings].map(({ message, pos }) => `${at(pos[0])}: ${message}`);
+  if (broken.length > 0) throw new Mistakes(broken);
+  const wrong: string[] = [];
+  const anchors = new Set<string | undefined>();
+  visit(yaml, {
+    Node: (_, node) => {
+      const refuse = (message: string) => wrong.push(`${at(node.range?.[0] ?? 0)}: ${message}`);
+      if (isAlias(node) && !anchors.has(node.source)) refuse(`There is no anchor ${node.source}`);
+      else if (!isAlias(node)) anchors.add(node.anchor);
+      if (isScalar(node) && typeof node.value === 'number' && !isExact(node.value, node.source ?? ''))
+        refuse(`${node.source} is a number that cannot be stored as it is written`);
+    },
+  });
+  if (wrong.length > 0) throw new Mistakes(wrong);
+  const value: unknown = yaml.toJS({ maxAliasCount: MAX_ALIASES }) ?? {};
+  const { data, error } = workspaceDocument.safeParse(value, { error: messageOf });
+  const invalid = (error?.issues ?? []).flatMap((issue) => {
+    const { path, message } = issue;
+    if (issue.code !== 'unrecognized_keys') return `${at(offsetOf(yaml, path))}: ${nameOf(path)}: ${message}`;
+    return issue.keys.map(
+      (key) => `${at(offsetOf(yaml, [...path, key], true))}: ${nameOf([...path, key])}: Is not a property`,
+    );
+  });
+  if (data === undefined) throw new Mistakes(invalid);
+  return { yaml, document: data, placeOf: (path) => `${at(offsetOf(yaml, path))}: ${nameOf(path)}` };
 }
 
 const messageOf: z.core.$ZodErrorMap = ({ code, expected, input }) => {

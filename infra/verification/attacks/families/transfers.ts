@@ -35,7 +35,7 @@ export const transferAttacks: readonly Attack[] = [
   },
 ];
 
-/** Imports 50 incidents with about as many events as the weight of a body allows. */
+/** Imports 50 incidents with about as many events as the weight of a body allows, and as many relations as a request may have. */
 const importMany = async (
   context: AttackContext,
   workspace: Workspace,
@@ -46,9 +46,14 @@ const importMany = async (
   const timeline = Array.from({ length: 20 }, (_, event) => ({
     ...{ external_id: String(event), type: 'note', started_at, author, body: `Round ${round}: ${'x'.repeat(200)}` },
   }));
+  const created_at = '2024-03-02T18:04:00Z';
+  const named = (index: number) => ({ source: 'attack', id: String(first + (index % 50)) });
   const incidents = Array.from({ length: 50 }, (_, index) => ({
-    external: { source: 'attack', id: String(first + index) },
-    ...{ title: 'Hostile', status: 'closed', severity: 'sev3', created_at: '2024-03-02T18:04:00Z', author, timeline },
+    external: named(index),
+    ...{ title: 'Hostile', status: 'closed', severity: 'sev3', created_at, author, timeline },
+    relations: Array.from({ length: 10 }, (__, other) => ({
+      ...{ type: 'related', external: named(index + other + 1), created_at, author },
+    })),
   }));
   return context.send(workspace, { method: 'POST', path: '/api/v1/imports/incidents', body: { incidents } });
 };

@@ -159,6 +159,7 @@ type Optional = Pick<
   | 'firstActedAt'
   | 'statusChangedAt'
   | 'archivedAt'
+  | 'isUnhandledAlert'
   | 'incidentManager'
   | 'incidentResponders'
 >;
@@ -177,6 +178,12 @@ function prepareItem(
   checkDistinct('timeline', events);
   const followUps = item.followUps.map((followUp, index) => prepareFollowUp(followUp, { index, now, textOf }));
   checkDistinct('follow_ups', followUps);
+  const relations = item.relations.map(({ type, externalId, createdAt: relatedAt, author }, index) => {
+    const at = (name: string) => `relations.${index}.${name}`;
+    if (externalId === item.externalId) throw invalidRequest(at('external'), 'Must be another incident');
+    if (relatedAt > now) throw invalidRequest(at('created_at'), 'Must not be in the future');
+    return { type, externalId, createdAt: relatedAt, createdBy: textOf(author) };
+  });
   const importKeys = new Set<string>();
   return {
     externalId: item.externalId,
@@ -188,6 +195,7 @@ function prepareItem(
         firstActedAt: item.firstActedAt,
         statusChangedAt: item.statusChangedAt,
         archivedAt: item.archivedAt,
+        isUnhandledAlert: item.isUnhandledAlert,
         incidentManager: manager === null ? '' : manager && textOf(manager),
         incidentResponders: responders && [...new Set(responders.map(textOf))],
       }),
@@ -197,6 +205,7 @@ function prepareItem(
     },
     events,
     followUps,
+    relations,
     changelog: item.changelog
       .map((entry) => prepareChange(entry, textOf))
       .filter(({ importKey }) => importKeys.size < importKeys.add(importKey).size),
@@ -210,20 +219,22 @@ function checkDistinct(property: string, parts: readonly { externalId: string }[
 }
 
 function prepareFollowUp(
-  { externalId, author, owner, createdAt, completedAt, properties }: ImportedFollowUp,
+  { externalId, author, owner, createdAt, completedAt, updatedAt, properties }: ImportedFollowUp,
   { index, now, textOf }: { index: number; now: Instant; textOf: (person: Person) => string },
 ): PreparedFollowUp {
   const at = (name: string) => `follow_ups.${index}.${name}`;
   if (createdAt > now) throw invalidRequest(at('created_at'), 'Must not be in the future');
+  if (updatedAt !== undefined && updatedAt > now) throw invalidRequest(at('updated_at'), 'Must not be in the future');
   if (completedAt && properties.status !== 'done')
     throw invalidRequest(at('completed_at'), 'Is only allowed with the status done');
   return {
     externalId,
     ...properties,
-    ...definedProperties<Pick<FollowUp, 'owner' | 'completedAt'>>({
+    ...definedProperties<Pick<FollowUp, 'owner' | 'completedAt' | 'updatedAt'>>({
       owner: owner === null ? '' : owner && textOf(owner),
       // Null follows from the status.
       completedAt: completedAt ?? undefined,
+      updatedAt,
     }),
     createdAt,
     createdBy: textOf(author),

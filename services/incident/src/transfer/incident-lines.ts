@@ -12,7 +12,9 @@ import {
   type ExportedChange,
   type ExportedEvent,
   followUpItemOf,
+  type ExportedRelation,
   type LineContext,
+  relationItemOf,
   restOf,
 } from './domain/export-line.ts';
 import { IMPORT_DOCUMENT, MAX_PARTS } from './domain/item.ts';
@@ -21,6 +23,7 @@ import {
   eventsAfter,
   EXPORT_PAGE,
   followUpsAfter,
+  relationsAfter,
   revisionOf,
   wholeChanges,
   wholeEvents,
@@ -41,11 +44,11 @@ interface LinesOptions {
 
 type Part =
   | { name: 'values'; part: [slug: string, value: unknown] }
-  | { name: 'timeline' | 'changelog' | 'follow_ups'; part: object };
+  | { name: 'timeline' | 'changelog' | 'follow_ups' | 'relations'; part: object };
 
 /**
  * Makes the lines of an incident: the first has its properties, and each as much of its values, its timeline, its
- * changelog and its follow-ups as fits.
+ * changelog, its follow-ups and its relations as fits.
  * @throws ChangedMeanwhile
  */
 export async function* incidentLines(incident: Incident, options: LinesOptions): AsyncGenerator<string> {
@@ -71,8 +74,10 @@ export async function* incidentLines(incident: Incident, options: LinesOptions):
 function openLine(head: object, bodyBytes: number) {
   const size = sizeOfJson(JSON.stringify(head));
   const values: [string, unknown][] = [];
-  const parts = { timeline: [] as object[], changelog: [] as object[], follow_ups: [] as object[] };
-  const count = () => parts.timeline.length + parts.changelog.length + parts.follow_ups.length;
+  const parts: Record<Exclude<Part['name'], 'values'>, object[]> = {
+    ...{ timeline: [], changelog: [], follow_ups: [], relations: [] },
+  };
+  const count = () => Object.values(parts).flat().length;
   const isFull = (name: Part['name']) => (name === 'values' ? values.length === MAX_VALUES : count() === MAX_PARTS);
   return {
     isEmpty: () => values.length + count() === 0,
@@ -120,6 +125,14 @@ async function* partsOf(incident: Incident, { database, context, load }: LinesOp
     await load(page.flatMap(({ createdBy, owner }) => [createdBy, owner]));
     for (const followUp of page) yield { name: 'follow_ups', part: followUpItemOf(followUp, context) };
   }
+  const relations = pagesOf<ExportedRelation>(reader, {
+    after: (last) => relationsAfter(id, last),
+    whole: undefined,
+  });
+  for await (const page of relations) {
+    await load(page.map(({ createdBy }) => createdBy));
+    for (const relation of page) yield { name: 'relations', part: relationItemOf(relation, context) };
+  }
 }
 
 /** Reads the rows of an incident page by page, those with large columns a few at a time. @throws ChangedMeanwhile */
@@ -127,7 +140,8 @@ async function* pagesOf<Row extends { id: number }>(
   { database, incident }: { database: Knex; incident: Incident },
   statements: {
     after: (last: Row | undefined) => PreparedStatement<Listed<Row>>;
-    whole: (ids: readonly number[]) => PreparedStatement<Row>;
+    /** Undefined if no row is large. */
+    whole: ((ids: readonly number[]) => PreparedStatement<Row>) | undefined;
   },
 ): AsyncGenerator<Row[]> {
   const check = revisionOf(incident.workspaceId, incident.id);
@@ -140,7 +154,9 @@ async function* pagesOf<Row extends { id: number }>(
   for (;;) {
     const listed = await read(statements.after(last));
     let page: Row[] = [];
-    for await (const row of readWhole<Row>(listed, async (ids) => read(statements.whole(ids)))) {
+    const readLarge = async (ids: readonly number[]) =>
+      statements.whole === undefined ? [] : read(statements.whole(ids));
+    for await (const row of readWhole<Row>(listed, readLarge)) {
       if (row === undefined) throw new ChangedMeanwhile();
       page.push(row);
       // A few of them are large.

@@ -9,6 +9,7 @@ import type { Incident } from '../incidents/domain/incident.ts';
 import { incidentSnapshot } from '../incidents/domain/snapshot.ts';
 import type { Attempt } from '../incidents/run-command.ts';
 import { BY_IMPORT, type ChangelogEntry, insertChangelogEntries } from '../incidents/store/changelog-store.ts';
+import { lockIncidents } from '../incidents/store/incident-store.ts';
 import { countAllReferences } from '../incidents/store/service-references.ts';
 import { Retry } from '../shared/domain/retry.ts';
 import { bytesOf } from '../storage/domain/storage-quota.ts';
@@ -18,6 +19,7 @@ import { valueStatements } from '../values/store/value-store.ts';
 import { textsOfFollowUp } from '../follow-ups/domain/follow-up.ts';
 import { type ImportResult, ownIdOf, type Refusal, refusalOf } from './domain/item.ts';
 import { type PlanContext, type Planned, planItem, type PreparedItem, withLastEvent } from './domain/plan.ts';
+import { relateItems, relationLocks } from './relate-items.ts';
 import {
   findEvents,
   findFollowUps,
@@ -52,10 +54,12 @@ export async function writeItems(
 ): Promise<ImportResult[]> {
   const { caller, items, now } = options;
   const results = items.map((item): ImportResult | undefined => ('outcome' in item ? item : undefined));
+  await runPipeline(trx, relationLocks(caller.principal.workspace.id, items));
   for (const round of roundsOf(items)) {
     const written = await write(trx, { ...options, items: round.map(({ item }) => item) });
     for (const [index, { place }] of round.entries()) results[place] = written[index];
   }
+  await addRelations(trx, { ...options, results: results as ImportResult[] });
   const counts = countOutcomes(results as ImportResult[]);
   if (counts.created + counts.updated > 0) {
     const entry = { action: 'incidents.imported', target: { type: 'import', id: caller.requestId } };
@@ -64,6 +68,42 @@ export async function writeItems(
     ]);
   }
   return results as ImportResult[];
+}
+
+/** Incidents that are changed at once. */
+const BATCH = 50;
+
+/** Adds relations, which change both of their incidents; the results follow. */
+async function addRelations(
+  trx: Knex.Transaction,
+  { caller, items, now, results }: WriteOptions<PreparedItem | Refusal> & { results: ImportResult[] },
+): Promise<void> {
+  const author = authorOf(caller);
+  const { id: workspaceId } = caller.principal.workspace;
+  const { changes, places } = await relateItems(trx, { workspaceId, items, results });
+  const ids = [...changes.keys()];
+  const revisions = new Map<number, number>();
+  for (let start = 0; start < ids.length; start += BATCH) {
+    const [incidents] = await runPipeline(trx, [lockIncidents(workspaceId, ids.slice(start, start + BATCH))]);
+    const planned = incidents.map((before) => {
+      const added = changes.get(before.id) ?? [];
+      const isDuplicate = before.isDuplicate || added.some(({ field }) => field === 'relations.duplicate_of');
+      return { before, after: { ...before, revision: before.revision + 1, isDuplicate }, added };
+    });
+    for (const { after } of planned) revisions.set(after.id, after.revision);
+    await runPipeline(trx, [
+      putIncidents(planned.map(({ after }) => after)),
+      insertChangelogEntries(planned.map(({ after, added }) => importEntry(after, { changes: added, author, now }))),
+      insertEvents(planned.map((plan) => eventOf(plan, author, now))),
+    ]);
+  }
+  for (const [place, result] of results.entries()) {
+    if (result.outcome === 'refused') continue;
+    const { id, number } = result.incident;
+    const revision = revisions.get(id) ?? result.incident.revision;
+    const outcome = places.has(place) && result.outcome === 'unchanged' ? 'updated' : result.outcome;
+    results[place] = { ...result, outcome, incident: { id, number, revision } };
+  }
 }
 
 /** Several items may be parts of one incident: each is written after those before it. */
@@ -244,10 +284,15 @@ function entriesOf(
   const { id: incidentId, revision } = after;
   const earlier = entries.map((entry) => ({ ...entry, incidentId, revision, isOfParts: false }));
   const { changes } = shortenChanges(before === undefined ? [] : importedChanges(before, after));
-  const own = { incidentId, revision, ...recordedActor(author), changedAt: now, changes, importKey: BY_IMPORT };
+  const own = importEntry(after, { changes, author, now });
   const ofParts = { ...own, changes: shortenChanges(parts).changes, isOfParts: true };
   return [...earlier, own, ...(parts.length > 0 ? [ofParts] : [])];
 }
+
+const importEntry = (
+  { id: incidentId, revision }: Incident,
+  { changes, author, now }: { changes: Change[]; author: Author; now: Instant },
+) => ({ incidentId, revision, ...recordedActor(author), changedAt: now, changes, importKey: BY_IMPORT });
 
 /** Of a change of the status, its time follows. */
 function importedChanges(before: Incident, after: Incident): Change[] {
@@ -256,7 +301,7 @@ function importedChanges(before: Incident, after: Incident): Change[] {
   return [...changesBetween(before, after), ...(isOtherTime ? [{ field: 'status_changed_at', from, to }] : [])];
 }
 
-const eventOf = ({ before, after }: Planned, author: Author, now: Instant): NewEvent => ({
+const eventOf = ({ before, after }: Pick<Planned, 'before' | 'after'>, author: Author, now: Instant): NewEvent => ({
   type: 'incident.imported',
   occurredAt: now,
   workspace: author.workspace,

@@ -1,6 +1,6 @@
-import { lstat, readdir, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { LineCounter, parseAllDocuments } from 'yaml';
+import { type Document, LineCounter, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { readInput } from '../../read-input.ts';
 import type { Session } from '../../session.ts';
@@ -10,6 +10,11 @@ const DEEPEST = 30;
 const MOST_FILES = 50_000;
 const LARGEST = 1_048_576;
 
+/** What templates have in the places of values. */
+export const PLACEHOLDER = /\{\{|\{%/;
+/** In a text that no parser reads, in any notation. */
+const IS_CATALOG = /\bapiVersion['"]?\s*:\s*['"]?(?:[\w-]+\.)*backstage\.io/;
+
 const texts = z.array(z.string());
 const entitySchema = z.looseObject({
   kind: z.string(),
@@ -17,7 +22,8 @@ const entitySchema = z.looseObject({
     name: z.string().min(1),
     namespace: z.string().default('default'),
     title: z.string().optional(),
-    description: z.string().optional(),
+    // Another file may have it: `$text: ./README.md`.
+    description: z.union([z.string(), z.looseObject({})]).optional(),
     tags: texts.default([]),
     annotations: z.record(z.string(), z.unknown()).default({}),
   }),
@@ -34,32 +40,32 @@ const entitySchema = z.looseObject({
 /** An entity of a catalog, with the file and the line where it begins. */
 export type Entity = z.infer<typeof entitySchema> & { place: string };
 
+/** Gets what is left out, with its place and the reason. @param kinds of entities that it may have */
+export type LeaveOut = (what: string, kinds?: readonly string[]) => void;
+
 /**
- * Reads the entities of all YAML files below a folder, or of one file. Hidden folders, `node_modules` and symbolic links
- * are left out.
- * @param ignore gets what is left out and may have entities
- * @throws Error naming file, line and column
+ * Reads the entities of all YAML files below a folder, or of one file. Hidden folders and `node_modules` are left out, and
+ * files that do not name Backstage.
+ * @throws Error
  */
-export async function readEntities(
-  session: Session,
-  folder: string,
-  ignore: (what: string) => void,
-): Promise<Entity[]> {
+export async function readEntities(session: Session, folder: string, leaveOut: LeaveOut): Promise<Entity[]> {
   const entities: Entity[] = [];
-  for (const file of await yamlFiles(folder, ignore)) {
-    if ((await lstat(file)).size > LARGEST) {
-      ignore(`YAML file of more than ${LARGEST} bytes`);
-      continue;
+  for (const file of await yamlFiles(folder, leaveOut)) {
+    try {
+      const text = await readInput(session, file);
+      // Parsing takes time.
+      if (!text.includes('backstage.io')) continue;
+      if (text.length <= LARGEST) entities.push(...entitiesOf(file, text, leaveOut));
+      else if (IS_CATALOG.test(text)) leaveOut(`${file}: has more than ${LARGEST} characters`);
+    } catch (error) {
+      session.signal.throwIfAborted();
+      leaveOut(`${file}: ${(error as Error).message}`);
     }
-    const text = await readInput(session, file);
-    if (!/^apiVersion:\s*['"]?backstage\.io\//m.test(text)) continue;
-    if (/\$\{\{|\{%/.test(text)) ignore('file with placeholders, such as ${{ values.name }}');
-    else entities.push(...entitiesOf(file, text));
   }
   return entities;
 }
 
-async function yamlFiles(root: string, ignore: (what: string) => void): Promise<string[]> {
+async function yamlFiles(root: string, leaveOut: LeaveOut): Promise<string[]> {
   const files: string[] = [];
   let count = 0;
   const visit = async (folder: string, level: number): Promise<void> => {
@@ -69,10 +75,13 @@ async function yamlFiles(root: string, ignore: (what: string) => void): Promise<
       count += 1;
       if (count > MOST_FILES) throw new Error(`${root}: has more than ${MOST_FILES} files`);
       const inside = path.join(folder, entry.name);
-      if (entry.isSymbolicLink()) ignore('symbolic link');
-      else if (entry.isDirectory()) {
+      const isYaml = /\.ya?ml$/i.test(entry.name);
+      if (entry.isSymbolicLink()) {
+        const isFolder = async () => (await stat(inside).catch(() => undefined))?.isDirectory() === true;
+        if (isYaml || (await isFolder())) leaveOut(`${inside}: is a symbolic link`);
+      } else if (entry.isDirectory()) {
         if (!/^(?:\.|node_modules$)/.test(entry.name)) await visit(inside, level + 1);
-      } else if (entry.isFile() && /\.ya?ml$/i.test(entry.name)) files.push(inside);
+      } else if (entry.isFile() && isYaml) files.push(inside);
     }
   };
   const isFolder = await stat(root).then(
@@ -86,35 +95,54 @@ async function yamlFiles(root: string, ignore: (what: string) => void): Promise<
   return files;
 }
 
-function entitiesOf(file: string, text: string): Entity[] {
+function entitiesOf(file: string, text: string, leaveOut: LeaveOut): Entity[] {
   const lineCounter = new LineCounter();
   const placeOf = (offset: number) => {
     const { line, col } = lineCounter.linePos(offset);
     return `${file}:${line}:${col}`;
   };
-  return parseAllDocuments(text, { lineCounter, prettyErrors: false }).flatMap((document) => {
+  const documents = parseAllDocuments(text, { lineCounter, prettyErrors: false, logLevel: 'error' });
+  return documents.flatMap((document): Entity[] => {
+    const [start, , end] = document.range;
+    const source = text.slice(start, end);
     const [error] = document.errors;
-    if (error !== undefined) throw new Error(`${placeOf(error.pos[0])}: is not YAML: ${error.message}`);
-    if (document.contents === null) return [];
-    const place = placeOf(document.contents.range[0]);
-    const value = valueOf(document, place) as { apiVersion?: unknown } | null;
-    // Files of other systems may stand beside them.
-    if (!String(value?.apiVersion).startsWith('backstage.io/')) return [];
-    const { data, error: refusal } = entitySchema.safeParse(value);
-    if (data !== undefined) return [{ ...data, place }];
-    const [issue] = refusal.issues;
-    const property = issue?.path ?? [];
-    const node = document.getIn(property, true) as { range?: [number, number, number] } | undefined;
-    const at = node?.range === undefined ? place : placeOf(node.range[0]);
-    throw new Error(`${at}: ${property.join('.')}: ${issue?.message ?? 'Is not valid'}`);
+    try {
+      if (error !== undefined) throw new Error(`is not YAML: ${error.message}`);
+      return entityOf(document, { source, start, placeOf, leaveOut });
+    } catch (failure) {
+      // The second reason is that of too many aliases.
+      const place = placeOf(error?.pos[0] ?? document.contents?.range[0] ?? start);
+      const kinds = PLACEHOLDER.test(source) ? [] : undefined;
+      if (IS_CATALOG.test(source)) leaveOut(`${place}: ${(failure as Error).message}`, kinds);
+      return [];
+    }
   });
 }
 
-function valueOf(document: { toJS(): unknown }, place: string): unknown {
-  try {
-    return document.toJS();
-  } catch (error) {
-    // Too many aliases.
-    throw new Error(`${place}: ${(error as Error).message}`);
+/** @throws Error for too many aliases */
+function entityOf(
+  document: Document.Parsed,
+  options: { source: string; start: number; placeOf: (offset: number) => string; leaveOut: LeaveOut },
+): Entity[] {
+  const { source, start, placeOf, leaveOut } = options;
+  const value = document.toJS() as { apiVersion?: unknown; kind?: unknown; metadata?: { name?: unknown } } | null;
+  // Files of other systems may stand beside them.
+  if (!/^(?:[\w-]+\.)*backstage\.io\//.test(String(value?.apiVersion))) return [];
+  const rangeOf = (path: readonly PropertyKey[]) =>
+    (document.getIn(path, true) as { range?: [number, number, number] } | undefined)?.range;
+  const place = placeOf(document.contents?.range[0] ?? start);
+  const { data, error } = entitySchema.safeParse(value);
+  const named = [value?.kind, value?.metadata?.name].filter((each) => typeof each === 'string');
+  const [from, to] = rangeOf(['metadata', 'name']) ?? [start, start];
+  const isTemplate = PLACEHOLDER.test(source.slice(from - start, to - start));
+  if (isTemplate) leaveOut(`${place}: ${named.join(' ')}: is a template: its name has a placeholder`, []);
+  else if (data !== undefined) return [{ ...data, place }];
+  else {
+    const { path = [], message = 'Is not valid' } = error.issues[0] ?? {};
+    const at = rangeOf(path)?.[0];
+    const reason = [named.join(' '), path.join('.'), message].filter((text) => text !== '').join(': ');
+    const kinds = typeof value?.kind === 'string' ? [value.kind] : undefined;
+    leaveOut(`${at === undefined ? place : placeOf(at)}: ${reason}`, kinds);
   }
+  return [];
 }

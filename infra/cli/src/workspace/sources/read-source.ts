@@ -1,4 +1,5 @@
 import type { Call } from '../../session.ts';
+import { visible } from '../../visible.ts';
 import type { LoadedDocument } from '../document.ts';
 import { readBackstage } from './backstage.ts';
 import { readCsv } from './csv.ts';
@@ -10,7 +11,8 @@ export type SourceName = keyof typeof SOURCES;
 
 /** Reads folders or files of another system, and says what has no place in a workspace. @throws Error */
 export async function readSource(call: Call, name: SourceName, paths: readonly string[]): Promise<LoadedDocument> {
-  const { ignored, ...loaded } = await SOURCES[name](call.session, paths);
+  const { ignored, leftOut, ...loaded } = await SOURCES[name](call.session, paths);
   for (const what of ignored) call.output.note(`ignored: ${what}`);
+  for (const what of leftOut) call.output.note(visible(`left out: ${what}`));
   return loaded;
 }

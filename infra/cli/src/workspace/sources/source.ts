@@ -1,9 +1,13 @@
 import type { LoadedDocument, WorkspaceDocument } from '../document.ts';
+import type { Prunable } from '../compare.ts';
 
 /** What another system has, as a document. */
 export interface SourceDocument extends LoadedDocument {
   /** What has no place in a workspace, with how often it occurs: `Component spec.dependsOn (3)`. */
   ignored: readonly string[];
+  /** What could not be read: its place, and why. */
+  leftOut: readonly string[];
+  incomplete: ReadonlySet<Prunable>;
 }
 
 /** Entries of one list at most. */
@@ -32,6 +36,8 @@ export function documentBuilder() {
   const places: Record<string, string[]> = {};
   const owners = new Map<string, string>();
   const counts = new Map<string, number>();
+  const leftOut: string[] = [];
+  const incomplete = new Set<Prunable>();
   return {
     /**
      * @param identity what no other entry of the list may have
@@ -50,7 +56,16 @@ export function documentBuilder() {
       (places[list] ??= []).push(place);
     },
 
-    ignore: (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1),
+    /** @param lists that may lack something for it */
+    ignore: (what: string, lists: readonly Prunable[] = []): void => {
+      counts.set(what, (counts.get(what) ?? 0) + 1);
+      for (const list of lists) incomplete.add(list);
+    },
+
+    leaveOut: (what: string, lists: readonly Prunable[]): void => {
+      leftOut.push(what);
+      for (const list of lists) incomplete.add(list);
+    },
 
     build: (source: string): SourceDocument => ({
       document,
@@ -59,6 +74,8 @@ export function documentBuilder() {
           ': ',
         ),
       ignored: [...counts].map(([what, count]) => `${what} (${count})`).toSorted(),
+      leftOut,
+      incomplete,
     }),
   };
 }

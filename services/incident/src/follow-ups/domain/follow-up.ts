@@ -59,12 +59,12 @@ export const newFollowUp = (
   completedAt: properties.status === 'done' ? now : null,
 });
 
-/** Returns the follow-up after a change; the same object if it changes nothing. */
+/** Returns the follow-up after a change, which may say when it was; the same object if it changes nothing. */
 export function changeFollowUp(before: FollowUp, changes: Partial<FollowUp>, now: Instant): FollowUp {
   const after = { ...before, ...changes };
   if (jsonEqual(after, before)) return before;
   const completedAt = after.status === 'done' ? (after.completedAt ?? now) : null;
-  return { ...after, completedAt, revision: before.revision + 1, updatedAt: now };
+  return { ...after, completedAt, revision: before.revision + 1, updatedAt: changes.updatedAt ?? now };
 }
 
 /** @throws DomainError `invalid_resource_state` */

@@ -4,6 +4,7 @@ import { keyOf } from '../../incidents/domain/acts.ts';
 import { humanId, type Incident } from '../../incidents/domain/incident.ts';
 import { TRANSFERRED, TRANSFERRED_MOMENTS } from '../../incidents/domain/property-sets.ts';
 import type { FollowUp } from '../../follow-ups/domain/follow-up.ts';
+import type { Relation } from '../../relations/domain/relation.ts';
 import type { TimelineEvent, TimelineEventProperties } from '../../timeline/domain/timeline-event.ts';
 import { externalOf, ownIdOf, type Person } from './item.ts';
 
@@ -38,6 +39,7 @@ export const restOf = (incident: Incident, { team, personOf }: LineContext) => (
   first_acted_at: incident.firstActedAt,
   status_changed_at: incident.statusChangedAt,
   archived_at: incident.archivedAt,
+  unhandled_alert: incident.isUnhandledAlert,
   team,
   ...namedProperties(TRANSFERRED, incident),
   moments: namedProperties(TRANSFERRED_MOMENTS, incident),
@@ -98,6 +100,18 @@ export const followUpItemOf = (followUp: FollowUp, { personOf }: PersonContext) 
   created_at: followUp.createdAt,
   author: personOf(followUp.createdBy),
   completed_at: followUp.completedAt,
+  updated_at: followUp.updatedAt,
+});
+
+/** What an export has of a relation, and of the other incident. */
+export type ExportedRelation = Pick<Relation, 'id' | 'type' | 'createdAt' | 'createdBy'> &
+  Pick<Incident, 'number' | 'externalId'>;
+
+export const relationItemOf = (relation: ExportedRelation, { workspace, personOf }: LineContext) => ({
+  type: relation.type,
+  external: externalOf(relation.externalId, { workspace, reference: humanId(relation.number) }),
+  created_at: relation.createdAt,
+  author: personOf(relation.createdBy),
 });
 
 export const changeItemOf = (entry: ExportedChange, { personOf }: PersonContext) => ({

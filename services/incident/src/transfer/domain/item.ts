@@ -4,6 +4,7 @@ import type { Instant } from '@tocsin/runtime';
 import type { Change } from '../../incidents/domain/changes.ts';
 import type { Incident, IncidentProperties } from '../../incidents/domain/incident.ts';
 import type { FollowUp, FollowUpProperties } from '../../follow-ups/domain/follow-up.ts';
+import type { RelationType } from '../../relations/domain/relation.ts';
 import type { TimelineEventProperties } from '../../timeline/domain/timeline-event.ts';
 
 /** An incident to import. What is absent, a new incident has by default, and another one keeps. */
@@ -17,6 +18,7 @@ export interface ImportItem {
   firstActedAt: Instant | null | undefined;
   statusChangedAt: Instant | null | undefined;
   archivedAt: Instant | null | undefined;
+  isUnhandledAlert: boolean | undefined;
   /** The slug. */
   team: string | null | undefined;
   manager: Person | null | undefined;
@@ -26,6 +28,7 @@ export interface ImportItem {
   timeline: readonly ImportedEvent[];
   changelog: readonly ImportedChange[];
   followUps: readonly ImportedFollowUp[];
+  relations: readonly ImportedRelation[];
 }
 
 export interface ImportedEvent {
@@ -47,11 +50,21 @@ export interface ImportedChange {
   changes: readonly Change[];
 }
 
+/** A relation to another incident, as the incident of the item sees it. */
+export interface ImportedRelation {
+  type: RelationType;
+  /** Of the other incident. */
+  externalId: string;
+  createdAt: Instant;
+  author: Person;
+}
+
 export interface ImportedFollowUp extends Pick<FollowUp, 'createdAt'> {
   externalId: string;
   author: Person;
   owner: Person | null | undefined;
   completedAt: Instant | null | undefined;
+  updatedAt: Instant | undefined;
   properties: Partial<Omit<FollowUpProperties, 'owner'>> & Pick<FollowUpProperties, 'title'>;
 }
 
@@ -74,24 +87,36 @@ export function refusalOf(error: unknown): Refusal {
   return { outcome: 'refused', field: error.field, message: error.message };
 }
 
+/** A part of an item that is left out. */
+export interface Note {
+  field: string;
+  message: string;
+}
+
 /** What became of an item. */
 export type ImportResult =
-  | { outcome: 'created' | 'updated' | 'unchanged'; incident: Pick<Incident, 'id' | 'number' | 'revision'> }
+  | {
+      outcome: 'created' | 'updated' | 'unchanged';
+      incident: Pick<Incident, 'id' | 'number' | 'revision'>;
+      /** What is left out, and why. */
+      notes?: Note[];
+    }
   | Refusal;
 
 /** Everybody whom an item names. */
-export const peopleOf = ({ author, manager, responders, timeline, changelog, followUps }: ImportItem): Person[] => [
+export const peopleOf = ({ author, manager, responders, timeline, changelog, ...parts }: ImportItem): Person[] => [
   author,
   ...(manager ? [manager] : []),
   ...(responders ?? []),
   ...timeline.map((event) => event.author),
   ...changelog.map(({ actor }) => actor),
-  ...followUps.flatMap((followUp) => [followUp.author, ...(followUp.owner ? [followUp.owner] : [])]),
+  ...parts.followUps.flatMap((followUp) => [followUp.author, ...(followUp.owner ? [followUp.owner] : [])]),
+  ...parts.relations.map((relation) => relation.author),
 ];
 
 /** Items of one request. */
 export const MAX_ITEMS = 50;
-/** Timeline events, changelog entries or follow-ups of one item; a line of an export has as many of all. */
+/** Timeline events, changelog entries, follow-ups or relations of one item; a line of an export has as many of all. */
 export const MAX_PARTS = 500;
 /** The values of an item, and the changes of an entry: those of a request with all values, and of all properties. */
 export const MAX_CHANGES = 1_100;

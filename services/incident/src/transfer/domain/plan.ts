@@ -11,6 +11,7 @@ import {
   type FollowUp,
   NEW_FOLLOW_UP,
 } from '../../follow-ups/domain/follow-up.ts';
+import type { Relation } from '../../relations/domain/relation.ts';
 import { INITIAL } from '../../incidents/domain/property-sets.ts';
 import {
   checkSpan,
@@ -31,6 +32,7 @@ export interface PreparedItem {
   events: readonly PreparedEvent[];
   changelog: readonly PreparedChange[];
   followUps: readonly PreparedFollowUp[];
+  relations: readonly PreparedRelation[];
 }
 
 /** A value, and why its field does not allow it: then the incident must have it, or the elements at fault, already. */
@@ -48,6 +50,9 @@ export interface PreparedChange {
 
 export type PreparedEvent = Partial<EventProperties> &
   Pick<EventProperties, 'type' | 'startedAt' | 'body' | 'createdBy'> & { externalId: string };
+
+/** A relation to the incident with an external ID. */
+export type PreparedRelation = Pick<Relation, 'type' | 'createdAt' | 'createdBy'> & { externalId: string };
 
 export type PreparedFollowUp = Partial<FollowUp> &
   Pick<FollowUp, 'title' | 'createdAt' | 'createdBy'> & { externalId: string };
@@ -143,13 +148,15 @@ function planFollowUp(
   { incidentId, nextId, now }: { incidentId: number; nextId: () => number; now: Instant },
 ): FollowUp | undefined {
   if (named !== undefined) {
-    const changed = changeFollowUp(named, given, now);
+    const isNative = named.externalId === null;
+    // Of what no import made, another moment is no other state.
+    const changed = changeFollowUp(named, { ...given, ...(isNative && { updatedAt: named.updatedAt }) }, now);
     if (changed === named) return undefined;
-    if (named.externalId !== null) return changed;
+    if (!isNative) return changed;
   }
   const { status = 'open', completedAt = now } = given;
   return {
-    ...{ ...NEW_FOLLOW_UP, ...given, externalId, incidentId, id: nextId(), revision: 1, updatedAt: now },
+    ...{ ...NEW_FOLLOW_UP, updatedAt: now, ...given, externalId, incidentId, id: nextId(), revision: 1 },
     completedAt: status === 'done' ? completedAt : null,
   };
 }

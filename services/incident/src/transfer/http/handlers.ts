@@ -10,6 +10,7 @@ import {
   type ImportedChange,
   type ImportedEvent,
   type ImportedFollowUp,
+  type ImportedRelation,
   refusalOf,
 } from '../domain/item.ts';
 import { type ExportDependencies, exportLines } from '../export-incidents.ts';
@@ -21,14 +22,17 @@ import {
   type FollowUpItem,
   type IncidentItem,
   incidentItem,
+  type RelationItem,
   type TimelineEventItem,
 } from './wire.ts';
 import { toIncidentProperties } from '../../incidents/http/properties.ts';
 import { toFollowUpProperties } from '../../follow-ups/http/handlers.ts';
 import { toTimelineProperties } from '../../timeline/http/properties.ts';
 
-/** Timeline events, changelog entries and follow-ups of one request. */
+/** Timeline events, changelog entries, follow-ups and relations of one request. */
 const MAX_PARTS_IN_ALL = 2_500;
+/** Relations of one request: each is a change of two incidents. */
+const MAX_RELATIONS_IN_ALL = 500;
 /** As many cost as much as a write of one resource. */
 const PARTS_OF_ONE_COST = 20;
 
@@ -38,9 +42,12 @@ export const transferHandlers = (dependencies: ImportDependencies & ExportDepend
     const items = body.incidents.map(readItem);
     const parts = items.reduce((sum, item) => sum + partsOf(item), 0);
     if (parts > MAX_PARTS_IN_ALL) {
-      const message = `Must have at most ${MAX_PARTS_IN_ALL} timeline events, changelog entries and follow-ups together`;
+      const message = `Must have at most ${MAX_PARTS_IN_ALL} timeline events, changelog entries, follow-ups and relations together`;
       throw invalidRequest('incidents', message);
     }
+    const relations = items.reduce((sum, item) => sum + ('outcome' in item ? 0 : item.relations.length), 0);
+    if (relations > MAX_RELATIONS_IN_ALL)
+      throw invalidRequest('incidents', `Must have at most ${MAX_RELATIONS_IN_ALL} relations together`);
     const results = await importIncidents(dependencies, { principal, requestId, items });
     const written = results.filter(({ outcome }) => outcome === 'created' || outcome === 'updated').length;
     // The request itself costs 1.
@@ -57,7 +64,7 @@ export const transferHandlers = (dependencies: ImportDependencies & ExportDepend
 });
 
 const partsOf = (item: ImportItem | Refusal) =>
-  'outcome' in item ? 0 : item.timeline.length + item.changelog.length + item.followUps.length;
+  'outcome' in item ? 0 : item.timeline.length + item.changelog.length + item.followUps.length + item.relations.length;
 
 /** The IDs and references of incidents that the request creates, also in the results of their further parts. */
 function assignedIn(results: readonly ImportResult[]): string[] {
@@ -72,7 +79,8 @@ function assignedIn(results: readonly ImportResult[]): string[] {
 function resultView(result: ImportResult, index: number): ImportResultWire {
   if (result.outcome !== 'refused') {
     const { id, number, revision } = result.incident;
-    return { index, outcome: result.outcome, incident_id: id, human_id: humanId(number), revision };
+    const { outcome, notes } = result;
+    return { index, outcome, incident_id: id, human_id: humanId(number), revision, ...(notes && { notes }) };
   }
   const { outcome, field, message } = result;
   const none = { incident_id: null, human_id: null, revision: null };
@@ -94,18 +102,10 @@ const instantOf = (text: string): Instant => parseTimestamp(text) as Instant;
 const moment = (text: string | null | undefined) => (typeof text === 'string' ? instantOf(text) : text);
 
 function toItem(wire: IncidentItem): ImportItem {
-  const {
-    external,
-    author,
-    created_at,
-    created_by_key,
-    first_acted_at,
-    status_changed_at,
-    archived_at,
-    team,
-    ...rest
-  } = wire;
-  const { people = {}, moments = {}, values = {}, timeline = [], changelog = [], follow_ups = [], ...named } = rest;
+  const { external, author, created_at, created_by_key, first_acted_at, status_changed_at, archived_at, ...more } =
+    wire;
+  const { unhandled_alert, team, people = {}, moments = {}, values = {}, timeline = [], ...rest } = more;
+  const { changelog = [], follow_ups = [], relations = [], ...named } = rest;
   const { title, status, severity } = named;
   return {
     externalId: toExternalId(external).trim(),
@@ -121,6 +121,7 @@ function toItem(wire: IncidentItem): ImportItem {
     firstActedAt: moment(first_acted_at),
     statusChangedAt: moment(status_changed_at),
     archivedAt: moment(archived_at),
+    isUnhandledAlert: unhandled_alert,
     team,
     manager: people.manager && toPerson(people.manager),
     responders: people.responders?.map(toPerson),
@@ -128,6 +129,7 @@ function toItem(wire: IncidentItem): ImportItem {
     timeline: timeline.map(toEvent),
     changelog: changelog.map(toChange),
     followUps: follow_ups.map(toFollowUp),
+    relations: relations.map(toRelation),
   };
 }
 
@@ -158,13 +160,22 @@ function toEvent({
   };
 }
 
-function toFollowUp({ external_id, author, owner, created_at, completed_at, ...wire }: FollowUpItem): ImportedFollowUp {
+const toRelation = ({ type, external, author, created_at }: RelationItem): ImportedRelation => ({
+  type,
+  externalId: toExternalId(external).trim(),
+  createdAt: instantOf(created_at),
+  author: toPerson(author),
+});
+
+function toFollowUp(item: FollowUpItem): ImportedFollowUp {
+  const { external_id, author, owner, created_at, completed_at, updated_at, ...wire } = item;
   return {
     externalId: external_id.trim(),
     author: toPerson(author),
     owner: owner && toPerson(owner),
     createdAt: instantOf(created_at),
     completedAt: moment(completed_at),
+    updatedAt: updated_at === undefined ? undefined : instantOf(updated_at),
     properties: { ...toFollowUpProperties(wire), title: wire.title.trim() },
   };
 }

@@ -18,6 +18,7 @@ import { id } from '../../incidents/domain/property-kinds.ts';
 import { TRANSFERRED, TRANSFERRED_MOMENTS } from '../../incidents/domain/property-sets.ts';
 import { optionalInputs } from '../../incidents/http/wire.ts';
 import { followUpInput } from '../../follow-ups/http/wire.ts';
+import { RELATION_TYPES } from '../../relations/domain/relation.ts';
 import { newTimelineEvent, timelineText } from '../../timeline/http/wire.ts';
 import {
   EMAIL,
@@ -150,9 +151,23 @@ const followUp = z
       timestampInput.nullable(),
       'When its status became `done`, only allowed with it; default for a new one: now',
     ),
+    updated_at: optional(
+      timestampInput,
+      'When it last changed; not in the future; default: when the import changes it',
+    ),
   })
   .meta({ id: 'ImportedFollowUp' });
 export type FollowUpItem = z.infer<typeof followUp>;
+
+const relation = z
+  .strictObject({
+    type: z.enum(RELATION_TYPES).meta({ description: 'What this incident is to the other one' }),
+    external: schemaReference(external, 'Names the other incident'),
+    created_at: timestampInput.meta({ description: 'When the incidents were related; not in the future' }),
+    author: personReference('Who related them'),
+  })
+  .meta({ id: 'ImportedRelation' });
+export type RelationItem = z.infer<typeof relation>;
 
 const transferred = optionalInputs(TRANSFERRED);
 
@@ -170,6 +185,10 @@ export const incidentItem = z
     first_acted_at: optional(timestampInput.nullable(), 'When another person first acted on it; null: not known'),
     status_changed_at: optional(timestampInput.nullable(), 'When the status last changed; null: never'),
     archived_at: optional(timestampInput.nullable(), 'When it was archived; null: it is active'),
+    unhandled_alert: optional(
+      z.boolean(),
+      'Whether an alert declared it and nobody has acted on it since; default for a new one: false',
+    ),
     team: optional(boundedText(MAX_KEY).nullable(), 'Slug of the team that owns it, which may be archived; null: none'),
     ...transferred,
     severity_mode: transferred.severity_mode.meta({ description: 'Default for a new incident: `manual`' }),
@@ -191,6 +210,10 @@ export const incidentItem = z
       'Earlier changes, the oldest first; those that the changelog does not have are added to it',
     ),
     follow_ups: optional(z.array(followUp).max(MAX_PARTS), 'Follow-ups to add or change; others stay as they are'),
+    relations: optional(
+      z.array(relation).max(MAX_PARTS),
+      'Relations to other incidents, which are added if imports made both; others stay as they are',
+    ),
   })
   .meta({ id: 'ImportedIncident' });
 export type IncidentItem = z.infer<typeof incidentItem>;
@@ -217,6 +240,15 @@ const result = z
     revision: id.nullable().meta({ description: 'Its revision afterwards; null: refused' }),
     field: optional(z.string(), 'Refused: the invalid property (dotted, with indexes); absent if none is'),
     message: optional(z.string(), 'Refused: why, for people'),
+    notes: optional(
+      z.array(
+        z.strictObject({
+          field: z.string().meta({ description: 'The property of the item (dotted, with indexes)' }),
+          message: z.string().meta({ description: 'Why, for people' }),
+        }),
+      ),
+      'Relations that were left out; absent if none was',
+    ),
   })
   .meta({ id: 'ImportResult' });
 export type ImportResultWire = z.infer<typeof result>;

@@ -6,7 +6,7 @@ import { INCIDENT_SELECTION } from '../../incidents/store/incident-row.ts';
 import type { FollowUp } from '../../follow-ups/domain/follow-up.ts';
 import { FOLLOW_UP_SELECTION, LISTED_FOLLOW_UP_COLUMNS } from '../../follow-ups/store/follow-up-store.ts';
 import { timelineMapping } from '../../timeline/store/timeline-row.ts';
-import type { ExportedChange, ExportedEvent } from '../domain/export-line.ts';
+import type { ExportedChange, ExportedEvent, ExportedRelation } from '../domain/export-line.ts';
 
 /** Rows of a page of a timeline or a changelog. */
 export const EXPORT_PAGE = 100;
@@ -65,6 +65,20 @@ export const wholeFollowUps = (ids: readonly number[]): PreparedStatement<Follow
   name: 'export-whole-follow-ups',
   text: `select ${FOLLOW_UP_SELECTION} from follow_ups where id = any((select $1::bigint[])::bigint[])`,
   values: [ids],
+});
+
+/** A page of the relations of an incident by the number of the other one, after a relation. */
+export const relationsAfter = (
+  incidentId: number,
+  after: Pick<ExportedRelation, 'number' | 'type'> | undefined,
+): PreparedStatement<Listed<ExportedRelation>> => ({
+  name: 'export-relations',
+  text: `select relation.id, relation.type, relation.created_at as "createdAt", relation.created_by as "createdBy",
+      related.number, related.external_id as "externalId", null as "largeWeight"
+    from incident_relations as relation join incidents as related on related.id = relation.related_id
+    where relation.incident_id = $1 and (related.number, relation.type) > ($2::bigint, $3::text)
+    order by related.number, relation.type limit ${EXPORT_PAGE}`,
+  values: [incidentId, after?.number ?? 0, after?.type ?? ''],
 });
 
 const CHANGE_NAMES = ['id', 'actor', 'api_key_name', 'api_key_prefix', 'changed_at', 'changes'];

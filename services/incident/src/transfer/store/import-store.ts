@@ -39,6 +39,18 @@ export const lockByExternalIds = (
   values: [workspaceId, externalIds],
 });
 
+/** What a relation of an item needs of its incidents. */
+export type NamedIncident = Pick<Incident, 'id' | 'number'> & { externalId: string; isImported: boolean };
+
+/** As `lockByExternalIds`, of many incidents. */
+export const lockNamed = (workspaceId: number, externalIds: readonly string[]): PreparedStatement<NamedIncident> => ({
+  name: 'lock-named-incidents',
+  text: `select id, number, external_id as "externalId", imported_at is not null as "isImported" from incidents
+    where workspace_id = $1 and external_id = any((select $2::text[])::text[]) and external_id is not null
+    order by incidents.id for update`,
+  values: [workspaceId, externalIds],
+});
+
 /** Takes the next IDs of a table. Those of events come after the locks of their incidents, see `NEXT_EVENT_ID`. */
 export const nextIds = (
   table: 'incidents' | 'timeline_events' | 'follow_ups',
