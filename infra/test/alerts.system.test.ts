@@ -7,7 +7,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { eventually, reservePorts } from '@tocsin/testing';
-import { describeWithServersAnd } from '@tocsin/testing/suites';
+import { describeWithServers, describeWithServersAnd } from '@tocsin/testing/suites';
 import { ROOT } from '../environment.ts';
 import { running, runningSystem, temporaryFolder } from './running.ts';
 
@@ -189,6 +189,136 @@ describeWithServersAnd('prometheus', 'prometheus-alertmanager')('Prometheus with
     expect(await becomes({ ...firing, status: 'active' })).toEqual([fires, ends, fires]);
     const { notifications } = (await workspace.client.get(`${ALERTS}?outcome=refused`)).body;
     expect(notifications).toEqual([]);
+  });
+});
+
+describeWithServersAnd('prometheus-alertmanager')('a pair of Alertmanagers with six alerts and max_alerts: 3', () => {
+  const workspace = workspaceWithMonitor();
+  const folder = temporaryFolder();
+  const pair = running(async () => {
+    const given = await workspace.configuration('alertmanager.yml');
+    expect(given).toContain('max_alerts: 300\n');
+    const configuration = ['30s', '5m', '1h'].reduce(
+      (text, time) => text.replace(`: ${time}\n`, ': 1s\n'),
+      given.replace('max_alerts: 300\n', 'max_alerts: 3\n'),
+    );
+    const [ports, clusterPorts] = [await reservePorts(2), await reservePorts(2)];
+    const file = path.join(folder.path, 'alertmanager.yml');
+    const write = async (groupBy: string) =>
+      writeFile(file, configuration.replace(/group_by: \[.*\]/, `group_by: [${groupBy}]`));
+    await write('alertname');
+    const start = async (index: number) =>
+      startProgram('prometheus-alertmanager', ports[index] ?? 0, [
+        `--config.file=${file}`,
+        `--storage.path=${path.join(folder.path, `alertmanager-${index}`)}`,
+        `--cluster.listen-address=127.0.0.1:${clusterPorts[index]}`,
+        `--cluster.advertise-address=127.0.0.1:${clusterPorts[index]}`,
+        `--cluster.peer=127.0.0.1:${clusterPorts[1 - index]}`,
+        '--cluster.settle-timeout=1s',
+        '--cluster.peer-timeout=0s',
+      ]);
+    const both = await Promise.all([start(0), start(1)]);
+    const post = async (url: string, alerts: object[]) =>
+      fetch(`${url}/api/v2/alerts`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(alerts),
+      });
+    return {
+      /** Sends the alerts with these numbers to all that run, as Prometheus repeats them. */
+      fire: async (numbers: readonly number[], end?: Date) => {
+        const alerts = numbers.map((number) => ({
+          labels: { alertname: 'DiskFull', instance: `db-${number}`, severity: 'critical' },
+          startsAt: STARTED.toISOString(),
+          ...(end !== undefined && { endsAt: end.toISOString() }),
+        }));
+        await Promise.allSettled(both.map(async ({ url }) => post(url, alerts)));
+      },
+      groupBy: async (labels: string) => {
+        await write(labels);
+        await Promise.all(both.map(async ({ url }) => fetch(`${url}/-/reload`, { method: 'POST' })));
+      },
+      restart: async () => {
+        await Promise.all(both.map(async ({ stop }) => stop()));
+        for (const index of [0, 1] as const) both[index] = await start(index);
+      },
+      kill: async (index: 0 | 1) => both[index].stop('SIGKILL'),
+      stop: async () => Promise.all(both.map(async ({ stop }) => stop())),
+    };
+  });
+  const STARTED = new Date(Date.now() - 60_000);
+  const ALL = [1, 2, 3, 4, 5, 6];
+
+  /** How many notifications have come, about. */
+  const count = async () => (await workspace.client.get(`${ALERTS}?limit=1`)).body.notifications[0]?.id ?? 0;
+  /** Fires again and again, until some more notifications have come. */
+  const hear = async (numbers: readonly number[]) => {
+    const before = await count();
+    await eventually(
+      async () => {
+        await pair.fire(numbers);
+        return (await count()) >= before + 3;
+      },
+      { what: 'notifications' },
+    );
+  };
+  const open = async () =>
+    (await workspace.incidents()).filter(({ status }: { status: string }) => status !== 'resolved');
+
+  test('stands for all until the last has ended, while routes are edited and they restart and die', async () => {
+    await hear(ALL);
+    expect(await open()).toHaveLength(1);
+    // Those in a notification have ended, others are cut off.
+    await pair.fire([1, 2, 3], new Date());
+    await hear([4, 5, 6]);
+    expect(await open()).toHaveLength(1);
+
+    await pair.groupBy('alertname, severity');
+    await hear([4, 5, 6]);
+    expect(await open()).toHaveLength(1);
+    expect(await workspace.incidents()).toHaveLength(1);
+
+    await pair.restart();
+    await hear([4, 5, 6]);
+    expect(await open()).toHaveLength(1);
+    await pair.kill(0);
+    await hear([4, 5, 6]);
+    expect(await workspace.incidents()).toHaveLength(1);
+
+    await eventually(
+      async () => {
+        await pair.fire([4, 5, 6], new Date());
+        return (await open()).length === 0;
+      },
+      { what: 'the end of all' },
+    );
+    const [incident] = await workspace.incidents();
+    expect(incident.recovered_at).not.toBeNull();
+  });
+});
+
+describeWithServers('a key that is rotated', () => {
+  const workspace = workspaceWithMonitor();
+
+  test('stays the monitor that it was', async () => {
+    const { client } = workspace;
+    const key = { name: 'Rotated', scopes: ['alerts:write'] };
+    const made = (await client.post('/api/v1/settings/api-keys', key)).body;
+    const alert = { id: 'disk', status: 'firing', title: 'Disk full', started_at: '2026-11-24T09:00:00Z' };
+    const send = async (token: string, body: object) =>
+      (await client.post(`${ALERTS}?on_end=resolve`, body, { Authorization: `Bearer ${token}` })).body.results[0];
+    const { outcome, incident } = await send(made.token, alert);
+    expect(outcome).toBe('declared');
+    let { token, api_key: current } = made;
+    for (const overlap of [1, 0]) {
+      const rotation = { overlap_hours: overlap };
+      ({ token, api_key: current } = (
+        await client.post(`/api/v1/settings/api-keys/${current.id}/rotate`, rotation)
+      ).body);
+      expect(await send(token, alert)).toMatchObject({ outcome: 'unchanged', incident });
+    }
+    expect(await send(token, { ...alert, status: 'resolved' })).toMatchObject({ outcome: 'ended', incident });
+    expect((await client.get(`${INCIDENTS}/${incident.id}`)).body.incident).toMatchObject({ status: 'resolved' });
   });
 });
 

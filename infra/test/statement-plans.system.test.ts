@@ -496,16 +496,29 @@ async function useFollowUps(call: Calling, incidentId: number, userId: number): 
 
 async function useAlerts(call: Calling): Promise<void> {
   const alerts = 'POST /api/v1/alerts';
-  const send = async (status: string, names: readonly string[], query: object = {}) => {
+  const send = async (status: string, names: readonly string[], query: object = {}, groupKey = 'g') => {
     const of = (name: string) => ({ status, labels: { alertname: name, service: 'checkout' }, fingerprint: name });
     const times = { startsAt: '2026-11-20T09:00:00Z', endsAt: '2026-11-20T10:00:00Z' };
-    const body = { groupKey: 'g', status, alerts: names.map((name) => ({ ...of(name), ...times })) };
-    await call(`${alerts}/alertmanager`, { query: parameters({ on_end: 'resolve', ...query }), body });
+    const body = { groupKey, status, alerts: names.map((name) => ({ ...of(name), ...times })) };
+    const { results } = await call(`${alerts}/alertmanager`, {
+      query: parameters({ on_end: 'resolve', ...query }),
+      body,
+    });
+    return results[0].incident?.id;
   };
   await send('firing', ['a', 'b']);
   await send('firing', ['a', 'b']);
   await send('resolved', ['a']);
   await send('firing', ['c', 'd', 'e'], { group: 'alert', new_incidents: '2' });
+  // In another group, for an incident that a person has closed as a duplicate, and for one that is declared again.
+  const id = await send('firing', ['b'], {}, 'edited');
+  const other = await send('firing', ['f'], {}, 'other');
+  const relation = { type: 'duplicate_of', incident_id: other };
+  await call('POST /api/v1/incidents/{id}/relations', { ids: [id], body: relation });
+  await call('POST /api/v1/incidents/{id}/resolve', { ids: [id], body: {} });
+  await send('firing', ['b'], {}, 'edited');
+  await call('POST /api/v1/incidents/{id}/resolve', { ids: [other], body: {} });
+  await send('firing', ['f'], { remind_after: '0' }, 'other');
   await call(`${alerts}/pagerduty`, { body: { event_action: 'trigger', dedup_key: 'k', payload: { summary: 'x' } } });
   await call(alerts, { body: { id: 'own', status: 'firing', title: 'x' } });
   await call(alerts, { body: { id: 'own', status: 'firing', title: 'x', started_at: 'soon' }, status: 400 });
@@ -764,7 +777,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     await storageStore(databases.get('incident')!).requestMeasurement([workspaceId]);
     await sweepKeyStorage(databases.get('incident')!, 24);
     await sweepAlerts(databases.get('incident')!);
-    await alertStore(databases.get('incident')!, { workspaceId, keyId: 0 }).forgetEnded();
+    await alertStore(databases.get('incident')!, { workspaceId, keyId: 0, monitorId: 0 }).forgetEnded();
     const webhook = databases.get('webhook')!;
     const before = '2000-01-01T00:00:00.000Z';
     await auditStore(databases.get('gateway')!).deleteBefore(before);

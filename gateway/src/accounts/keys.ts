@@ -140,7 +140,8 @@ export async function rotateKey(
   if (!owner.active) throw invalidState(`The user ${owner.email} is deactivated`);
   if (input.overlap > 0) await checkKeyQuota(trx, workspace, now);
 
-  const made = await insertKey(trx, { userId, name, scopes, expiresAt, createdAt: now });
+  const firstKeyId = old.firstKeyId ?? old.id;
+  const made = await insertKey(trx, { userId, name, scopes, expiresAt, createdAt: now, firstKeyId });
   const end = addMilliseconds(now, input.overlap);
   const changes = {
     replacedBy: made.key.id,

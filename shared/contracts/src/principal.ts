@@ -23,6 +23,8 @@ const userPrincipal = z.object({
   }),
   user_id: id,
   key_id: id,
+  /** The first one that this key has replaced by rotations, if it has. A gateway of an earlier release does not say. */
+  first_key_id: id.optional(),
   /** As it is named at this moment, for what is recorded. A gateway of an earlier release does not say. */
   key: z.object({ name: z.string(), prefix: z.string() }).optional(),
   // Strings, so that a service accepts a principal of a newer gateway that has more scopes.

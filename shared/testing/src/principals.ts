@@ -19,6 +19,7 @@ export interface TestUser {
   workspace?: Partial<WorkspaceContext>;
   user_id?: number;
   key_id?: number;
+  first_key_id?: number;
   /** Default: none, as a gateway of an earlier release sends it. */
   key?: Principal['key'];
   /** Default: every scope. */
@@ -44,6 +45,7 @@ export function testPrincipal(user: TestUser = {}): Principal {
     },
     user_id: user.user_id ?? 42,
     key_id: user.key_id ?? 7,
+    ...(user.first_key_id !== undefined && { first_key_id: user.first_key_id }),
     ...(user.key !== undefined && { key: user.key }),
     scopes: [...(user.scopes ?? SCOPES)],
     seat: user.seat ?? 'responder',

@@ -23,6 +23,7 @@ const OUTCOMES = new Map<Outcome, 'good' | 'warn' | 'bad' | 'plain'>([
   ['declared', 'warn'],
   ['reopened', 'warn'],
   ['collected', 'warn'],
+  ['closed_by_person', 'bad'],
   ['added', 'plain'],
   ['ended', 'good'],
   ['unchanged', 'plain'],

@@ -26,6 +26,8 @@ export interface ApiKey {
   replacedBy: number | null;
   /** Of a session: the key whose token began it. */
   begunBy: number | null;
+  /** The first of the keys that it has replaced by rotations; null: it has replaced none. */
+  firstKeyId: number | null;
 }
 
 /** A key with its owner. */
@@ -52,6 +54,7 @@ const COLUMNS = {
   lastUsedAt: column('last_used_at', 'timestamptz'),
   replacedBy: column('replaced_by', 'bigint'),
   begunBy: column('begun_by', 'bigint'),
+  firstKeyId: column('first_key_id', 'bigint'),
 } as const satisfies ColumnsOf<ApiKey>;
 type Row = RowOf<ApiKey, typeof COLUMNS>;
 const { names: NAMES, toEntity: fromRow, toRow } = rowMapping<ApiKey, typeof COLUMNS>(COLUMNS);
@@ -90,7 +93,7 @@ const RECORD_USES = `
 
 /** Of a new key, without its token. */
 export type NewKeyRow = Pick<ApiKey, 'userId' | 'name' | 'scopes' | 'expiresAt' | 'createdAt'> &
-  Partial<Pick<ApiKey, 'kind' | 'begunBy'>>;
+  Partial<Pick<ApiKey, 'kind' | 'begunBy' | 'firstKeyId'>>;
 
 export type KeyChanges = Partial<Pick<ApiKey, 'name' | 'scopes' | 'replacedBy' | 'expiresAt' | 'revokedAt'>>;
 

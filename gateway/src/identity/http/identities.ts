@@ -111,13 +111,17 @@ function principalsOf(identity: Identity, signers: ReadonlyMap<string, Keyring>)
   };
 }
 
-const principalOf = ({ workspace, userId, keyId, keyName, keyPrefix, scopes, seat, role }: Identity): Principal => ({
-  kind: 'user',
-  workspace,
-  user_id: userId,
-  key_id: keyId,
-  key: { name: keyName, prefix: keyPrefix },
-  scopes,
-  seat,
-  permissions: [...permissionsOf(role)],
-});
+const principalOf = (identity: Identity): Principal => {
+  const { workspace, userId, keyId, firstKeyId, keyName, keyPrefix, scopes, seat, role } = identity;
+  return {
+    kind: 'user',
+    workspace,
+    user_id: userId,
+    key_id: keyId,
+    ...(firstKeyId !== null && { first_key_id: firstKeyId }),
+    key: { name: keyName, prefix: keyPrefix },
+    scopes,
+    seat,
+    permissions: [...permissionsOf(role)],
+  };
+};

@@ -6,6 +6,8 @@ import type { Role, Seat } from '../domain/roles.ts';
 /** A key that is not revoked, of an active user, with the data that authenticates and authorises a request. */
 export interface Identity {
   keyId: number;
+  /** The first of the keys that it has replaced by rotations; null: it has replaced none. */
+  firstKeyId: number | null;
   keyName: string;
   /** The first characters of its token. */
   keyPrefix: string;
@@ -24,6 +26,7 @@ export interface Identity {
 interface IdentityRow {
   digest: string;
   key_id: number;
+  first_key_id: number | null;
   key_name: string;
   key_prefix: string;
   user_id: number;
@@ -46,7 +49,7 @@ interface IdentityRow {
 const FIND_WORKSPACES = 'select id, slug from workspaces where slug = any((select $1::text[])::text[])';
 
 const FIND_BY_DIGESTS = `
-  select encode(k.token_digest, 'hex') as digest, k.id as key_id, k.name as key_name, k.token_shown as key_prefix,
+  select encode(k.token_digest, 'hex') as digest, k.id as key_id, k.first_key_id, k.name as key_name, k.token_shown as key_prefix,
          k.user_id, k.scopes, u.seat, u.role, k.expires_at,
          case when k.kind = 'session' then coalesce(k.last_used_at, k.created_at) end as used_at,
          w.id as workspace_id, w.slug, w.version, w.is_demo, w.history_days,
@@ -88,6 +91,7 @@ export type IdentityStore = ReturnType<typeof identityStore>;
 
 const fromRow = (row: IdentityRow): Identity => ({
   keyId: row.key_id,
+  firstKeyId: row.first_key_id,
   keyName: row.key_name,
   keyPrefix: row.key_prefix,
   userId: row.user_id,

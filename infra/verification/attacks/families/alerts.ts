@@ -41,4 +41,34 @@ export const alertAttacks: readonly Attack[] = [
       });
     },
   },
+  {
+    name: 'alert-groups-at-once',
+    what: '5,000 groups in one notification, 10 at once, that begin to fire and repeat',
+    // 409 for more alerts than a monitor may have.
+    expects: [202, 409, 429, 'silent'],
+    run: async (context, workspace) => {
+      await beginFlood(context, { clients: 10 }, async (number) => {
+        const alerts = Array.from({ length: 5_000 }, (_, index) => ({
+          ...{ status: 'firing', labels: { alertname: 'B' }, startsAt: STARTS[0] },
+          fingerprint: `${number % 3} ${index}`,
+        }));
+        const path = '/api/v1/alerts/alertmanager?group=alert';
+        return context.send(workspace, { method: 'POST', path, body: { alerts } });
+      });
+    },
+  },
+  {
+    name: 'alerts-that-flap',
+    what: '200 alerts a second of different groups, which fire and end in turns, with one key',
+    // They wait for each other.
+    expects: [202, 429, 'silent'],
+    run: async (context, workspace) => {
+      await beginFlood(context, { clients: 50, total: 6_000, perSecond: 200 }, async (number) => {
+        const id = `flap ${Math.floor(number / 2) % 500}`;
+        const body = { id, status: number % 2 === 0 ? 'firing' : 'resolved', title: id };
+        const path = '/api/v1/alerts?on_end=resolve&reopen_within=0';
+        return context.send(workspace, { method: 'POST', path, body });
+      });
+    },
+  },
 ];

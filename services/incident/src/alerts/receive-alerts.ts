@@ -1,32 +1,36 @@
-import { invalidState, throttleByWorkspace } from '@tocsin/http';
+import { quotaOf } from '@tocsin/contracts';
+import { invalidState, jsonEqual, throttleByWorkspace } from '@tocsin/http';
+import { type Knex, runPipeline } from '@tocsin/postgres';
+import type { Caller } from '@tocsin/resources';
 import type { FairQueue, Instant } from '@tocsin/runtime';
+import { checkLocked, lockConfiguration } from '../configuration/store/configuration-store.ts';
+import type { Configuration } from '../configuration/domain/configuration.ts';
+import type { Incident } from '../incidents/domain/incident.ts';
 import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
+import { lockIncidents } from '../incidents/store/incident-store.ts';
 import { replicaStore } from '../replicas/store/replica-store.ts';
 import { initialValues } from '../values/domain/values.ts';
-import { addTo, declareFor } from './add-to-incident.ts';
-import { digestOf, KEPT, type Notification } from './domain/alert.ts';
+import { applyDecision } from './apply-decision.ts';
+import { type AlertOptions, type Format, heardGroup, KEPT, type LeftOut, type Notification } from './domain/alert.ts';
 import { shorten } from './domain/body-reader.ts';
-import { type AlertOutcome, changesOf, type Member } from './domain/firings.ts';
-import { stormTitle } from './domain/texts.ts';
-import {
-  alertsThat,
-  type Handling,
-  isChanged,
-  isOpenIn,
-  lockTarget,
-  overOf,
-  type Plan,
-  type ReceiveCommand,
-  starts,
-  type Target,
-} from './handling.ts';
+import { type Answer, type Decision, decide, type Outcome } from './domain/decision.ts';
+import type { Ref } from './domain/effects.ts';
+import type { AlertOutcome } from './domain/firings.ts';
+import { type Heard, isOpen, type Known, type KnownIncident, type Member } from './domain/known.ts';
+import { reasonOf } from './domain/texts.ts';
 import {
   type AlertSource,
   alertStore,
   incidentNumbers,
   type NotificationRecord,
-  type Outcome,
+  type StoredGroup,
 } from './store/alert-store.ts';
+
+export interface ReceiveCommand extends Caller {
+  format: Format;
+  notification: Notification;
+  options: AlertOptions;
+}
 
 /** What has become of a group of a notification. */
 export interface GroupResult {
@@ -35,7 +39,15 @@ export interface GroupResult {
   /** Why something was not kept; empty: all was. */
   reason: string;
   incident: { id: number; number: number } | null;
+  /** With `closed_by_person`: when it is declared again. */
+  remindAt: Instant | undefined;
   alerts: readonly { id: string; outcome: AlertOutcome }[];
+}
+
+interface Received {
+  results: GroupResult[];
+  /** What was read and has no place in the incidents. */
+  leftOut: readonly LeftOut[];
 }
 
 /** Alerts that a key has under way at most, firing or ended: those that ended are forgotten first. */
@@ -52,22 +64,32 @@ export interface AlertDependencies extends CommandDependencies {
 }
 
 /**
- * Takes a notification of a monitor (contract: Alerts): all of it commits, or nothing. The notifications of a key are
+ * Takes a notification of a monitor (contract: Alerts): all of it commits, or nothing. The notifications of a monitor are
  * handled one after the other, so that two that come at once declare one incident.
  * @throws DomainError `invalid_resource_state` for a quota
  */
-export async function receiveAlerts(dependencies: AlertDependencies, command: ReceiveCommand): Promise<GroupResult[]> {
-  const { workspace, key_id: keyId } = command.principal;
+export async function receiveAlerts(dependencies: AlertDependencies, command: ReceiveCommand): Promise<Received> {
+  const { workspace } = command.principal;
   const take = async () =>
-    dependencies.alertLeases.run(`${workspace.id}/${keyId}`, async () => takeAlerts(dependencies, command));
+    dependencies.alertLeases.run(`${workspace.id}/${senderOf(command).monitorId}`, async () =>
+      takeAlerts(dependencies, command),
+    );
   const alerts = command.notification.groups.reduce((sum, group) => sum + group.alerts.length, 0);
   return alerts > LARGE ? throttleByWorkspace(`alerts of ${workspace.id}`, take) : take();
 }
 
-async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCommand): Promise<GroupResult[]> {
+/** A key that another one replaced is the same monitor. */
+export const senderOf = ({
+  principal: { workspace, key_id: keyId, first_key_id: monitorId = keyId },
+}: Pick<Caller, 'principal'>) => ({
+  ...{ workspaceId: workspace.id, keyId, monitorId },
+});
+
+async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCommand): Promise<Received> {
   const { database, replicas, clock } = dependencies;
-  const { principal, notification } = command;
+  const { principal, notification, options } = command;
   const { workspace } = principal;
+  const keyName = principal.key?.name ?? `key ${principal.key_id}`;
   return runCommand(dependencies, {
     workspace,
     replicas: ['catalog', 'custom_field'],
@@ -79,16 +101,33 @@ async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCom
       services: await replicaStore(database, workspace.id).findMonitoredServices(servicesOf(notification)),
     }),
     transaction: async (trx, { prepared, storage }) => {
-      const store = alertStore(trx, { workspaceId: workspace.id, keyId: principal.key_id });
-      const keyName = principal.key?.name ?? `key ${principal.key_id}`;
-      const handling: Handling = { trx, store, command, ...prepared, storage, now: clock.now(), keyName };
-      const source = currentMinute(await store.lock(), handling.now);
-      const plans = await planGroups(handling);
-      const after = await handlePlans(handling, source, plans);
-      await savePlans(handling, after, plans);
-      await store.record(recordsOf(handling, plans));
-      const numbers = await incidentNumbers(trx, [...new Set(plans.flatMap(({ incidentId }) => incidentId ?? []))]);
-      return plans.map((plan) => resultOf(plan, numbers));
+      const store = alertStore(trx, senderOf(command));
+      const { configuration } = prepared;
+      const now = clock.now();
+      const groups = notification.groups.map(heardGroup);
+      const eventQuota = quotaOf(workspace, 'timeline_events');
+      const heard: Heard = { groups, options, eventQuota, now, ...configuration };
+      const source = currentMinute(await store.lock(), now);
+      const { decision, known, locked } = await decideLocked({
+        trx,
+        store,
+        source,
+        heard,
+        configuration,
+        workspaceId: workspace.id,
+      });
+      const applying = { trx, store, caller: command, ...prepared, storage, now, keyName, locked };
+      const { incidents, leftOut } = await applyDecision(applying, decision);
+      const idOf = (ref: Ref | null) => (ref === null || ref > 0 ? ref : (incidents.get(ref)?.id ?? null));
+      await saveKnown({ store, source, known, decision, idOf, now });
+      const answers = decision.answers.map((answer) => ({
+        ...answer,
+        incidentId: idOf(answer.incident),
+        why: reasonOf(answer, known.incidents.get(answer.incident ?? 0), configuration.timeZone),
+      }));
+      await store.record(recordsOf(command, answers, now));
+      const numbers = await incidentNumbers(trx, [...new Set(answers.flatMap(({ incidentId }) => incidentId ?? []))]);
+      return { results: answers.map((answer) => resultOf(answer, numbers)), leftOut };
     },
   });
 }
@@ -97,157 +136,147 @@ const servicesOf = ({ groups }: Notification): string[] => [
   ...new Set(groups.flatMap(({ alerts }) => alerts.map(({ service }) => service.normalize('NFC')))),
 ];
 
-/** The key as it is in this minute: the incidents of an earlier one do not count. */
+/** The monitor as it is in this minute: the incidents of an earlier one do not count. */
 function currentMinute(source: AlertSource, now: Instant): AlertSource {
   const minute = new Date(Math.floor(Date.parse(now) / MINUTE) * MINUTE).toISOString();
   return source.minute === minute ? source : { ...source, minute, declared: 0, lastIncidentId: null, groups: 0 };
 }
 
-/** Compares the groups with what is known of them. */
-async function planGroups({ store, command: { notification } }: Handling): Promise<Plan[]> {
-  const { groups } = notification;
-  const digests = groups.map(({ identity }) => digestOf(identity));
-  const stored = new Map((await store.findGroups(digests)).map((group) => [group.identity, group]));
-  const members = await store.findMembers(
-    [...stored.values()].map(({ id }) => id),
-    {
-      alerts: groups.flatMap(({ alerts }) => alerts.map(({ key }) => key)),
-      over: groups.flatMap(({ isOver }, index) => (isOver ? (stored.get(digests[index] ?? '')?.id ?? []) : [])),
-    },
-  );
-  return groups.map((group, index): Plan => {
-    const digest = digests[index] ?? '';
-    const own = stored.get(digest);
-    const known = members.get(own?.id ?? 0) ?? new Map<string, Member>();
-    const changed = changesOf(group, known);
-    const delta = [...changed.members].reduce(
-      (sum, [key, { isFiring }]) => sum + Number(isFiring) - Number(known.get(key)?.isFiring ?? false),
-      0,
-    );
-    const incidentId = own?.incidentId ?? null;
-    return { group, digest, stored: own, known, ...changed, delta, incidentId, outcome: 'unchanged', reason: '' };
+/** What is stored of what a decision asks for. */
+interface Found extends Known {
+  groups: ReadonlyMap<string, StoredGroup>;
+  incidents: Map<number, KnownIncident>;
+}
+
+interface Deciding {
+  workspaceId: number;
+  trx: Knex.Transaction;
+  store: ReturnType<typeof alertStore>;
+  source: AlertSource;
+  heard: Heard;
+  configuration: Configuration;
+}
+
+/**
+ * Decides on what is known, and again once the incidents that this depends on are locked. Most notifications say what is known
+ * already, and lock none.
+ */
+async function decideLocked({ workspaceId, trx, store, source, heard, configuration }: Deciding) {
+  const { groups } = heard;
+  const { groups: ownGroups, members } = await store.find({
+    groups: groups.map(({ digest }) => digest),
+    alerts: groups.flatMap(({ alerts }) => alerts.map(({ key }) => key)),
+    marks: groups.flatMap(({ alerts }) => alerts.map(({ mark }) => mark)),
+    over: groups.flatMap(({ digest, isOver }) => (isOver ? digest : [])),
   });
-}
-
-/** Adds the groups to their incidents, and declares new ones. Returns the key as it is then. */
-async function handlePlans(handling: Handling, source: AlertSource, plans: readonly Plan[]): Promise<AlertSource> {
-  const changed = plans.filter(isChanged);
-  for (const plan of plans) if (!isChanged(plan) && plan.incidentId === null) plan.reason = 'It is not known to fire';
-  const ofIncidents = Map.groupBy(changed, ({ incidentId }) => incidentId);
-  const homeless = ofIncidents.get(null) ?? [];
-  for (const [id, own] of [...ofIncidents].sort(([a], [b]) => Number(a) - Number(b))) {
-    if (id === null) continue;
-    const target = await lockTarget(handling, id);
-    const isOpen = isOpenIn(handling.configuration, target.incident);
-    const canReopen = !isOpen && wasEndedBy(target, handling);
-    const stays = (plan: Plan) => isOpen || canReopen || !starts(plan);
-    const staying = own.filter(stays);
-    homeless.push(...own.filter((plan) => !stays(plan)));
-    if (staying.length > 0) await addTo(handling, target, staying);
-  }
-  return declareAll(handling, source, homeless.filter(starts));
-}
-
-/** Whether the end of its alerts has resolved an incident a short time ago, and nobody has changed it since. */
-function wasEndedBy({ incident, alerts }: Target, { now, command: { options } }: Handling): boolean {
-  if (alerts.resolvedRevision !== incident.revision || alerts.endedAt === null || incident.archivedAt !== null)
-    return false;
-  return Date.parse(now) - Date.parse(alerts.endedAt) <= options.reopenWithin;
-}
-
-/** Declares an incident for each group; the last one that a minute allows stands for all further groups. */
-async function declareAll(handling: Handling, source: AlertSource, plans: readonly Plan[]): Promise<AlertSource> {
-  const { options } = handling.command;
-  let current = source;
-  const room = Math.max(0, options.newIncidents - current.declared);
-  for (const plan of plans.slice(0, room)) current = await declareFor(handling, current, plan);
-  const collected = plans.slice(room);
-  if (collected.length === 0) return current;
-  let last = current.lastIncidentId === null ? undefined : await lockTarget(handling, current.lastIncidentId);
-  if (last === undefined || !isOpenIn(handling.configuration, last.incident)) {
-    // Somebody has ended it already: another one stands for them.
-    current = await declareFor(handling, current, collected.shift() as Plan);
-    if (collected.length === 0) return current;
-    last = await lockTarget(handling, current.lastIncidentId as number);
-  }
-  const groups = current.groups + collected.length;
-  const change = last.incident.isUnhandledAlert ? { title: stormTitle(groups, handling.keyName) } : {};
-  await addTo(handling, last, collected, { change, outcome: 'collected' });
-  return { ...current, groups };
-}
-
-/** Stores what is known of the groups and their alerts now. */
-async function savePlans({ store, now }: Handling, source: AlertSource, plans: readonly Plan[]): Promise<void> {
-  const changed = new Map(
-    plans.map(({ digest, known, members }) => [
-      digest,
-      [...members].filter(([key, member]) => !isSame(known.get(key), member)),
-    ]),
+  const terminal = heard.statuses.flatMap(({ key, isTerminal }) => (isTerminal ? key : []));
+  const ids = [
+    ...new Set([...ownGroups.values(), { incidentId: source.lastIncidentId }].flatMap((each) => each.incidentId ?? [])),
+  ];
+  const incidents = await store.findIncidents(ids, terminal);
+  const duplicates = [...incidents.values()].filter((each) => each.isDuplicate && !isOpen(each, heard));
+  const originals = await store.findOriginals(
+    duplicates.map(({ id }) => id),
+    terminal,
   );
-  const isNews = ({ digest, stored, incidentId }: Plan) =>
-    (changed.get(digest)?.length ?? 0) > 0 ||
-    stored?.incidentId !== incidentId ||
-    Date.parse(now) - Date.parse(stored.updatedAt) > REFRESH_AFTER;
-  const saved = plans.filter(isNews);
-  // What most notifications say is known already.
-  if (saved.length === 0) return;
-  const ids = await store.saveGroups(
-    saved.map(({ digest, incidentId, stored, delta }) => ({
-      identity: digest,
-      incidentId,
-      firing: (stored?.firing ?? 0) + delta,
-    })),
-    now,
-  );
+  const open = [...originals.values()].filter((id) => !incidents.has(id));
+  for (const [id, original] of await store.findIncidents(open, terminal)) incidents.set(id, original);
+  const known: Found = { groups: ownGroups, members, originals, incidents, minute: source };
+  const locked = new Map<number, Incident>();
+  for (;;) {
+    const decision = decide(known, heard);
+    const missing = [...decision.touched].filter((id) => !locked.has(id));
+    if (missing.length === 0) return { decision, known, locked };
+    const [version, rows] = await runPipeline(trx, [
+      lockConfiguration(workspaceId),
+      lockIncidents(workspaceId, missing),
+    ]);
+    checkLocked(version, configuration);
+    for (const row of rows) locked.set(row.id, row);
+    for (const [id, incident] of await store.findIncidents(missing, terminal)) known.incidents.set(id, incident);
+  }
+}
+
+interface Saving {
+  store: ReturnType<typeof alertStore>;
+  source: AlertSource;
+  known: Found;
+  decision: Decision;
+  idOf: (ref: Ref | null) => number | null;
+  now: Instant;
+}
+
+/** Stores what is known of the monitor then, if that differs: what most notifications say is known already. */
+async function saveKnown({ store, source, known, decision, idOf, now }: Saving): Promise<void> {
+  const changed = [...decision.members].filter(([key, member]) => !isSame(known.members.get(key), member));
+  const inChanged = new Set(changed.map(([, { group }]) => group));
+  const groups = decision.groups
+    .map(({ digest, incident, firing }) => ({ digest, firing, incidentId: idOf(incident) }))
+    .filter(({ digest, incidentId, firing }) => {
+      const stored = known.groups.get(digest);
+      const isOld = stored === undefined || Date.parse(now) - Date.parse(stored.updatedAt) > REFRESH_AFTER;
+      return isOld || inChanged.has(digest) || stored.incidentId !== incidentId || stored.firing !== firing;
+    });
+  if (groups.length === 0) return;
+  const ids = await store.saveGroups(groups, now);
   const added = await store.saveMembers(
-    [...ids].flatMap(([digest, groupId]) =>
-      (changed.get(digest) ?? []).map(([alert, member]) => ({ ...member, groupId, alert })),
-    ),
+    changed.map(([, { group, ...member }]) => ({ ...member, groupId: ids.get(group) as number })),
   );
   let members = source.members + added;
   if (members > MAX_MEMBERS) members = await store.forgetEnded();
-  if (members > MAX_MEMBERS) throw invalidState(`A key has at most ${MAX_MEMBERS} alerts that fire`);
-  await store.saveSource({ ...source, members });
+  if (members > MAX_MEMBERS) throw invalidState(`A monitor has at most ${MAX_MEMBERS} alerts that fire`);
+  const { declared, last, groups: collected } = decision.minute;
+  await store.saveSource({ ...source, members, declared, lastIncidentId: idOf(last), groups: collected });
 }
 
+/** What has changed by the clock alone is no news. */
 const isSame = (one: Member | undefined, other: Member) =>
-  one?.isFiring === other.isFiring && one.firing === other.firing && one.isAcknowledged === other.isAcknowledged;
+  one !== undefined && jsonEqual({ ...one, changedAt: null }, { ...other, changedAt: null });
+
+type Answered = Answer & { incidentId: number | null; why: string };
 
 /** One record for each incident, and one for all groups that nothing was new of. */
-function recordsOf({ command, keyName, now }: Handling, plans: readonly Plan[]): NotificationRecord[] {
+function recordsOf(
+  { principal, format }: ReceiveCommand,
+  answers: readonly Answered[],
+  now: Instant,
+): NotificationRecord[] {
   const together = Map.groupBy(
-    plans,
+    answers,
     ({ outcome, incidentId }) => `${outcome} ${outcome === 'unchanged' ? '' : incidentId}`,
   );
+  const count = (own: readonly Answered[], outcomes: readonly AlertOutcome[]) =>
+    own.reduce((sum, { changes }) => sum + changes.filter(({ outcome }) => outcomes.includes(outcome)).length, 0);
   return [...together.values()].map((own): NotificationRecord => {
-    const [{ group, outcome, reason, incidentId }] = own as [Plan, ...Plan[]];
+    const [{ group, outcome, incidentId, why }] = own as [Answered, ...Answered[]];
     return {
       receivedAt: now,
-      keyName,
-      keyPrefix: command.principal.key?.prefix ?? '',
-      format: command.format,
+      keyName: principal.key?.name ?? `key ${principal.key_id}`,
+      keyPrefix: principal.key?.prefix ?? '',
+      format,
       identity: shorten(group.identity, KEPT.identity),
       outcome,
-      reason,
+      reason: why,
       incidentId,
       groups: own.length,
-      started: alertsThat(own, 'started').length,
-      ended: alertsThat(own, 'ended').length + overOf(own),
-      unchanged: alertsThat(own, 'unchanged').length,
+      started: count(own, ['started']),
+      ended: count(own, ['ended']) + own.reduce((sum, { over }) => sum + over, 0),
+      unchanged: count(own, ['unchanged', 'acknowledged', 'raised']),
     };
   });
 }
 
 function resultOf(
-  { group, outcome, reason, incidentId, changes }: Plan,
+  { group, outcome, why, incidentId, remindAt, changes }: Answered,
   numbers: ReadonlyMap<number, number>,
 ): GroupResult {
   const number = incidentId === null ? undefined : numbers.get(incidentId);
   return {
     identity: shorten(group.identity, KEPT.identity),
     outcome,
-    reason,
+    reason: why,
     incident: incidentId === null || number === undefined ? null : { id: incidentId, number },
+    remindAt,
     alerts: changes.map((change) => ({ id: shorten(change.alert.id, KEPT.identity), outcome: change.outcome })),
   };
 }

@@ -13,7 +13,7 @@ type TimelineItem = { event: TimelineEvent } & (
 
 interface TimelineChange extends Pick<
   IncidentChange,
-  'trx' | 'author' | 'before' | 'now' | 'also' | 'byAlert' | 'commit'
+  'trx' | 'author' | 'before' | 'now' | 'also' | 'others' | 'byAlert' | 'commit'
 > {
   /** What this transaction did to timeline events; a deleted one as it was. */
   timeline: readonly TimelineItem[];

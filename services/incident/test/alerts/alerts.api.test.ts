@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Answer, type Client, testClock, type TestUser } from '@tocsin/testing';
+import { configure } from '../configure.ts';
 import { serviceForFile } from '../service.ts';
 
 const clock = testClock('2026-11-24T10:00:00.000Z');
@@ -135,11 +136,21 @@ describe('an alert', () => {
     expect(await monitor.incidents()).toEqual([]);
   });
 
-  test('is over with its group, even if the notification does not name it', async () => {
+  test('is over with its group, even if the notification does not name it, unless some were cut off', async () => {
     const monitor = monitorOf();
-    await monitor.send([alert('A', 0), alert('B', 1)]);
+    await monitor.send([alert('A', 0), alert('B', 1), alert('C', 1)]);
     await monitor.send([ended('A', 0, 5)], { status: 'resolved', truncatedAlerts: 1 });
+    expect(await monitor.incident()).toMatchObject({ recovered_at: null });
+    await monitor.send([ended('A', 0, 5)], { status: 'resolved' });
     expect(await monitor.incident()).toMatchObject({ recovered_at: minutes(5) });
+    expect((await monitor.timeline()).map(({ title }) => title)).toContain('Resolved: 2 alerts');
+  });
+
+  test('whose group is resolved without an end has ended when that is heard', async () => {
+    const monitor = monitorOf();
+    await monitor.send([alert('A', 0), alert('B', 70)]);
+    await monitor.send([alert('A', 0, { status: 'resolved' })], { status: 'resolved' });
+    expect(await monitor.incident()).toMatchObject({ recovered_at: clock.now() });
   });
 
   test('sent by two monitors at once declares one incident', async () => {
@@ -203,7 +214,7 @@ describe('the end of all alerts', () => {
     await monitor.send([alert('A', 0)], { query });
     const { id } = await monitor.incident();
     await monitor.client.post(`/api/v1/incidents/${id}/resolve`);
-    expect(outcomes(await monitor.send([alert('A', 0)], { query }))).toEqual([202, 'unchanged']);
+    expect(outcomes(await monitor.send([alert('A', 0)], { query }))).toEqual([202, 'closed_by_person']);
     expect(outcomes(await monitor.send([ended('A', 0, 5)], { query }))).toEqual([202, 'ended']);
     expect(outcomes(await monitor.send([alert('A', 6)], { query }))).toEqual([202, 'declared']);
   });
@@ -216,6 +227,187 @@ describe('the end of all alerts', () => {
     const { body } = await monitor.send([ended('A', 0, 5)]);
     expect(body.results).toMatchObject([{ outcome: 'ended', reason: 'The incident is archived' }]);
   });
+});
+
+describe('an incident that a person has closed', () => {
+  const resolved = async (monitor: ReturnType<typeof monitorOf>, verb = 'resolve', more: object = {}) => {
+    await monitor.send([alert('A', 0, more)]);
+    const incident = await monitor.incident();
+    await monitor.client.post(`/api/v1/incidents/${incident.id}/${verb}`);
+    return incident;
+  };
+  const relations = async ({ client }: ReturnType<typeof monitorOf>, id: number) =>
+    (await client.get(`/api/v1/incidents/${id}/relations`)).body.relations;
+
+  test.each(['resolve', 'close', 'archive'])('with %s stands for the firing that they saw, for a day', async (verb) => {
+    const monitor = monitorOf();
+    const { id } = await resolved(monitor, verb);
+    const closedAt = clock.now();
+    const { body } = await monitor.send([alert('A', 0)]);
+    const again = new Date(Date.parse(closedAt) + 86_400_000).toISOString();
+    expect(body.results).toMatchObject([
+      { outcome: 'closed_by_person', incident: { id }, declared_again_at: again, alerts: [{ outcome: 'unchanged' }] },
+    ]);
+    const { notifications } = (await monitor.client.get('/api/v1/alerts')).body;
+    expect(notifications[0]).toMatchObject({ outcome: 'closed_by_person', incident: { id } });
+    expect(notifications[0].reason).toMatch(/^User 42 has closed the incident; it is declared again/);
+    clock.advance(86_399_000);
+    expect(outcomes(await monitor.send([alert('A', 0)]))).toEqual([202, 'closed_by_person']);
+    clock.advance(1_000);
+    expect(outcomes(await monitor.send([alert('A', 0)]))).toEqual([202, 'declared']);
+    expect(outcomes(await monitor.send([alert('A', 0)]))).toEqual([202, 'unchanged']);
+    const another = (await monitor.incidents()).at(-1);
+    // An archived incident is read-only.
+    const related = verb === 'archive' ? [] : [{ type: 'related', incident: { id } }];
+    expect(await relations(monitor, another?.id ?? 0)).toMatchObject(related);
+    expect(await monitor.timeline(another?.id)).toMatchObject([{ title: 'Firing: A' }]);
+  });
+
+  test('does not stand for what began later, for what nobody had reported, or for a firing without a start', async () => {
+    const later = monitorOf();
+    await resolved(later);
+    const began = new Date(Date.parse(clock.now()) + 60_000).toISOString();
+    expect(outcomes(await later.send([alert('A', 0, { startsAt: began })]))).toEqual([202, 'declared']);
+    const other = monitorOf();
+    await resolved(other);
+    expect(outcomes(await other.send([alert('A', 0), alert('B', 0)]))).toEqual([202, 'declared']);
+    expect(await other.timeline((await other.incidents())[1]?.id)).toMatchObject([
+      { title: 'Firing: 2 alerts, A among them' },
+    ]);
+    const without = monitorOf();
+    const { id } = await resolved(without, 'resolve', { startsAt: undefined });
+    expect(outcomes(await without.send([alert('A', 0, { startsAt: undefined })]))).toEqual([202, 'declared']);
+    expect((await without.incident()).revision).toBeGreaterThan(3);
+    expect(await relations(without, id)).toHaveLength(1);
+  });
+
+  test('stands again once somebody reopens it', async () => {
+    const monitor = monitorOf();
+    const { id } = await resolved(monitor);
+    await monitor.client.post(`/api/v1/incidents/${id}/reopen`);
+    expect(outcomes(await monitor.send([alert('A', 0)]))).toEqual([202, 'unchanged']);
+  });
+
+  test('as a duplicate of an open one leaves its alerts to that one', async () => {
+    const monitor = monitorOf();
+    await monitor.send([alert('A', 0)]);
+    const { id } = await monitor.incident();
+    const { incident } = (await monitor.client.post('/api/v1/incidents', { title: 'Known' })).body;
+    const duplicate = { type: 'duplicate_of', incident_id: incident.id };
+    await monitor.client.post(`/api/v1/incidents/${id}/relations`, duplicate);
+    await monitor.client.post(`/api/v1/incidents/${id}/resolve`);
+    const { body } = await monitor.send([alert('A', 0)]);
+    expect(body.results).toMatchObject([{ outcome: 'unchanged', incident: { id: incident.id } }]);
+    await monitor.send([alert('A', 0), alert('B', 0)]);
+    await monitor.send([ended('A', 0, 5), ended('B', 0, 6)]);
+    expect(await monitor.timeline(incident.id)).toMatchObject([
+      { title: 'Firing: B' },
+      { title: 'Resolved: 2 alerts, A among them' },
+    ]);
+    expect((await monitor.client.get(`/api/v1/incidents/${incident.id}`)).body.incident).toMatchObject({
+      status: 'open',
+      recovered_at: minutes(6),
+    });
+  });
+});
+
+describe('a pair with different clocks', () => {
+  test('ends a firing whichever start it names', async () => {
+    const monitor = monitorOf();
+    const query = '?on_end=resolve';
+    await monitor.send([alert('A', 0)], { query });
+    await monitor.send([alert('A', 5)], { query });
+    expect(outcomes(await monitor.send([ended('A', 0, 4)], { query }))).toEqual([202, 'unchanged']);
+    expect(outcomes(await monitor.send([ended('A', 0, 20)], { query }))).toEqual([202, 'ended']);
+    // The other one has a firing that this end does not name.
+    expect(outcomes(await monitor.send([alert('A', 5)], { query }))).toEqual([202, 'reopened']);
+    expect(outcomes(await monitor.send([ended('A', 5, 25)], { query }))).toEqual([202, 'ended']);
+    for (const late of [alert('A', 0), alert('A', 5), ended('A', 0, 20)])
+      expect(outcomes(await monitor.send([late], { query }))).toEqual([202, 'unchanged']);
+  });
+
+  test('that goes on reporting a firing after its end means that it fires', async () => {
+    const monitor = monitorOf();
+    await monitor.send([alert('A', 0)]);
+    await monitor.send([ended('A', 0, 5)]);
+    clock.advance(600_000);
+    expect(outcomes(await monitor.send([alert('A', 0)]))).toEqual([202, 'unchanged']);
+    clock.advance(1);
+    expect(outcomes(await monitor.send([alert('A', 0)]))).toEqual([202, 'added']);
+  });
+});
+
+test('the recovery is the latest of all ends, in whatever order they come', async () => {
+  const monitor = monitorOf();
+  await monitor.send([alert('A', 0), alert('B', 0)]);
+  await monitor.send([ended('A', 0, 30)]);
+  await monitor.send([ended('B', 0, 20)]);
+  expect(await monitor.incident()).toMatchObject({ recovered_at: minutes(30) });
+});
+
+describe('an alert in another group of its monitor', () => {
+  const query = '?on_end=resolve';
+
+  test('takes its incident with it', async () => {
+    const monitor = monitorOf();
+    await monitor.send([alert('A', 0)], { query });
+    const moved = await monitor.send([alert('A', 0)], { query, groupKey: 'edited' });
+    expect(outcomes(moved)).toEqual([202, 'unchanged']);
+    expect(outcomes(await monitor.send([ended('A', 0, 5)], { query, groupKey: 'edited' }))).toEqual([202, 'ended']);
+    expect(await monitor.incidents()).toMatchObject([{ status: 'resolved', recovered_at: minutes(5) }]);
+  });
+
+  test('that has an open incident leaves its own one, which ends', async () => {
+    const monitor = monitorOf();
+    await monitor.send([alert('A', 0)], { query });
+    await monitor.send([alert('B', 0)], { query, groupKey: 'other' });
+    await monitor.send([alert('B', 0), alert('A', 0)], { query, groupKey: 'other' });
+    const [first, second] = await monitor.incidents();
+    expect([first, second]).toMatchObject([{ status: 'resolved' }, { status: 'open' }]);
+    expect((await monitor.timeline(first?.id)).map(({ title }) => title)).toEqual(['Firing: A', 'In another group: A']);
+  });
+
+  test('with the same identity and other labels is another alert', async () => {
+    const monitor = monitorOf();
+    const of = (host: string) => alert('A', 0, { labels: { host } });
+    await monitor.send([of('one')], { groupKey: 'one' });
+    expect(outcomes(await monitor.send([of('two')], { groupKey: 'two' }))).toEqual([202, 'declared']);
+  });
+});
+
+test('a key that replaces another one is the same monitor', async () => {
+  const monitor = monitorOf();
+  const query = '?on_end=resolve&new_incidents=1';
+  await monitor.send([alert('A', 0)], { query });
+  const rotated = service.as({
+    ...{ workspace: { id: monitor.workspaceId, version: 1 }, key_id: 990_001, first_key_id: monitor.workspaceId },
+    key: { name: 'Prometheus', prefix: 'tcs_5678' },
+  });
+  const send = async (alerts: readonly object[], groupKey = 'group') =>
+    outcomes(await rotated.post(`${ALERTMANAGER}${query}`, { version: '4', groupKey, alerts }));
+  expect(await send([alert('A', 0)])).toEqual([202, 'unchanged']);
+  expect(await send([alert('B', 0)], 'other')).toEqual([202, 'collected']);
+  expect(await send([ended('A', 0, 5)])).toEqual([202, 'ended']);
+  const { notifications } = (await rotated.get('/api/v1/alerts?key_id=990001')).body;
+  expect(notifications).toHaveLength(3);
+  expect(notifications[0]).toMatchObject({ api_key: { id: 990_001, prefix: 'tcs_5678' } });
+});
+
+test('firing and ending in turns declares no more incidents a minute than a storm', async () => {
+  const monitor = monitorOf();
+  clock.toNextMinute();
+  const query = '?on_end=resolve&new_incidents=3&reopen_within=0';
+  for (let index = 0; index < 10; index += 1) {
+    const groupKey = `g${index}`;
+    const expected = index < 3 ? 'declared' : 'collected';
+    expect(outcomes(await monitor.send([alert(`F${index}`, 0)], { query, groupKey }))).toEqual([202, expected]);
+    expect(outcomes(await monitor.send([ended(`F${index}`, 0, 5)], { query, groupKey }))).toEqual([202, 'ended']);
+  }
+  expect(await monitor.incidents()).toMatchObject([
+    { title: 'F0 is high' },
+    { title: 'F1 is high' },
+    { title: '8 alert groups from Prometheus', status: 'resolved' },
+  ]);
 });
 
 describe('lifecycle=alert', () => {
@@ -231,6 +423,79 @@ describe('lifecycle=alert', () => {
     const { id } = await monitor.incident();
     await monitor.client.post(`/api/v1/incidents/${id}/timeline`, { body: 'I look' });
     expect(await titles('&lifecycle=alert')).toEqual([]);
+  });
+});
+
+describe('the event of several alerts', () => {
+  const pod = (name: string, more: object = {}) =>
+    alert('Crash', 0, {
+      fingerprint: name,
+      labels: { alertname: 'Crash', namespace: 'shop', pod: name },
+      annotations: { description: `Pod ${name} restarts`, runbook_url: 'https://wiki.example.com/crash' },
+      generatorURL: `https://prometheus.example.com/${name}`,
+      ...more,
+    });
+
+  test('says of each what distinguishes it, and what they have in common once', async () => {
+    const monitor = monitorOf();
+    const values = [{ valueString: '[ value=7 ]' }, { imageURL: 'https://grafana.example.com/1.png' }];
+    await monitor.send(
+      values.map((more, index) => pod(`p${index}`, more)),
+      { groupLabels: { alertname: 'Crash', namespace: 'shop' } },
+    );
+    expect(await monitor.incident()).toMatchObject({ title: 'Crash (shop)' });
+    const [event] = await monitor.timeline();
+    expect(event?.['body']).toBe(
+      `- Crash (pod: p0): Pod p0 restarts [ value=7 ]
+- Crash (pod: p1): Pod p1 restarts
+
+All of them:
+
+- alertname: Crash
+- namespace: shop
+
+Reported with the API key Prometheus.`,
+    );
+    expect(event?.['evidence_links']).toEqual([
+      { source: 'alert', label: 'Runbook', url: 'https://wiki.example.com/crash' },
+      { source: 'image', label: 'Image', url: 'https://grafana.example.com/1.png' },
+      { source: 'alert', label: 'Query', url: 'https://prometheus.example.com/p0' },
+      { source: 'alert', label: 'Query', url: 'https://prometheus.example.com/p1' },
+    ]);
+  });
+
+  test('shows the first 20 and their links, and the response says that there are more', async () => {
+    const monitor = monitorOf();
+    const { body } = await monitor.send(Array.from({ length: 30 }, (_, index) => pod(`p${index}`)));
+    expect(body.left_out).toEqual([
+      { field: 'alerts', reason: 'Only 20 of 30 are shown' },
+      { field: 'links', reason: 'Only 20 of 31 are kept' },
+    ]);
+    const [event] = await monitor.timeline();
+    expect(event?.['body']).toMatch(/p19[^]*- and 10 more/);
+    expect(event?.['evidence_links']).toHaveLength(20);
+  });
+
+  test('is never longer than other events', async () => {
+    const monitor = monitorOf();
+    const labels = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`label${index}`, 'x'.repeat(80)]));
+    await monitor.send([pod('p0', { labels, annotations: {} }), pod('p1', { labels, annotations: {} })]);
+    for (const { body, title } of await monitor.timeline()) {
+      expect(String(body).length).toBeLessThanOrEqual(65_536);
+      expect(String(title).length).toBeLessThanOrEqual(255);
+    }
+    expect(String((await monitor.incident())['title']).length).toBeLessThanOrEqual(255);
+  });
+
+  test('has times in the time zone of the workspace', async () => {
+    const monitor = monitorOf();
+    await configure(service.knex, monitor.workspaceId, { time_zone: 'Europe/Berlin' });
+    await monitor.send([alert('A', 0)]);
+    await monitor.send([ended('A', 0, 5)]);
+    const events = await monitor.timeline();
+    expect(events[1]?.['body']).toContain(
+      'It fired from 2026-11-24 10:00:00 (Europe/Berlin) to 2026-11-24 10:05:00 (Europe/Berlin).',
+    );
   });
 });
 
@@ -271,8 +536,30 @@ describe('where an alert goes', () => {
     expect(await monitor.incident()).toMatchObject({ severity: 'sev1' });
   });
 
+  test('is raised when the severity of a firing rises, which is an event, until somebody has acted', async () => {
+    const monitor = monitorOf();
+    const of = (severity: string) => alert('A', 0, { labels: { alertname: 'A', severity } });
+    await monitor.send([of('warning')]);
+    expect(outcomes(await monitor.send([of('error')]))).toEqual([202, 'added']);
+    expect(await monitor.incident()).toMatchObject({ severity: 'sev2' });
+    for (const severity of ['warning', 'error'])
+      expect(outcomes(await monitor.send([of(severity)]))).toEqual([202, 'unchanged']);
+    const { id } = await monitor.incident();
+    await monitor.client.post(`/api/v1/incidents/${id}/timeline`, { body: 'I look' });
+    const { body } = await monitor.send([of('critical')]);
+    expect(body.results).toMatchObject([{ outcome: 'added', alerts: [{ outcome: 'raised' }] }]);
+    expect(await monitor.incident()).toMatchObject({ severity: 'sev2' });
+    expect((await monitor.timeline()).map(({ title }) => title)).toEqual([
+      'Firing: A',
+      'More severe: A',
+      '',
+      'More severe: A',
+    ]);
+  });
+
   test.each([
     ['on_end=never', 'on_end'],
+    ['remind_after=-1', 'remind_after'],
     ['reopen_within=604801', 'reopen_within'],
     ['new_incidents=0', 'new_incidents'],
     ['sevice=checkout', 'sevice'],
@@ -391,7 +678,10 @@ describe('a bad notification', () => {
         alert('A', 0, {
           startsAt: '2126-01-01T00:00:00Z',
           annotations: { summary: '𝒔'.repeat(300), runbook_url: 'javascript:alert(1)', description: 'x'.repeat(9_000) },
-          labels: Object.fromEntries(Array.from({ length: 90 }, (_, index) => [`label${index}`, index])),
+          labels: {
+            severity: 'critical',
+            ...Object.fromEntries(Array.from({ length: 90 }, (_, index) => [`label${index}`, index])),
+          },
         }),
       ],
       { groupKey: 'g'.repeat(100_000) },

@@ -41,6 +41,22 @@ export interface AlertGroup {
   isOver: boolean;
 }
 
+/** An alert with the digest of its identity and labels, by which it is known in another group of its monitor. */
+export type HeardAlert = Alert & { mark: string };
+
+/** A group with the digest of its identity, by which it is known. */
+export type HeardGroup = Omit<AlertGroup, 'alerts'> & { digest: string; alerts: readonly HeardAlert[] };
+
+/** Identities may be as short as the name of a check: alerts with other labels are others. */
+const markOf = ({ id, labels }: Alert) =>
+  digestOf(JSON.stringify([id, ...labels.toSorted(([one], [other]) => (one < other ? -1 : 1))]));
+
+export const heardGroup = (group: AlertGroup): HeardGroup => ({
+  ...group,
+  digest: digestOf(group.identity),
+  alerts: group.alerts.map((alert) => ({ ...alert, mark: markOf(alert) })),
+});
+
 /** What was not kept of a notification. */
 export interface LeftOut {
   field: string;
@@ -66,6 +82,8 @@ export interface AlertOptions {
   onEnd: 'note' | 'resolve';
   /** Milliseconds. */
   reopenWithin: number;
+  /** Milliseconds after which an alert that still fires declares again what a person has closed. */
+  remindAfter: number;
   /** The most incidents that a key declares in a minute. */
   newIncidents: number;
   /** The service of all alerts; empty: that of each. */

@@ -9,7 +9,7 @@ import {
   MAX_ALERTS,
   type Notification,
 } from './alert.ts';
-import { type Body, type BodyReader, bodyReader, isObject } from './body-reader.ts';
+import { type Body, type BodyReader, bodyReader, isObject, shorten } from './body-reader.ts';
 
 const STATES = new Map<unknown, Alert['state']>([
   ['firing', 'firing'],
@@ -39,17 +39,24 @@ export function readAlertmanager(body: Body, { now, options }: { now: Instant; o
     }));
     return { groups, leftOut: read.leftOut };
   }
+  const groupLabels = read.object(body['groupLabels'], 'groupLabels');
   const group: AlertGroup = {
     identity: read.required(body['groupKey'], 'groupKey'),
-    title: read.text(common['summary'], 'commonAnnotations.summary', KEPT.name) || onlySummary(alerts),
+    title: read.text(common['summary'], 'commonAnnotations.summary', KEPT.name) || titleOf(alerts, groupLabels),
     alerts,
-    isOver: STATES.get(body['status']) === 'ended',
+    // The status is that of the alerts which were not cut off.
+    isOver: STATES.get(body['status']) === 'ended' && !(Number(body['truncatedAlerts']) > 0),
   };
   return { groups: [group], leftOut: read.leftOut };
 }
 
-/** What one alert says stands for its group. */
-const onlySummary = (alerts: readonly Alert[]): string => (alerts.length === 1 ? (alerts[0]?.summary ?? '') : '');
+/** The summary that all alerts have, or else what they are called, with the values that the group is about. */
+function titleOf([first, ...others]: readonly Alert[], groupLabels: Body): string {
+  if (first === undefined) return '';
+  if (first.summary !== '' && others.every(({ summary }) => summary === first.summary)) return first.summary;
+  const values = Object.values(groupLabels).filter((value) => typeof value === 'string' && value !== first.name);
+  return values.length === 0 ? first.name : shorten(`${first.name} (${values.join(', ')})`, KEPT.name);
+}
 
 function alertOf(
   value: unknown,
@@ -76,7 +83,7 @@ function alertOf(
     // Of one that fires, it is when the monitor would end it.
     endedAt: state === 'ended' ? read.time(value['endsAt'], `${at}.endsAt`) : null,
     isAcknowledged: false,
-    name: text(labels, 'alertname', 'labels', KEPT.name) || summary || namedByLabels(labels),
+    name: text(labels, 'alertname', 'labels', KEPT.name) || summary || shorten(namedByLabels(labels), KEPT.name),
     summary,
     description: [text(annotations, 'description', 'annotations'), valueString]
       .filter((each) => each !== '')
@@ -93,6 +100,7 @@ function alertOf(
         field: `${at}.dashboardURL`,
       },
       { label: 'Panel', source: 'alert', url: value['panelURL'], field: `${at}.panelURL` },
+      { label: 'Image', source: 'image', url: value['imageURL'], field: `${at}.imageURL` },
       { label: 'Query', source: 'alert', url: value['generatorURL'], field: `${at}.generatorURL` },
       { label: 'Silence', source: 'alert', url: value['silenceURL'], field: `${at}.silenceURL` },
       { label: 'Alertmanager', source: 'alert', url: body['externalURL'], field: 'externalURL' },

@@ -1,86 +1,160 @@
 import type { Instant } from '@tocsin/runtime';
-import type { Alert, AlertGroup } from './alert.ts';
+import type { Severity } from '../../configuration/domain/configuration.ts';
+import type { HeardAlert, HeardGroup } from './alert.ts';
+import { type Member, memberKey } from './known.ts';
+import { isAbove, severityOf } from './severity.ts';
 
-/** What is known of an alert of a group. */
-export interface Member {
-  isFiring: boolean;
-  /** Its latest firing; null: the monitor does not say which it is. */
-  firing: Instant | null;
-  isAcknowledged: boolean;
-}
+export type AlertOutcome = 'started' | 'ended' | 'acknowledged' | 'raised' | 'unchanged';
 
-export type AlertOutcome = 'started' | 'ended' | 'acknowledged' | 'unchanged';
-
-/** What a notification says of an alert that was not known. */
+/** What is new of an alert. */
 export interface AlertChange {
-  alert: Alert;
+  alert: HeardAlert;
   outcome: AlertOutcome;
-  /** As it is known after the notification. */
-  member: Member;
-  /** Whether it fires again before anybody said that its last firing ended. */
-  isRepeated: boolean;
+  /** As it was known in its group, or as it fires in another one. */
+  before: Member | undefined;
+  after: Member;
 }
 
+/** What is new of the alerts of a group. */
+export interface GroupChange {
+  group: HeardGroup;
+  changes: readonly AlertChange[];
+  /** Alerts that end because their group is over, although nothing names them. */
+  over: number;
+  /** When a group that is over ended, as its monitor says it; null: now. */
+  overAt: Instant | null;
+}
+
+/** Whether the monitor says now that an alert fires. */
+export const isFiring = ({ alert, after }: AlertChange): boolean => alert.state === 'firing' && after.isFiring;
+
 /**
- * Compares an alert with what is known of it. A notification may come twice, late, and from several monitors: of two firings
- * the later one counts, and one that has ended does not start again.
+ * Milliseconds in which a firing that has ended may be reported late. Whoever reports it afterwards means that it fires: no
+ * monitor repeats for so long what it could not deliver.
  */
-export function changeOf(alert: Alert, known: Member | undefined): AlertChange {
-  const { state, firing, isAcknowledged } = alert;
-  const isLater = known === undefined || firing === null || known.firing === null || firing > known.firing;
-  const isEarlier = known !== undefined && firing !== null && known.firing !== null && firing < known.firing;
-  const member = (isFiring: boolean): Member => ({
-    isFiring,
-    firing: isEarlier ? known.firing : (firing ?? known?.firing ?? null),
-    isAcknowledged: isFiring && (isAcknowledged || (known?.isFiring === true && known.isAcknowledged)),
-  });
-  const change = (outcome: AlertOutcome, isFiring: boolean, isRepeated = false): AlertChange => ({
-    alert,
-    outcome,
-    member: member(isFiring),
-    isRepeated,
-  });
-  if (isAcknowledged) {
-    if (known?.isFiring !== true || known.isAcknowledged) return change('unchanged', known?.isFiring === true);
-    return change('acknowledged', true);
-  }
-  if (state === 'ended')
-    return change(
-      known?.isFiring === true && !isEarlier ? 'ended' : 'unchanged',
-      known?.isFiring === true && isEarlier,
-    );
-  if (known?.isFiring === true) {
-    const isOther = firing !== null && known.firing !== null && firing > known.firing;
-    return change(isOther ? 'started' : 'unchanged', true, isOther);
-  }
-  return change(isLater ? 'started' : 'unchanged', isLater);
+const LATE = 600_000;
+
+interface Hearing {
+  now: Instant;
+  severities: readonly Severity[];
+  /** Returns the key of the severity that a monitor means; null: none. */
+  severityKey: (word: string) => string | null;
 }
 
 /**
- * Returns what a notification changes of a group: of each of its alerts, and of those that it does not name although the
- * group is over.
- * @param known by the keys of alerts
+ * Compares an alert with what is known of it (contract: Alerts, Order). A notification may come twice, late, and from several
+ * monitors of a pair, whose clocks differ.
+ *
+ * | known        | heard                                              | is                                     |
+ * | ------------ | -------------------------------------------------- | -------------------------------------- |
+ * | nothing      | fires                                              | started                                |
+ * | nothing      | has ended                                          | unchanged; a late start of it, too     |
+ * | fires        | fires, with a later start                          | started again: its end was lost        |
+ * | fires        | fires, with a higher severity                      | raised                                 |
+ * | fires        | fires                                              | unchanged                              |
+ * | fires        | is acknowledged, for the first time                | acknowledged                           |
+ * | fires        | has ended, not before the known start              | ended, whichever start it names        |
+ * | fires        | has ended before the known start                   | unchanged: that was an earlier firing  |
+ * | has ended    | fires, later than the start that the end named     | started                                |
+ * | has ended    | fires, without a start                             | started                                |
+ * | has ended    | fires, with that start or an earlier one           | unchanged for ten minutes, then started |
+ * | has ended    | has ended, is acknowledged                         | unchanged                              |
+ */
+export function changeOf(
+  alert: HeardAlert,
+  before: Member | undefined,
+  { group, now, severities, severityKey }: Hearing & { group: string },
+): AlertChange {
+  const { state, firing: start, isAcknowledged } = alert;
+  const fires = before?.isFiring === true;
+  const known = before?.firing ?? null;
+  const isLater = start === null || known === null || start > known;
+  const named = severityKey(alert.severity);
+  const change = (outcome: AlertOutcome, member: Partial<Member>): AlertChange => {
+    const same = before ?? { firing: start, isFiring: false, isAcknowledged: false, severity: null, changedAt: now };
+    const own = { group, alert: alert.key, mark: alert.mark };
+    return { alert, outcome, before, after: { ...same, ...own, ...member } };
+  };
+
+  if (state === 'ended') {
+    const isBefore = alert.endedAt !== null && known !== null && alert.endedAt < known;
+    if (!fires) return change('unchanged', { firing: isLater ? (start ?? known) : known });
+    if (isBefore) return change('unchanged', {});
+    return change('ended', { isFiring: false, isAcknowledged: false, firing: start ?? known, changedAt: now });
+  }
+  if (isAcknowledged)
+    return fires && !before.isAcknowledged ? change('acknowledged', { isAcknowledged }) : change('unchanged', {});
+  const isNew = fires
+    ? start !== null && known !== null && start > known
+    : before === undefined || isLater || Date.parse(now) - new Date(before.changedAt ?? 0).getTime() > LATE;
+  if (isNew) {
+    const acknowledged = fires && before.isAcknowledged;
+    return change('started', {
+      isFiring: true,
+      firing: start,
+      isAcknowledged: acknowledged,
+      severity: named,
+      changedAt: now,
+    });
+  }
+  if (!fires) return change('unchanged', {});
+  const isHigher = named !== null && isAbove(named, before.severity, severities);
+  // An earlier release did not keep what it was.
+  const isKnown = before.severity !== null || before.mark !== null;
+  const severity = isHigher ? named : before.severity;
+  return change(isHigher && isKnown ? 'raised' : 'unchanged', { firing: known ?? start, severity });
+}
+
+/**
+ * Compares all groups of which something is heard with what is known, and returns what is known then. A group that is over
+ * ends those that it does not name, too, except firings that began after its last end: the notification is late.
  */
 export function changesOf(
-  { alerts, isOver }: AlertGroup,
+  groups: readonly HeardGroup[],
   known: ReadonlyMap<string, Member>,
-): { changes: AlertChange[]; members: Map<string, Member>; over: number } {
+  { now, severities }: Pick<Hearing, 'now' | 'severities'>,
+): { groups: GroupChange[]; members: Map<string, Member> } {
+  const keys = new Map<string, string | null>();
+  const severityKey = (word: string): string | null => {
+    if (!keys.has(word)) keys.set(word, severityOf(word, severities)?.key ?? null);
+    return keys.get(word) ?? null;
+  };
+  const hearing = { now, severities, severityKey };
   const members = new Map<string, Member>();
-  const changes = alerts.map((alert) => {
-    const change = changeOf(alert, members.get(alert.key) ?? known.get(alert.key));
-    members.set(alert.key, change.member);
-    return change;
+  const byMark = new Map(
+    [...known.values()].flatMap((each) => (each.isFiring && each.mark !== null ? [[each.mark, each]] : [])),
+  );
+  const changed = groups.map((group): GroupChange => {
+    const { alerts, digest, isOver } = group;
+    const changes = alerts.map((alert) => {
+      const key = memberKey({ group: digest, alert: alert.key });
+      const own = members.get(key) ?? known.get(key);
+      const compare = (before: Member | undefined) => changeOf(alert, before, { group: digest, ...hearing });
+      const other = own?.isFiring === true ? undefined : byMark.get(alert.mark);
+      const moved = other && compare(other);
+      // An end that is not meant leaves it where it is.
+      const isMoved = moved !== undefined && (alert.state === 'firing' || moved.outcome === 'ended');
+      const change = isMoved ? moved : compare(own);
+      // What is known of it moves along.
+      if (isMoved && other !== undefined)
+        members.set(memberKey(other), { ...other, isFiring: false, firing: null, changedAt: now });
+      members.set(key, change.after);
+      if (change.after.isFiring) byMark.set(alert.mark, change.after);
+      else if (isMoved || own?.isFiring === true) byMark.delete(alert.mark);
+      return change;
+    });
+    // Without the end of one of them, it is over now.
+    const ends = alerts.flatMap(({ endedAt }) => endedAt ?? []).sort();
+    const overAt = ends.length < alerts.length ? null : (ends.at(-1) ?? null);
+    let over = 0;
+    if (isOver)
+      for (const [key, member] of known) {
+        if (member.group !== digest || !member.isFiring || members.has(key)) continue;
+        if (overAt !== null && member.firing !== null && member.firing > overAt) continue;
+        members.set(key, { ...member, isFiring: false, isAcknowledged: false, changedAt: now });
+        over += 1;
+      }
+    return { group, changes, over, overAt };
   });
-  let over = 0;
-  if (isOver) {
-    const ends = alerts.map(({ endedAt }) => endedAt ?? '');
-    const lastEnd = ends.reduce((last, end) => (end > last ? end : last), '');
-    for (const [key, member] of known) {
-      // A firing that began later is not meant: the notification is late.
-      if (!member.isFiring || members.has(key) || member.firing === null || member.firing > lastEnd) continue;
-      members.set(key, { ...member, isFiring: false });
-      over += 1;
-    }
-  }
-  return { changes, members, over };
+  return { groups: changed, members };
 }

@@ -1,7 +1,7 @@
 import { invalidRequest } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import { type Alert, type AlertOptions, digestOf, KEPT, type Notification } from './alert.ts';
-import { type Body, bodyReader, isObject } from './body-reader.ts';
+import { type Body, bodyReader, isObject, shorten } from './body-reader.ts';
 
 const ACTIONS = ['trigger', 'acknowledge', 'resolve'] as const;
 
@@ -31,6 +31,7 @@ export function readPagerDuty(body: Body, { now, options }: { now: Instant; opti
   const labels = { ...about, severity: text('severity'), ...details };
   const at = read.time(payload['timestamp'], 'payload.timestamp');
   const links = Array.isArray(body['links']) ? body['links'] : [];
+  const images = Array.isArray(body['images']) ? body['images'] : [];
   const alert: Alert = {
     id: identity,
     key: digestOf(identity),
@@ -39,7 +40,7 @@ export function readPagerDuty(body: Body, { now, options }: { now: Instant; opti
     startedAt: isTrigger ? at : null,
     endedAt: action === 'resolve' ? at : null,
     isAcknowledged: action === 'acknowledge',
-    name: summary || identity,
+    name: summary || shorten(identity, KEPT.name),
     summary,
     description: details === undefined ? text('custom_details', KEPT.text) : '',
     severity: read.text((labels as Body)[options.severityLabel], `payload.${options.severityLabel}`, KEPT.label),
@@ -57,6 +58,12 @@ export function readPagerDuty(body: Body, { now, options }: { now: Instant; opti
         source: 'alert',
         url: isObject(link) ? link['href'] : link,
         field: `links.${index}.href`,
+      })),
+      ...images.map((image: unknown, index) => ({
+        label: 'Image',
+        source: 'image',
+        url: isObject(image) ? image['src'] : image,
+        field: `images.${index}.src`,
       })),
       {
         label: read.text(body['client'], 'client', KEPT.name) || 'Monitor',

@@ -22,3 +22,19 @@ export function severityOf(text: string, severities: readonly Severity[]): Sever
   const bySeverity = severities.toSorted((a, b) => a.order - b.order);
   return rank === WORDS.length - 1 ? bySeverity.at(-1) : (bySeverity[rank] ?? bySeverity.at(-1));
 }
+
+/** Whether a severity is higher than another one, or without that one, than the default one. */
+export function isAbove(key: string, other: string | null, severities: readonly Severity[]): boolean {
+  const orderOf = (wanted: string | null) =>
+    severities.find((each) => (wanted === null ? each.isDefault : each.key === wanted))?.order ?? Infinity;
+  return orderOf(key) < orderOf(other);
+}
+
+/** The highest severity that alerts name; undefined: they name none. */
+export const highestOf = (
+  alerts: readonly { severity: string }[],
+  severities: readonly Severity[],
+): Severity | undefined =>
+  [...new Set(alerts.map(({ severity }) => severity))]
+    .flatMap((word) => severityOf(word, severities) ?? [])
+    .sort((a, b) => a.order - b.order)[0];

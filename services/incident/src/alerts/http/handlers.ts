@@ -10,11 +10,11 @@ import {
 } from '@tocsin/http';
 import type { z } from 'zod';
 import { humanId } from '../../incidents/domain/incident.ts';
-import { type AlertOptions, digestOf, type Format, KEPT, type Notification } from '../domain/alert.ts';
+import { type AlertOptions, digestOf, type Format, KEPT, MAX_LEFT_OUT, type Notification } from '../domain/alert.ts';
 import { readAlertmanager } from '../domain/alertmanager.ts';
 import { bodyReader, shorten } from '../domain/body-reader.ts';
 import { readPagerDuty } from '../domain/pagerduty.ts';
-import { type AlertDependencies, type GroupResult, receiveAlerts } from '../receive-alerts.ts';
+import { type AlertDependencies, type GroupResult, receiveAlerts, senderOf } from '../receive-alerts.ts';
 import { alertStore, KEPT_DAYS, type ListedRecord, listRecords } from '../store/alert-store.ts';
 import { type AlertApi, alertContracts } from './contracts.ts';
 import type { alertBody, alertmanagerQuery, NotificationWire } from './wire.ts';
@@ -40,10 +40,14 @@ export function alertHandlers(dependencies: AlertDependencies & { cursors: Curso
       const options = optionsOf(query);
       try {
         const notification = read(body, { now: clock.now(), options });
-        const results = await receiveAlerts(dependencies, { principal, requestId, format, notification, options });
+        const command = { principal, requestId, format, notification, options };
+        const { results, leftOut } = await receiveAlerts(dependencies, command);
         const alerts = notification.groups.reduce((sum, group) => sum + group.alerts.length, 0);
         return {
-          body: { results: results.map(resultView), left_out: [...notification.leftOut] },
+          body: {
+            results: results.map(resultView),
+            left_out: [...notification.leftOut, ...leftOut].slice(0, MAX_LEFT_OUT),
+          },
           assigned: results.flatMap(({ outcome }, index) =>
             outcome === 'declared' ? `results.${index}.incident` : [],
           ),
@@ -52,7 +56,7 @@ export function alertHandlers(dependencies: AlertDependencies & { cursors: Curso
       } catch (error) {
         if (error instanceof DomainError && error.status < 500) {
           const { message, field } = error;
-          await alertStore(database, { workspaceId: principal.workspace.id, keyId: principal.key_id }).record([
+          await alertStore(database, senderOf({ principal })).record([
             {
               receivedAt: clock.now(),
               keyName: principal.key?.name ?? '',
@@ -109,6 +113,7 @@ export function alertHandlers(dependencies: AlertDependencies & { cursors: Curso
 const optionsOf = (query: z.output<typeof alertmanagerQuery>): AlertOptions => ({
   onEnd: query.on_end ?? 'note',
   reopenWithin: (query.reopen_within ?? 3_600) * 1_000,
+  remindAfter: (query.remind_after ?? 86_400) * 1_000,
   newIncidents: query.new_incidents ?? 20,
   service: query.service ?? '',
   serviceLabel: query.service_label ?? 'service',
@@ -151,10 +156,11 @@ function readAlert(body: z.output<typeof alertBody>, { now, options }: Reading):
   };
 }
 
-const resultView = ({ identity, outcome, reason, incident, alerts }: GroupResult) => ({
+const resultView = ({ identity, outcome, reason, incident, remindAt, alerts }: GroupResult) => ({
   identity,
   outcome: outcome as Exclude<GroupResult['outcome'], 'refused'>,
   ...(reason !== '' && { reason }),
+  ...(remindAt !== undefined && { declared_again_at: remindAt }),
   incident: incident && { id: incident.id, human_id: humanId(incident.number) },
   alerts: [...alerts],
 });

@@ -3,7 +3,8 @@ import { pageQuery, pagination } from '@tocsin/http';
 import { z } from 'zod';
 import { id } from '../../incidents/domain/property-kinds.ts';
 import { FORMATS, KEPT, MAX_ALERTS, MAX_LEFT_OUT } from '../domain/alert.ts';
-import { KEPT_DAYS, OUTCOMES } from '../store/alert-store.ts';
+import { OUTCOMES } from '../domain/decision.ts';
+import { KEPT_DAYS } from '../store/alert-store.ts';
 
 const count = z.int().min(0);
 const anything = (description: string) => z.unknown().optional().meta({ description });
@@ -19,6 +20,11 @@ const options = {
     description:
       'Seconds after an end that resolved the incident in which a new firing reopens it; later, it declares another one; default: 3600',
     default: 3_600,
+  }),
+  remind_after: z.int().min(0).max(2_592_000).optional().meta({
+    description:
+      'Seconds after which an alert that still fires declares another incident although a person has closed its own; default: 86400',
+    default: 86_400,
   }),
   new_incidents: z.int().min(1).max(60).optional().meta({
     description:
@@ -122,16 +128,21 @@ export const received = z.strictObject({
         identity: z.string().meta({ description: "The monitor's identity of the group; a long one is shortened" }),
         outcome: z.enum(OUTCOMES).exclude(['refused']).meta({
           description:
-            '`declared`, `reopened`, or `collected` into the last incident of the minute; `added` to an open incident; `ended`: nothing fires any more or less than before; `unchanged`: nothing is new',
+            '`declared`, `reopened`, or `collected` into the last incident of the minute; `added` to an open incident; `ended`: nothing fires any more or less than before; `closed_by_person`: it still fires, and a person has closed its incident; `unchanged`: nothing is new',
         }),
         reason: z.string().optional().meta({ description: 'What was not done, in a sentence; absent: all was' }),
+        declared_again_at: instant.optional().meta({
+          description:
+            'With `closed_by_person`: when another incident is declared if it still fires; absent with other outcomes',
+        }),
         incident: incident.meta({ description: 'The incident that the group belongs to; null: none' }),
         alerts: z
           .array(
             z.strictObject({
               id: z.string().meta({ description: 'Identity of the alert; a long one is shortened' }),
-              outcome: z.enum(['started', 'ended', 'acknowledged', 'unchanged']).meta({
-                description: 'What is new of it: it fires, it has ended, or the monitor says that somebody cares',
+              outcome: z.enum(['started', 'ended', 'acknowledged', 'raised', 'unchanged']).meta({
+                description:
+                  'What is new of it: it fires, it has ended, the monitor says that somebody cares, or its severity is higher',
               }),
             }),
           )

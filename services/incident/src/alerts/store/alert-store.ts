@@ -2,39 +2,35 @@ import { type Knex, runPrepared } from '@tocsin/postgres';
 import { column, type ColumnsOf, rowMapping } from '@tocsin/resources';
 import type { Instant } from '@tocsin/runtime';
 import type { Format } from '../domain/alert.ts';
-import type { Member } from '../domain/firings.ts';
+import type { Outcome } from '../domain/decision.ts';
+import {
+  type AlertIncident,
+  type KnownGroup,
+  type KnownIncident,
+  type Member,
+  memberKey,
+  type Minute,
+} from '../domain/known.ts';
 
-/** What is known of a key that sends alerts. */
-export interface AlertSource {
-  /** The minute in which `declared` incidents were declared. */
+/** What is known of a monitor. */
+export interface AlertSource extends Minute {
+  /** The minute that it counts in. */
   minute: Instant | null;
-  declared: number;
-  lastIncidentId: number | null;
-  /** How many groups the last of them stands for. */
-  groups: number;
   members: number;
 }
 
-/** What is known of a group. */
-export interface StoredGroup {
+export interface StoredGroup extends KnownGroup {
   id: number;
-  identity: string;
-  incidentId: number | null;
-  /** Alerts that fire. */
-  firing: number;
   updatedAt: Instant;
 }
 
-/** What alerts have done to an incident. */
-export interface AlertIncident {
-  endedAt: Instant | null;
-  recoveredAt: Instant | null;
-  resolvedRevision: number | null;
+/** The one that sends alerts: a key, which is the same monitor as those that it replaced by rotation. */
+export interface AlertSender {
+  workspaceId: number;
+  keyId: number;
+  /** The first key of the rotations. */
+  monitorId: number;
 }
-
-/** What has become of the alerts of a notification (contract: Alerts). */
-export const OUTCOMES = ['declared', 'added', 'unchanged', 'ended', 'reopened', 'collected', 'refused'] as const;
-export type Outcome = (typeof OUTCOMES)[number];
 
 /** A record of a notification, or of a part of it that concerns one incident. */
 export interface NotificationRecord {
@@ -77,24 +73,63 @@ const RECORD_TABLE = {
 } as const satisfies ColumnsOf<NotificationRecord>;
 const RECORD = rowMapping<NotificationRecord, typeof RECORD_TABLE>(RECORD_TABLE);
 
-/** Stores the alerts of one key, over a pool or a transaction. */
-export function alertStore(db: Knex, { workspaceId, keyId }: { workspaceId: number; keyId: number }) {
-  const own = [workspaceId, keyId];
+const SELECT_GROUPS = `select id, encode(identity, 'hex') as digest, incident_id as "incidentId", firing,
+    updated_at as "updatedAt" from alert_groups`;
+const SELECT_MEMBERS = `select encode(alert, 'hex') as alert, encode(mark, 'hex') as mark, group_id as "groupId", is_firing as "isFiring", firing,
+    is_acknowledged as "isAcknowledged", severity, changed_at as "changedAt" from alert_members`;
+const digests = (parameter: string) =>
+  `select decode(digest, 'hex') from unnest((select ${parameter}::text[])) as digest`;
+
+type IncidentRow = Omit<KnownIncident, 'alerts'> &
+  Omit<AlertIncident, 'recoveredAt'> & { recoveredByAlerts: Instant | null };
+
+/** Who closed an incident is in its changelog, at the time of its status. */
+const FIND_INCIDENTS = `select incident.id, incident.number, incident.created_at as "createdAt", incident.revision, incident.status,
+    incident.status_changed_at as "statusChangedAt", incident.archived_at as "archivedAt", incident.severity,
+    incident.is_unhandled_alert as "isUnhandledAlert", incident.is_duplicate as "isDuplicate",
+    incident.recovered_at as "recoveredAt", incident.impact_started_at as "impactStartedAt",
+    incident.event_count as "eventCount",
+    case when incident.status = any((select $3::text[])::text[]) then (
+      select actor from changelog where incident_id = incident.id and changed_at = incident.status_changed_at
+      order by id desc limit 1) else incident.archived_by::text end as "closedBy",
+    alerts.ended_at as "endedAt", alerts.recovered_at as "recoveredByAlerts",
+    alerts.resolved_revision as "resolvedRevision", alerts.last_end as "lastEnd",
+    (select coalesce(sum(firing), 0)::int from alert_groups where incident_id = incident.id) as firing
+  from incidents as incident left join alert_incidents as alerts on alerts.incident_id = incident.id
+  where incident.workspace_id = $1 and incident.id = any((select $2::bigint[])::bigint[])`;
+
+/** Duplicates that are followed to an incident that is open. */
+const MAX_STEPS = 20;
+
+const FIND_ORIGINALS = `with recursive walk (id, original, steps) as (
+    select id, id, 0 from unnest((select $1::bigint[])) as id
+    union
+    select walk.id, next.related_id, steps + 1 from walk cross join lateral (
+      select related_id from incident_relations where incident_id = walk.original and type = 'duplicate_of' offset 0) as next
+    where steps < ${MAX_STEPS}
+  )
+  select distinct on (walk.id) walk.id, walk.original from walk join incidents on incidents.id = walk.original
+  where incidents.archived_at is null and incidents.status <> all((select $2::text[])::text[])
+  order by walk.id, steps, walk.original`;
+
+/** Stores what is known of the alerts of one monitor, over a pool or a transaction. */
+export function alertStore(db: Knex, { workspaceId, keyId, monitorId }: AlertSender) {
+  const monitor = [workspaceId, monitorId];
   return {
-    /** Locks the key until the transaction ends, so that its notifications are handled one after the other. */
+    /** Locks the monitor until the transaction ends, so that its notifications are handled one after the other. */
     async lock(): Promise<AlertSource> {
       await runPrepared(
         db,
         'add-alert-source',
         'insert into alert_sources (workspace_id, key_id) values ($1, $2) on conflict do nothing',
-        own,
+        monitor,
       );
       const [source] = await runPrepared<AlertSource>(
         db,
         'lock-alert-source',
         `select minute, declared, last_incident_id as "lastIncidentId", groups, members
         from alert_sources where workspace_id = $1 and key_id = $2 for update`,
-        own,
+        monitor,
       );
       return source as AlertSource;
     },
@@ -105,47 +140,49 @@ export function alertStore(db: Knex, { workspaceId, keyId }: { workspaceId: numb
         'save-alert-source',
         `update alert_sources set minute = $3, declared = $4, last_incident_id = $5, groups = $6, members = $7
         where workspace_id = $1 and key_id = $2`,
-        [...own, minute, declared, lastIncidentId, groups, members],
+        [...monitor, minute, declared, lastIncidentId, groups, members],
       ),
 
-    findGroups: async (identities: readonly string[]): Promise<StoredGroup[]> =>
-      runPrepared(
-        db,
-        'find-alert-groups',
-        `select id, encode(identity, 'hex') as identity, incident_id as "incidentId", firing,
-          updated_at as "updatedAt"
-        from alert_groups
-        where workspace_id = $1 and key_id = $2 and identity = any(
-          select decode(digest, 'hex') from unnest($3::text[]) as digest)`,
-        [...own, identities],
-      ),
-
-    /** The known alerts of groups, by group and digest: those with these digests, and all that fire of groups that are over. */
-    async findMembers(
-      groups: readonly number[],
-      { alerts, over }: { alerts: readonly string[]; over: readonly number[] },
-    ) {
-      const rows = await runPrepared<Member & { groupId: number; alert: string }>(
+    /**
+     * The groups with these digests, with their alerts that have these digests, those with these marks that fire in any
+     * group, and all that fire of groups that are over; and the groups of those. By digest and `memberKey`.
+     */
+    async find({
+      groups: own,
+      alerts,
+      marks,
+      over,
+    }: Record<'groups' | 'alerts' | 'marks' | 'over', readonly string[]>) {
+      const byDigest = `${SELECT_GROUPS}
+        where workspace_id = $1 and key_id = $2 and identity = any(${digests('$3')})`;
+      const rows = await runPrepared<StoredGroup>(db, 'find-alert-groups', byDigest, [...monitor, own]);
+      const ids = rows.map(({ id }) => id);
+      const isOver = new Set(over);
+      const found = await runPrepared<Omit<Member, 'group'> & { groupId: number }>(
         db,
         'find-alert-members',
-        `select group_id as "groupId", encode(alert, 'hex') as alert, is_firing as "isFiring", firing,
-          is_acknowledged as "isAcknowledged"
-        from alert_members where group_id = any((select $1::bigint[])::bigint[])
-          and (alert = any(select decode(digest, 'hex') from unnest((select $2::text[])) as digest)
-            or (is_firing and group_id = any((select $3::bigint[])::bigint[])))`,
-        [groups, alerts, over],
+        `${SELECT_MEMBERS} where group_id = any((select $3::bigint[])::bigint[])
+            and (alert = any(${digests('$4')}) or (is_firing and group_id = any((select $5::bigint[])::bigint[])))
+        union ${SELECT_MEMBERS} where workspace_id = $1 and key_id = $2 and is_firing and mark = any(${digests('$6')})`,
+        [...monitor, ids, alerts, rows.flatMap(({ id, digest }) => (isOver.has(digest) ? id : [])), marks],
       );
-      const members = new Map<number, Map<string, Member>>(groups.map((id) => [id, new Map()]));
-      for (const { groupId, alert, ...member } of rows) members.get(groupId)?.set(alert, member);
-      return members;
+      const known = new Set(ids);
+      const others = [...new Set(found.map(({ groupId }) => groupId))].filter((id) => !known.has(id));
+      if (others.length > 0) {
+        const byId = `${SELECT_GROUPS} where id = any((select $1::bigint[])::bigint[])`;
+        rows.push(...(await runPrepared<StoredGroup>(db, 'find-alert-groups-by-id', byId, [others])));
+      }
+      const byId = new Map(rows.map(({ id, digest }) => [id, digest]));
+      const members = found.map(({ groupId, ...member }) => ({ ...member, group: byId.get(groupId) ?? '' }));
+      return {
+        groups: new Map(rows.map((group) => [group.digest, group])),
+        members: new Map(members.map((member) => [memberKey(member), member])),
+      };
     },
 
     /** Stores new and changed groups. Returns their IDs by digest. */
-    async saveGroups(
-      groups: readonly Pick<StoredGroup, 'identity' | 'incidentId' | 'firing'>[],
-      now: Instant,
-    ): Promise<Map<string, number>> {
-      const rows = await runPrepared<{ id: number; identity: string }>(
+    async saveGroups(groups: readonly KnownGroup[], now: Instant): Promise<Map<string, number>> {
+      const rows = await runPrepared<{ id: number; digest: string }>(
         db,
         'save-alert-groups',
         `insert into alert_groups (workspace_id, key_id, identity, incident_id, firing, updated_at)
@@ -153,85 +190,109 @@ export function alertStore(db: Knex, { workspaceId, keyId }: { workspaceId: numb
         from unnest($3::text[], $4::bigint[], $5::int[]) as saved (digest, incident_id, firing)
         on conflict (workspace_id, key_id, identity)
           do update set incident_id = excluded.incident_id, firing = excluded.firing, updated_at = excluded.updated_at
-        returning id, encode(identity, 'hex') as identity`,
+        returning id, encode(identity, 'hex') as digest`,
         [
-          ...own,
-          groups.map(({ identity }) => identity),
+          ...monitor,
+          groups.map(({ digest }) => digest),
           groups.map(({ incidentId }) => incidentId),
           groups.map(({ firing }) => firing),
           now,
         ],
       );
-      return new Map(rows.map(({ identity, id }) => [identity, id]));
+      return new Map(rows.map(({ digest, id }) => [digest, id]));
     },
 
     /** Stores new and changed alerts. Returns how many are new. */
-    async saveMembers(members: readonly (Member & { groupId: number; alert: string })[]): Promise<number> {
+    async saveMembers(members: readonly (Omit<Member, 'group'> & { groupId: number })[]): Promise<number> {
       const rows = await runPrepared<{ isNew: boolean }>(
         db,
         'save-alert-members',
-        `insert into alert_members (group_id, alert, is_firing, firing, is_acknowledged)
-        select group_id, decode(digest, 'hex'), is_firing, firing, is_acknowledged
-        from unnest($1::bigint[], $2::text[], $3::boolean[], $4::timestamptz[], $5::boolean[])
-          as saved (group_id, digest, is_firing, firing, is_acknowledged)
+        `insert into alert_members
+          (workspace_id, key_id, group_id, alert, mark, is_firing, firing, is_acknowledged, severity, changed_at)
+        select $1, $2, group_id, decode(alert, 'hex'), decode(mark, 'hex'), is_firing, firing, is_acknowledged, severity,
+          changed_at
+        from unnest($3::bigint[], $4::text[], $5::text[], $6::boolean[], $7::timestamptz[], $8::boolean[], $9::text[],
+            $10::timestamptz[])
+          as saved (group_id, alert, mark, is_firing, firing, is_acknowledged, severity, changed_at)
         on conflict (group_id, alert) do update
-          set is_firing = excluded.is_firing, firing = excluded.firing, is_acknowledged = excluded.is_acknowledged
+          set workspace_id = excluded.workspace_id, key_id = excluded.key_id, mark = excluded.mark,
+            is_firing = excluded.is_firing, firing = excluded.firing, is_acknowledged = excluded.is_acknowledged,
+            severity = excluded.severity, changed_at = excluded.changed_at
         returning xmax = 0 as "isNew"`,
         [
+          ...monitor,
           members.map(({ groupId }) => groupId),
           members.map(({ alert }) => alert),
+          members.map(({ mark }) => mark),
           members.map(({ isFiring }) => isFiring),
           members.map(({ firing }) => firing),
           members.map(({ isAcknowledged }) => isAcknowledged),
+          members.map(({ severity }) => severity),
+          members.map(({ changedAt }) => changedAt),
         ],
       );
       return rows.filter(({ isNew }) => isNew).length;
     },
 
-    /** Forgets the alerts of the key that do not fire. Returns how many are left. */
+    /** Forgets the alerts of the monitor that do not fire. Returns how many are left. */
     async forgetEnded(): Promise<number> {
       const firing = `select id from alert_groups where workspace_id = $1 and key_id = $2 and firing > 0`;
       await runPrepared(
         db,
         'forget-ended-alert-groups',
         'delete from alert_groups where workspace_id = $1 and key_id = $2 and firing = 0',
-        own,
+        monitor,
       );
       await runPrepared(
         db,
         'forget-ended-alerts',
         `delete from alert_members where group_id in (${firing}) and not is_firing`,
-        own,
+        monitor,
       );
       const [row] = await runPrepared<{ count: number }>(
         db,
         'count-alerts',
         `select count(*)::int as count from alert_members where group_id in (${firing})`,
-        own,
+        monitor,
       );
       return row?.count ?? 0;
     },
 
-    async findIncident(incidentId: number): Promise<(AlertIncident & { firing: number }) | undefined> {
-      const [row] = await runPrepared<AlertIncident & { firing: number }>(
-        db,
-        'find-alert-incident',
-        `select ended_at as "endedAt", recovered_at as "recoveredAt", resolved_revision as "resolvedRevision",
-          (select coalesce(sum(firing), 0)::int from alert_groups where incident_id = $1) as firing
-        from alert_incidents where incident_id = $1`,
-        [incidentId],
+    /** Incidents of the workspace, by ID. */
+    async findIncidents(ids: readonly number[], terminal: readonly string[]): Promise<Map<number, KnownIncident>> {
+      if (ids.length === 0) return new Map();
+      const rows = await runPrepared<IncidentRow>(db, 'find-alert-incidents', FIND_INCIDENTS, [
+        workspaceId,
+        ids,
+        terminal,
+      ]);
+      return new Map(
+        rows.map(({ endedAt, recoveredByAlerts, resolvedRevision, lastEnd, ...incident }) => [
+          incident.id,
+          { ...incident, alerts: { endedAt, recoveredAt: recoveredByAlerts, resolvedRevision, lastEnd } },
+        ]),
       );
-      return row;
     },
 
-    saveIncident: async (incidentId: number, { endedAt, recoveredAt, resolvedRevision }: AlertIncident) =>
+    /** By the ID of an incident: the nearest open one that it is a duplicate of. */
+    async findOriginals(ids: readonly number[], terminal: readonly string[]): Promise<Map<number, number>> {
+      if (ids.length === 0) return new Map();
+      const rows = await runPrepared<{ id: number; original: number }>(db, 'find-alert-originals', FIND_ORIGINALS, [
+        ids,
+        terminal,
+      ]);
+      return new Map(rows.map(({ id, original }) => [id, original]));
+    },
+
+    saveIncident: async (incidentId: number, { endedAt, recoveredAt, resolvedRevision, lastEnd }: AlertIncident) =>
       runPrepared(
         db,
         'save-alert-incident',
-        `insert into alert_incidents (incident_id, ended_at, recovered_at, resolved_revision) values ($1, $2, $3, $4)
+        `insert into alert_incidents (incident_id, ended_at, recovered_at, resolved_revision, last_end)
+        values ($1, $2, $3, $4, $5)
         on conflict (incident_id) do update set ended_at = excluded.ended_at, recovered_at = excluded.recovered_at,
-          resolved_revision = excluded.resolved_revision`,
-        [incidentId, endedAt, recoveredAt, resolvedRevision],
+          resolved_revision = excluded.resolved_revision, last_end = excluded.last_end`,
+        [incidentId, endedAt, recoveredAt, resolvedRevision, lastEnd],
       ),
 
     /** Adds records, each in the place of the earliest one if there are too many. */
@@ -245,7 +306,7 @@ export function alertStore(db: Knex, { workspaceId, keyId }: { workspaceId: numb
           on conflict (workspace_id, key_id) do update
             set notifications = alert_sources.notifications + excluded.notifications
           returning notifications`,
-          [...own, added.length],
+          [workspaceId, keyId, added.length],
         );
         const first = (source?.notifications ?? 0) - added.length;
         const rows = added.map((record, index) => ({

@@ -124,7 +124,8 @@ export const updateStates = (workspaceId: number, incidents: readonly Incident[]
   text: `update incidents set
       revision = state.revision, status = state.status, status_changed_at = state.status_changed_at,
       ended_at = state.ended_at, severity = state.severity, severity_mode = state.severity_mode
-    from unnest($2::bigint[], $3::bigint[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[])
+    from unnest((select $2::bigint[]), (select $3::bigint[]), (select $4::text[]), (select $5::timestamptz[]),
+        (select $6::timestamptz[]), (select $7::text[]), (select $8::text[]))
       as state (id, revision, status, status_changed_at, ended_at, severity, severity_mode)
     where incidents.workspace_id = $1 and incidents.id = state.id`,
   values: [

@@ -1,0 +1,165 @@
+import { type Knex, runPipeline } from '@tocsin/postgres';
+import type { Caller } from '@tocsin/resources';
+import type { Instant } from '@tocsin/runtime';
+import { type Configuration, selectEntry } from '../configuration/domain/configuration.ts';
+import { incidentInsert } from '../creation/create-incident.ts';
+import { insertIncident } from '../creation/store/insert-incident.ts';
+import type { Incident } from '../incidents/domain/incident.ts';
+import { reopen, resolve } from '../incidents/domain/lifecycle.ts';
+import type { Attempt } from '../incidents/run-command.ts';
+import { authorOf, creatorOf, type IncidentChange, saveIncident } from '../incidents/save-incident.ts';
+import { changeOf, MAX_OF_A_TYPE } from '../relations/domain/relation.ts';
+import { insertRelation, nextRelation } from '../relations/store/relation-store.ts';
+import type { MonitoredService } from '../replicas/store/replica-store.ts';
+import { bytesOf } from '../storage/domain/storage-quota.ts';
+import { newTimelineEvent, textsOf } from '../timeline/domain/timeline-event.ts';
+import { saveTimeline } from '../timeline/save-timeline.ts';
+import { timelineStore } from '../timeline/store/timeline-store.ts';
+import type { FieldValue } from '../values/domain/values.ts';
+import { KEPT, type LeftOut } from './domain/alert.ts';
+import { shorten } from './domain/body-reader.ts';
+import type { Decision } from './domain/decision.ts';
+import type { Act, Ref } from './domain/effects.ts';
+import type { AlertIncident } from './domain/known.ts';
+import { type AlertNote, noteOf, stormTitle } from './domain/texts.ts';
+import type { alertStore } from './store/alert-store.ts';
+
+/** What a decision is applied with. */
+export interface Applying {
+  trx: Knex.Transaction;
+  store: ReturnType<typeof alertStore>;
+  caller: Caller;
+  configuration: Configuration;
+  values: readonly FieldValue[];
+  /** By what the alerts call them. */
+  services: ReadonlyMap<string, MonitoredService>;
+  storage: Attempt['storage'];
+  now: Instant;
+  keyName: string;
+  /** Those that the decision touches, locked. */
+  locked: ReadonlyMap<number, Incident>;
+}
+
+type Of<Name extends Act['do']> = Extract<Act, { do: Name }>;
+
+/** Does what was decided. Returns the incidents that it concerns, as they are then, and what has no place in their timelines. */
+export async function applyDecision(applying: Applying, { effects }: Decision) {
+  const leftOut: LeftOut[] = [];
+  const incidents = new Map<Ref, Incident>(applying.locked);
+  const { keyName, now } = applying;
+  const telling = { keyName, now, timeZone: applying.configuration.timeZone };
+  for (const { incident: ref, acts } of effects) {
+    const declaration = acts.find((act): act is Of<'declare'> => act.do === 'declare');
+    const before = declaration === undefined ? incidents.get(ref) : await declare(applying, declaration);
+    if (before === undefined) throw new Error(`the incident ${ref} is not locked`);
+    const related = incidents.get(declaration?.related?.id ?? 0);
+    const relation = related && (await relate(applying, before, related));
+    if (relation !== undefined) incidents.set(relation.related.id, relation.related);
+    const closed = declaration?.related ?? null;
+    const notes = acts
+      .filter((act) => act.do === 'note')
+      .map((note, index) => noteOf(note, { ...telling, closed: index === 0 ? closed : null }));
+    leftOut.push(...notes.flatMap((note) => note.leftOut));
+    incidents.set(ref, await applyTo(applying, before, { acts, notes, with: relation?.with }));
+  }
+  return { incidents, leftOut };
+}
+
+/** Characters of the service of an incident. */
+const MAX_SERVICE = 128;
+
+async function declare(applying: Applying, { group, alerts, severity }: Of<'declare'>): Promise<Incident> {
+  const { trx, caller, configuration, values, services, storage, now } = applying;
+  const [first] = alerts;
+  const { name = '', service: called = '' } = first ?? {};
+  const named = called.normalize('NFC');
+  const status = selectEntry(configuration.statuses, undefined, 'status');
+  const service = services.get(named);
+  const insert = incidentInsert({
+    caller,
+    properties: {
+      title: shorten(group.title || name || group.identity, KEPT.name).trim() || 'Alert',
+      status: status.key,
+      severity: selectEntry(configuration.severities, severity ?? undefined, 'severity').key,
+      severityMode: 'auto',
+      service: service?.slug ?? shorten(named, MAX_SERVICE),
+      teamId: service?.ownerTeamId ?? null,
+      impactStartedAt: alerts.flatMap(({ startedAt }) => startedAt ?? []).sort()[0] ?? null,
+      isUnhandledAlert: true,
+    },
+    statusIsTerminal: status.isTerminal,
+    values,
+    configurationVersion: configuration.version,
+    now,
+    storage,
+  });
+  return { ...insert.incident, ...(await insertIncident(trx, insert)) };
+}
+
+/**
+ * Relates a new incident to the one that a person has closed, unless that one is archived and so read-only, or has as many
+ * relations as it may have. Returns what is saved with the new one.
+ */
+async function relate({ trx, caller, now }: Applying, incident: Incident, related: Incident) {
+  if (related.archivedAt !== null) return undefined;
+  const pair = { incidentId: incident.id, type: 'related' as const, relatedId: related.id };
+  const [[next]] = await runPipeline(trx, [nextRelation(pair)]);
+  if (next === undefined || next.inverse >= MAX_OF_A_TYPE) return undefined;
+  const relation = { id: next.id, createdAt: now, ...creatorOf(caller) };
+  const others = [changeOf('related', incident, 'added')];
+  const save = { trx, author: authorOf(caller), now, byAlert: true };
+  return {
+    related: await saveIncident({ ...save, before: related, change: {}, others }),
+    with: { others: [changeOf('related', related, 'added')], also: [insertRelation(pair, relation)] },
+  };
+}
+
+interface Applied {
+  acts: readonly Act[];
+  notes: readonly AlertNote[];
+  with: Pick<IncidentChange, 'others' | 'also'> | undefined;
+}
+
+/** Changes an incident, and adds to its timeline: one revision. */
+async function applyTo(applying: Applying, before: Incident, { acts, notes, with: more }: Applied): Promise<Incident> {
+  const { trx, store, caller, configuration, now, keyName } = applying;
+  const moment = { statuses: configuration.statuses, now };
+  const change: Partial<Incident> = {};
+  let state: AlertIncident | undefined;
+  let isResolved = false;
+  for (const act of acts) {
+    if (act.do === 'reopen') Object.assign(change, reopen({ ...before, ...change }, moment));
+    if (act.do === 'raise') change.severity = act.severity;
+    if (act.do === 'collect') change.title = stormTitle(act.groups, keyName);
+    if (act.do === 'recover') change.recoveredAt = act.at;
+    if (act.do === 'resolve') Object.assign(change, resolve({ ...before, ...change }, moment));
+    if (act.do === 'keep') ({ state } = act);
+    isResolved ||= act.do === 'resolve';
+  }
+  const timeline = await addEvents(applying, before, notes);
+  const author = authorOf(caller);
+  const after = await saveTimeline({ trx, author, before, change, timeline, now, byAlert: true, ...more });
+  if (state === undefined) return after;
+  // What alerts have resolved stays so if they add to it.
+  isResolved ||= state.resolvedRevision === before.revision;
+  await store.saveIncident(before.id, { ...state, ...(isResolved && { resolvedRevision: after.revision }) });
+  return after;
+}
+
+async function addEvents({ trx, caller, storage }: Applying, { id }: Incident, notes: readonly AlertNote[]) {
+  if (notes.length === 0) return [];
+  const events = notes.map(({ sourceRef, evidenceLinks, startedAt, title, body }) => ({
+    ...newTimelineEvent({
+      incidentId: id,
+      source: 'alert',
+      ...creatorOf(caller),
+      properties: { startedAt, title, body, type: 'alert' },
+    }),
+    ...{ sourceRef, evidenceLinks },
+  }));
+  const bytes = events.reduce((sum, event) => sum + bytesOf([...textsOf(event), event.evidenceLinks]), 0);
+  storage.check({ kind: 'addition', growth: bytes });
+  storage.add({ bytes });
+  const inserted = await timelineStore(trx, caller.principal.workspace.id).insertAll(events);
+  return inserted.map((event) => ({ type: 'timeline_event.created' as const, event }));
+}
