@@ -21,6 +21,7 @@ import { internalRoutes } from './accounts/http/internal-routes.ts';
 import { consolePages } from './pages/http/console-pages.ts';
 import { connectionLimits } from './limits/http/connection-limits.ts';
 import { forwarder } from './edge/http/forwarder.ts';
+import { tokenInBody } from './edge/http/token-in-body.ts';
 import { type IdentityAges, identities as identityLookup, principalSigners } from './identity/http/identities.ts';
 import { publicHandler } from './edge/http/public-handler.ts';
 import { type ApiServers, publicOpenApi } from './routes/http/public-openapi.ts';
@@ -137,6 +138,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
       routes: table,
       services: asked,
       forwarder: forwarder({ upstreams: upstreams.byService, shares: config.shares, waiting, meter }),
+      tokenInBody: tokenInBody({ times: config.shares.body }),
       pages: publicPages({
         readinessChecks: [...base.readinessChecks, ...(requests.readinessCheck ? [requests.readinessCheck] : [])],
         isStuck: () => isDatabaseStuck(database),

@@ -82,6 +82,14 @@ export const sampleContracts = {
       body: note,
       reply: made,
     },
+    enqueueEvent: {
+      ...endpoint('POST', '/api/v1/alerts/enqueue', 'Send an event'),
+      ...written,
+      scope: 'alerts:write',
+      tokenProperty: 'key',
+      body: note.extend({ key: z.string().optional() }),
+      reply: made,
+    },
     followIncidents: {
       ...endpoint('GET', '/api/v1/incident-events', 'Follow incidents'),
       ...listed,

@@ -288,6 +288,7 @@ function operation(options: {
     [EXTENSIONS.deadline]: (contract.deadline ?? DEFAULT_DEADLINE) / 1_000,
     ...(contract.wait !== undefined && { [EXTENSIONS.wait]: contract.wait / 1_000 }),
     ...(contract.cost !== undefined && { [EXTENSIONS.cost]: contract.cost }),
+    ...(contract.tokenProperty !== undefined && { [EXTENSIONS.tokenProperty]: contract.tokenProperty }),
     ...(contract.reply.assigned !== undefined && { [EXTENSIONS.assigned]: contract.reply.assigned }),
     request: {
       ...(contract.params !== undefined && { params: withExamples(contract.params, documentation?.params) }),

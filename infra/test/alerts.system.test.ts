@@ -1,12 +1,15 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import http, { createServer } from 'node:http';
+import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { eventually, reservePorts } from '@tocsin/testing';
+import { event } from '@pagerduty/pdjs';
+import { Liquid } from 'liquidjs';
+import { createCertificate, eventually, reservePorts } from '@tocsin/testing';
 import { describeWithServers, describeWithServersAnd } from '@tocsin/testing/suites';
 import { ROOT } from '../environment.ts';
 import { running, runningSystem, temporaryFolder } from './running.ts';
@@ -34,7 +37,7 @@ function workspaceWithMonitor() {
     const key = { name: 'Monitor', scopes: ['alerts:write'] };
     const { token } = (await client.post('/api/v1/settings/api-keys', key)).body;
     return {
-      client,
+      ...{ client, token, url: system.url },
       configuration: async (file: string) =>
         (await readFile(path.join(CONFIGURATIONS, file), 'utf8'))
           .replaceAll(/https:\/\/(\S+@)?acme\.tocsin\.example\.com/g, system.url.replace('://', '://$1'))
@@ -322,6 +325,71 @@ describeWithServers('a key that is rotated', () => {
   });
 });
 
+describeWithServers("clients of PagerDuty's Events API v2", () => {
+  const workspace = workspaceWithMonitor();
+  const certificate = running(async () => ({
+    ...(await createCertificate(['localhost'])),
+    stop: async () => undefined,
+  }));
+  /** Its clients use HTTPS alone, as in front of an installation. */
+  const proxy = running(async () => {
+    const server = https.createServer({ cert: certificate.cert, key: certificate.key }, (request, response) => {
+      const { method, headers } = request;
+      const forwarded = http.request(new URL(request.url ?? '', workspace.url), { method, headers }, (reply) => {
+        response.writeHead(reply.statusCode ?? 500, reply.headers);
+        reply.pipe(response);
+      });
+      request.pipe(forwarded);
+    });
+    await once(server.listen(0, 'localhost'), 'listening');
+    return {
+      server: `localhost:${(server.address() as AddressInfo).port}${ALERTS}/pagerduty`,
+      stop: async () => promisify(server.close.bind(server))(),
+    };
+  });
+
+  test('its own client for JavaScript triggers, acknowledges and resolves, with the token as routing key', async () => {
+    const agent = new https.Agent({ ca: certificate.cert });
+    const send = async (event_action: string, more: object = {}) => {
+      const data = { routing_key: workspace.token, event_action, ...more } as Parameters<typeof event>[0]['data'];
+      const { status, data: reply } = await event({ data, server: proxy.server, ...{ agent } });
+      return { status, reply };
+    };
+    const payload = {
+      ...{ summary: 'Checkout is slow', source: 'probe-1', severity: 'critical' },
+      timestamp: '2026-11-24T09:58:00.000+0000',
+    };
+    const { status, reply } = await send('trigger', { payload });
+    expect([status, reply]).toEqual([
+      202,
+      { status: 'success', message: 'Event processed', dedup_key: expect.any(String) },
+    ]);
+    const { dedup_key } = reply as { dedup_key: string };
+    for (const action of ['acknowledge', 'resolve'])
+      expect(await send(action, { dedup_key })).toEqual({ status: 202, reply: { ...reply } });
+    const [incident] = await workspace.incidents();
+    expect(incident).toMatchObject({ severity: 'sev1', impact_started_at: '2026-11-24T09:58:00.000Z' });
+    const verbs = (await workspace.timeline(incident.id)).map((title: string) => title.split(':')[0]);
+    expect(verbs).toEqual(['Firing', 'Acknowledged', 'Resolved']);
+    expect((await send('trigger', { routing_key: 'R0UT1NGK3Y', payload })).status).toBe(401);
+  });
+
+  test('the response has what the client for Python and the script of Zabbix look for', async () => {
+    const url = `${workspace.url}${ALERTS}/pagerduty/v2/enqueue`;
+    const headers = { 'Content-Type': 'application/json' };
+    const payload = { summary: 'Problem: disk', source: 'zabbix', severity: 'warning', custom_details: { Event: '7' } };
+    const trigger = { routing_key: workspace.token, event_action: 'trigger', dedup_key: 'zabbix-7', payload };
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(trigger) });
+    // One checks the status 202, both read `status` and `dedup_key`.
+    expect(response.status).toBe(202);
+    expect(await response.json()).toMatchObject({ status: 'success', dedup_key: 'zabbix-7' });
+    const body = JSON.stringify({ ...trigger, event_action: 'started' });
+    const refused = await fetch(url, { method: 'POST', headers, body });
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toMatchObject({ message: expect.any(String), field: 'event_action' });
+  });
+});
+
 describeWithServersAnd('curl')('the commands and templates of the guide', () => {
   const workspace = workspaceWithMonitor();
   const shell = async (script: string) => JSON.parse((await promisify(execFile)('sh', ['-c', script])).stdout);
@@ -352,20 +420,29 @@ describeWithServersAnd('curl')('the commands and templates of the guide', () => 
         [/\$[A-Z_]+/g, 'P2'],
       ],
     ],
-    [
-      'uptime-kuma.txt',
-      /Custom Body:\n([^]+)/,
-      [
-        [/\{% if .*?%\}(.*?)\{% else .*%\}/, '$1'],
-        [/\{\{[^}]*\| json \}\}/g, '"shop"'],
-        [/\{\{.*?\}\}/g, '1'],
-      ],
-    ],
   ])('the body of %s is an alert', async (file, body, values) => {
     const template = body.exec(await workspace.configuration(file))?.[1] ?? '';
     const alert = JSON.parse(values.reduce((text, [placeholder, value]) => text.replace(placeholder, value), template));
     const { status, body: reply } = await workspace.client.post(ALERTS, alert);
     expect({ status, reply }).toMatchObject({ status: 202, reply: { results: [{ outcome: 'declared' }] } });
     expect(reply.left_out).toEqual([]);
+  });
+
+  test('the template of Uptime Kuma ends an alert only when it is up, and keeps notices apart', async () => {
+    const [, template = ''] = /Custom Body:\n([^]+)/.exec(await workspace.configuration('uptime-kuma.txt')) ?? [];
+    const results = [];
+    for (const heartbeatJSON of [{ status: 0 }, null, { status: 3 }, { status: 2 }, { status: 1 }]) {
+      const values = { heartbeatJSON, monitorJSON: { id: 7, name: 'The "shop"' }, msg: 'x'.repeat(2_000) };
+      const body = JSON.parse(await new Liquid().parseAndRender(template, values));
+      const { status, body: reply } = await workspace.client.post(`${ALERTS}?on_end=resolve`, body);
+      results.push([status, reply.results[0].identity, reply.results[0].outcome]);
+    }
+    expect(results).toEqual([
+      [202, 'monitor-7', 'declared'],
+      [202, 'monitor-7 notice', 'declared'],
+      [202, 'monitor-7', 'unchanged'],
+      [202, 'monitor-7', 'unchanged'],
+      [202, 'monitor-7', 'ended'],
+    ]);
   });
 });

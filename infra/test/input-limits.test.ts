@@ -7,7 +7,9 @@ import { nodesOf, REQUEST_SCHEMAS } from './contract-schemas.ts';
 const PATH_TEXTS = new Set(['id', 'reference']);
 
 /** Other systems make these bodies: what is not known is ignored, and what is known is read and shortened afterwards. */
-const OF_OTHERS = ['sendAlertmanagerAlerts', 'sendPagerDutyAlert'];
+const OF_OTHERS = [
+  ...['sendAlertmanagerAlerts', 'sendPagerDutyAlert', 'sendSentryAlert', 'sendAzureAlert', 'enqueuePagerDutyEvent'],
+];
 
 const nodes = REQUEST_SCHEMAS.filter(
   ({ operation, part }) => part !== 'body' || !OF_OTHERS.includes(operation),

@@ -1,14 +1,23 @@
+import { once } from 'node:events';
+import net from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, eventually, type TcpProxy, tcpProxy, type TestDatabase } from '@tocsin/testing';
 import { schema } from '../../src/schema.ts';
 import { generateToken } from '../../src/identity/domain/token.ts';
-import { type GatewayHarness, startGatewayHarness } from '../gateway-harness.ts';
+import { type GatewayHarness, openers, startGatewayHarness } from '../gateway-harness.ts';
 import { beginSession } from '../members.ts';
 import type { RawResponse } from '../send-raw.ts';
 
 const PATH = '/api/v1/incidents';
 const LIMIT = 5;
 const JSON_TYPE = 'application/json; charset=utf-8';
+
+async function connect(url: string): Promise<net.Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = net.connect({ host: hostname, port: Number(port) });
+  await once(socket, 'connect');
+  return socket.on('error', () => undefined);
+}
 
 describe('an address that has used up its requests without a valid token', () => {
   let gateway: GatewayHarness;
@@ -62,6 +71,54 @@ describe('an address that has used up its requests without a valid token', () =>
     expect((await gateway.send({ path: PATH, token, host: 'unknown.localhost' })).status).toBe(429);
     expect((await gateway.send({ path: PATH, method: 'POST', token, headers: huge })).status).toBe(413);
     expect((await gateway.send({ path: PATH, token: await gateway.token() })).status).toBe(200);
+  });
+});
+
+describe('a body that may have the token', () => {
+  const { open } = openers();
+  const enqueue = { method: 'POST', path: '/api/v1/alerts/enqueue' };
+
+  test('counts for its address unless it has one', async () => {
+    const gateway = await open({ env: { ANONYMOUS_RATE_LIMIT_PER_MINUTE: String(LIMIT) } });
+    const send = async (key: unknown) => (await gateway.send({ ...enqueue, body: { title: 'Down', key } })).status;
+    const token = await gateway.token({ scopes: ['alerts:write'] });
+    const statuses: number[] = [];
+    for (let count = 0; count <= LIMIT; count += 1) statuses.push(await send(generateToken()), await send(token));
+    expect(statuses).toEqual([401, 201, 401, 201, 401, 201, 401, 201, 401, 201, 429, 201]);
+  });
+
+  test('that does not arrive is given up, and counts, too', async () => {
+    const gateway = await open({
+      env: { ANONYMOUS_RATE_LIMIT_PER_MINUTE: '2' },
+      shares: { body: { deadline: 200, progress: 100 } },
+    });
+    const statusOf = async () => {
+      const socket = await connect(gateway.app.url);
+      socket.write(`POST ${enqueue.path} HTTP/1.1\r\nHost: acme.localhost\r\nContent-Length: 100\r\n\r\n{"key":`);
+      const [head] = (await once(socket, 'data')) as [Buffer];
+      socket.destroy();
+      return Number(/^HTTP\/1.1 (\d+)/.exec(String(head))?.[1]);
+    };
+    expect([await statusOf(), await statusOf(), await statusOf()]).toEqual([408, 408, 429]);
+  });
+
+  test('of many unfinished requests takes no memory from others', async () => {
+    const gateway = await open({ env: { ANONYMOUS_RATE_LIMIT_PER_MINUTE: '1000' } });
+    const token = await gateway.token({ scopes: ['alerts:write'] });
+    const part = 'x'.repeat(500_000);
+    const sockets = await Promise.all(Array.from({ length: 40 }, async () => connect(gateway.app.url)));
+    const refused = sockets.map(async (socket) => {
+      socket.write(
+        `POST ${enqueue.path} HTTP/1.1\r\nHost: acme.localhost\r\nContent-Length: 510000\r\n\r\n{"title":"${part}`,
+      );
+      return String((await once(socket, 'data'))[0]);
+    });
+    // One address holds at most half of this memory.
+    expect(await Promise.race(refused)).toMatch(/^HTTP\/1.1 429 .*of this network/s);
+    const body = { title: 'Down' };
+    expect((await gateway.send({ ...enqueue, body, token })).status).toBe(201);
+    for (const socket of sockets) socket.destroy();
+    await eventually(async () => (await gateway.send({ ...enqueue, body: { ...body, key: token } })).status === 201);
   });
 });
 

@@ -6,6 +6,7 @@ import pg from 'pg';
 import { generateToken } from '../../src/identity/domain/token.ts';
 import { type GatewayHarness, openers, startGatewayHarness } from '../gateway-harness.ts';
 import { memberOf } from '../members.ts';
+import type { RawRequest } from '../send-raw.ts';
 
 const { open: openGateway } = openers();
 
@@ -63,6 +64,31 @@ describe('a token', () => {
       expect([wrong, await statusAs(wrong, '/api/v1/alerts')]).toEqual([wrong, 401]);
     expect(await statusAs(`monitor:${token}`, '/api/v1/alerts', 'GET')).toBe(401);
     expect(await statusAs(`monitor:${token}`, PATH, 'GET')).toBe(401);
+  });
+
+  test('may be in the body where the protocol of another system has it there, and nowhere else', async () => {
+    const token = await gateway.token({ scopes: ['alerts:write'] });
+    const post = async (body: unknown, request: Partial<RawRequest> = {}) =>
+      (await gateway.send({ method: 'POST', path: '/api/v1/alerts/enqueue', body, ...request })).status;
+    expect(await post({ title: 'Down', key: token })).toBe(201);
+    expect(gateway.lastReceived.body).toEqual({ title: 'Down', key: token });
+    expect(await post({ title: 'x'.repeat(100_000), key: token }, { chunkSize: 10_000 })).toBe(201);
+    expect(await post({ title: 'Down' }, { headers: { Authorization: `Bearer ${token}` } })).toBe(201);
+    // A header comes first, and larger bodies need one.
+    expect(await post({ title: 'Down', key: token }, { headers: { Authorization: 'Bearer other' } })).toBe(401);
+    const large = { title: 'x'.repeat(600_000), key: token };
+    for (const more of [{}, { chunkSize: 10_000 }]) expect(await post(large, more)).toBe(401);
+    expect(await post(large, { headers: { Authorization: `Bearer ${token}` } })).toBe(201);
+
+    const others = [generateToken(), `${token}x`, '', 7, null, { key: token }, [token]];
+    for (const key of others) expect([key, await post({ title: 'Down', key })]).toEqual([key, 401]);
+    for (const body of [{ payload: { key: token } }, [{ key: token }], token, `{"key":"${token}"`, '', undefined])
+      expect([body, await post(body)]).toEqual([body, 401]);
+    expect(await post({ title: 'Down', key: token }, { path: '/api/v1/alerts' })).toBe(401);
+    await gateway.admin.createWorkspace({ slug: 'initech', name: 'Initech' });
+    expect(await post({ title: 'Down', key: token }, { headers: { Host: 'initech.localhost' } })).toBe(401);
+    const reader = await gateway.token({ scopes: ['incidents:read'] });
+    expect(await post({ title: 'Down', key: reader })).toBe(403);
   });
 
   test('is not valid in another workspace', async () => {

@@ -379,6 +379,19 @@ async function alerts(write: Write, one: <Value>(arbitrary: fc.Arbitrary<Value>)
   const payload = { summary: one(name()), source: one(anyText), custom_details: { text: one(long) } };
   for (const event_action of ['trigger', 'acknowledge', 'resolve'])
     await write('sendPagerDutyAlert', [], { event_action, dedup_key: 'k', payload });
+  const event = {
+    issue_id: '7',
+    title: one(name()),
+    message: one(long),
+    tags: [
+      ['service', 's1'],
+      [one(name(30)), one(anyText)],
+    ],
+  };
+  await write('sendSentryAlert', [], { action: 'triggered', data: { event, triggered_rule: one(anyText) } });
+  const essentials = { alertId: 'a', alertRule: one(name()), monitorCondition: 'Fired', description: one(long) };
+  await write('sendAzureAlert', [], { schemaId: 'azureMonitorCommonAlertSchema', data: { essentials } });
+  await write('enqueuePagerDutyEvent', [], { event_action: 'trigger', dedup_key: 'l', payload });
   for (const status of ['firing', 'resolved'])
     await write('sendAlert', [], { id: 'disk', status, title: one(name()), labels: { [one(name(30))]: one(name()) } });
 }

@@ -1,10 +1,12 @@
 import type { Options } from '../ui/fields.tsx';
 import alertmanager from './alertmanager.yml?raw';
+import azure from './azure.txt?raw';
 import curl from './curl.sh?raw';
 import datadog from './datadog.txt?raw';
 import gatus from './gatus.yml?raw';
 import grafana from './grafana.yml?raw';
 import pagerduty from './pagerduty.sh?raw';
+import sentry from './sentry.txt?raw';
 import uptimeKuma from './uptime-kuma.txt?raw';
 
 /** The configurations of docs/guides/alerts.md. */
@@ -14,6 +16,8 @@ const CONFIGURATIONS = {
   'uptime-kuma': ['Uptime Kuma', uptimeKuma],
   gatus: ['Gatus', gatus],
   datadog: ['Datadog', datadog],
+  sentry: ['Sentry', sentry],
+  azure: ['Azure Monitor', azure],
   pagerduty: ['PagerDuty format', pagerduty],
   curl: ['curl', curl],
 } as const;

@@ -32,7 +32,9 @@ const OUTCOMES = new Map<Outcome, 'good' | 'warn' | 'bad' | 'plain'>([
 
 const FORMATS: Readonly<Record<AlertNotification['format'], string>> = {
   alertmanager: 'Alertmanager',
+  azure: 'Azure Monitor',
   pagerduty: 'PagerDuty',
+  sentry: 'Sentry',
   tocsin: 'Tocsin',
 };
 

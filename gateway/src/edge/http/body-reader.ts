@@ -11,14 +11,16 @@ export interface ReceivedBody {
   release(): void;
 }
 
-export interface BodyReader {
+export interface BodyReader<Holder> {
   /**
    * Reads a body to its end, or until it is over the limit: then the bytes are one more than the limit, and the rest is
    * discarded. Resolves with `undefined` if the client has gone.
    * @throws DomainError `invalid_request` (408) for a body that does not arrive in time, `rate_limited` or
    *   `service_unavailable` if there is no memory left for it
    */
-  read(request: IncomingMessage, workspaceId: number): Promise<ReceivedBody | undefined>;
+  read(request: IncomingMessage, holder: Holder): Promise<ReceivedBody | undefined>;
+  /** Counts a body that is in memory already. @throws DomainError if there is no memory left for it */
+  hold(bytes: Buffer, holder: Holder): ReceivedBody;
 }
 
 /** Of a body that must arrive within `progress`. */
@@ -27,18 +29,24 @@ const MIN_BYTES = 1_000;
 const CLOSE_DELAY = 1_000;
 const MIN_CAPACITY = 1_024;
 
-export function bodyReader(
-  /** By the ID of their workspace. */
-  leases: FairQueue<number>,
-  { times, maxBytes }: { times: BodyTimes; maxBytes: number },
-): BodyReader {
+/** @param options.holder what the leases are counted by, for people */
+export function bodyReader<Holder>(
+  leases: FairQueue<Holder>,
+  { times, maxBytes, holder: name }: { times: BodyTimes; maxBytes: number; holder: 'workspace' | 'network' },
+): BodyReader<Holder> {
   return {
-    read: async (request, workspaceId) => {
+    hold: (bytes, holder) => {
+      const lease = leases.tryTake(holder, bytes.length);
+      if (lease === undefined) throw noMemory(name, leases.heldBy(holder));
+      return { bytes, release: () => lease.release() };
+    },
+
+    read: async (request, holder) => {
       if (request.destroyed) return undefined;
       const { promise, resolve, reject } = Promise.withResolvers<ReceivedBody | undefined>();
       let buffer: Buffer = Buffer.alloc(0);
       let length = 0;
-      const lease = leases.tryTake(workspaceId, 0);
+      const lease = leases.tryTake(holder, 0);
       const release = () => lease?.release();
       /**
        * A list of the chunks would take far more memory than their bytes, if a client sends each byte as a chunk of its
@@ -75,7 +83,7 @@ export function bodyReader(
       const onData = (chunk: Buffer) => {
         const piece = chunk.subarray(0, maxBytes + 1 - length);
         if (lease?.tryGrow(piece.length) !== true) {
-          refuse(noMemory(leases.heldBy(workspaceId) - length));
+          refuse(noMemory(name, leases.heldBy(holder) - length));
           return;
         }
         append(piece);
@@ -120,10 +128,10 @@ const slowBody = (message: string) =>
     headers: { Connection: 'close' },
   });
 
-/** @param others bytes of other bodies of the workspace; without any, it is not the one that uses the memory */
-const noMemory = (others: number) =>
+/** @param others bytes of other bodies of the holder; without any, it is not the one that uses the memory */
+const noMemory = (holder: string, others: number) =>
   others === 0
     ? overloaded('The gateway has no memory for more request bodies', 'body_memory')
-    : shareExceeded('The bodies of this workspace that are under way have too many bytes together', {
+    : shareExceeded(`The bodies of this ${holder} that are under way have too many bytes together`, {
         reason: 'body_bytes_in_flight',
       });

@@ -44,7 +44,7 @@ export function forwarder({
     holder: shares.bodyBytesPerWorkspace,
     leavesAsMuch: true,
   });
-  const bodies = bodyReader(bodyBytes, { times: shares.body, maxBytes: shares.maxBodyBytes });
+  const bodies = bodyReader(bodyBytes, { times: shares.body, maxBytes: shares.maxBodyBytes, holder: 'workspace' });
   const waits = { waiting: shares.requestsPerWorkspace, wait: shares.wait };
   /** By the ID of their workspace, as those of each service. */
   const requests = new FairQueue<number>({ holder: shares.requestsPerWorkspace, ...waits });
@@ -102,7 +102,10 @@ export function forwarder({
     forward: async (context, caller, operation) => {
       const { request, response } = context;
       const { workspace } = caller.identity;
-      const body = await receiveBody(bodies, request, workspace.id);
+      const body =
+        context.body === undefined
+          ? await receiveBody(bodies, request, workspace.id)
+          : bodies.hold(context.body, workspace.id);
       // The client has gone.
       if (body === undefined) return;
       context.bodyBytes = body.bytes?.length ?? 0;
@@ -177,7 +180,7 @@ const NO_BODY: ReceivedBody = { bytes: undefined, release: () => undefined };
 
 /** Resolves with `undefined` if the client has gone. */
 async function receiveBody(
-  bodies: BodyReader,
+  bodies: BodyReader<number>,
   request: IncomingMessage,
   workspaceId: number,
 ): Promise<ReceivedBody | undefined> {

@@ -21,6 +21,7 @@ import type { Forwarder } from './forwarder.ts';
 import { isForPerson, sendErrorPage } from '../../pages/http/error-page.ts';
 import { checkWithService } from './check-with-service.ts';
 import { checkFraming } from './framing.ts';
+import type { TokenInBody } from './token-in-body.ts';
 import { idleSince, type SessionCookie } from '../../identity/domain/session.ts';
 import type { KeyUses } from '../../accounts/key-uses.ts';
 import {
@@ -52,6 +53,7 @@ export interface PublicHandlerDependencies {
   routes: RouteTable;
   services: Pick<ServicesClient, 'methodsAt'>;
   forwarder: Forwarder;
+  tokenInBody: TokenInBody;
   /** Pages that need neither workspace nor token, by path. */
   pages: PublicPages;
   logAccess: (context: RequestContext) => void;
@@ -106,7 +108,9 @@ async function handleRequest(context: RequestContext, dependencies: PublicHandle
   }
   const resource = dependencies.routes.find(target.path);
   const operation = resource?.operation(context.method);
-  const sent = credentials(request.headers, dependencies.cookie, { basic: operation?.basic });
+  const sent =
+    credentials(request.headers, dependencies.cookie, { basic: operation?.basic }) ??
+    (await credentialsInBody(context, operation, dependencies));
   const caller = (await findCaller(sent, slug, dependencies)) ?? (await refuseAnonymous(context, slug, dependencies));
   const { identity } = caller;
   context.workspace = identity.workspace;
@@ -154,6 +158,23 @@ function lastListItem(header: string | string[] | undefined): string | undefined
 }
 
 const peerAddress = ({ socket }: IncomingMessage) => socket.remoteAddress ?? '';
+
+/** The token of an operation whose clients send it in the body. What does not arrive counts as a request without one. */
+async function credentialsInBody(
+  context: RequestContext,
+  operation: Operation | undefined,
+  { tokenInBody, limits, trustedProxies }: PublicHandlerDependencies,
+): Promise<Credentials | undefined> {
+  if (operation?.tokenProperty === undefined) return undefined;
+  const network = clientNetworkOf(context.request, trustedProxies);
+  try {
+    const token = await tokenInBody(context, operation.tokenProperty, network);
+    return token === undefined ? undefined : { token, kind: 'key' };
+  } catch (error) {
+    await limits.anonymous(context.response, network);
+    throw error;
+  }
+}
 
 /** Returns the caller if a request sends a valid token of the workspace that the host names. */
 async function findCaller(

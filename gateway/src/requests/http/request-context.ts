@@ -22,6 +22,8 @@ export interface RequestContext {
   workspace: WorkspaceContext | undefined;
   keyId: number | undefined;
   operation: Operation | undefined;
+  /** The body, if it was read before the caller was known. */
+  body: Buffer | undefined;
   /** Of the body, as far as it was read. */
   bodyBytes: number;
   /** When the request began to wait for events; the clock of `performance`. */
@@ -47,6 +49,7 @@ export function openRequestContext(request: IncomingMessage, response: ServerRes
     workspace: undefined,
     keyId: undefined,
     operation: undefined,
+    body: undefined,
     bodyBytes: 0,
     waitingSince: undefined,
     wait: undefined,

@@ -20,6 +20,8 @@ export interface Operation {
   needs: readonly Prerequisite[];
   /** Whether the token may be a password of HTTP Basic authentication. */
   basic?: boolean | undefined;
+  /** The property of the body that may have the token. */
+  tokenProperty?: string | undefined;
   /** Milliseconds that the service has to begin its response. */
   deadline: number;
   /** Seconds that a request may wait for an event; the response may be a stream of events, too. */

@@ -53,6 +53,7 @@ const operationsOf = ({ paths }: ApiDescription): Operation[] =>
       scope: described[EXTENSIONS.scope] as Operation['scope'],
       needs: described[EXTENSIONS.needs] as Prerequisite[],
       basic: described.security?.some((scheme) => 'basic' in scheme),
+      tokenProperty: described[EXTENSIONS.tokenProperty] as string | undefined,
       deadline: 1_000 * (described[EXTENSIONS.deadline] as number),
       wait: described[EXTENSIONS.wait] as number | undefined,
       cost: described[EXTENSIONS.cost] as Cost | undefined,

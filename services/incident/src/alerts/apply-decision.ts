@@ -1,3 +1,4 @@
+import { fold } from '@tocsin/contracts';
 import { type Knex, runPipeline } from '@tocsin/postgres';
 import type { Caller } from '@tocsin/resources';
 import type { Instant } from '@tocsin/runtime';
@@ -74,7 +75,7 @@ async function declare(applying: Applying, { group, alerts, severity }: Of<'decl
   const { name = '', service: called = '' } = first ?? {};
   const named = called.normalize('NFC');
   const status = selectEntry(configuration.statuses, undefined, 'status');
-  const service = services.get(named);
+  const service = services.get(fold(named));
   const insert = incidentInsert({
     caller,
     properties: {

@@ -133,7 +133,7 @@ async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCom
 }
 
 const servicesOf = ({ groups }: Notification): string[] => [
-  ...new Set(groups.flatMap(({ alerts }) => alerts.map(({ service }) => service.normalize('NFC')))),
+  ...new Set(groups.flatMap(({ alerts }) => alerts.map(({ service }) => service))),
 ];
 
 /** The monitor as it is in this minute: the incidents of an earlier one do not count. */

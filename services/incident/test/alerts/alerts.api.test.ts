@@ -510,11 +510,11 @@ describe('where an alert goes', () => {
         id: 900_002,
         name: 'Checkout',
         slug: 'checkout',
-        observability_names: ['shop-api'],
+        observability_names: ['Shop-API'],
       });
     });
     const cases: [object, string, object][] = [
-      [{ severity: 'SEV 2', service: 'checkout' }, '', { severity: 'sev2', service: 'checkout', team_id: 900_001 }],
+      [{ severity: 'SEV 2', service: 'CHECKOUT' }, '', { severity: 'sev2', service: 'checkout', team_id: 900_001 }],
       [{ severity: 'WARN', job: 'shop-api' }, '&service_label=job', { severity: 'sev3', service: 'checkout' }],
       [{ prio: 'info', service: 'x'.repeat(200) }, '&severity_label=prio', { severity: 'sev4', team_id: null }],
       [{ severity: 'who knows' }, '&service=checkout', { severity: 'sev3', service: 'checkout', team_id: 900_001 }],

@@ -39,6 +39,8 @@ export interface Contract {
   readonly scope: Scope | readonly Scope[];
   /** Whether the token may also be the password of HTTP Basic authentication, for clients that can send nothing else. */
   readonly basic?: boolean;
+  /** The property of the body that has the token if the request has none, for clients of other systems' protocols. */
+  readonly tokenProperty?: string;
   /** What the operation requires of the key's owner and of the incident. */
   readonly needs?: readonly Prerequisite[];
   readonly params?: z.ZodObject;

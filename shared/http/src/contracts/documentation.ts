@@ -11,6 +11,7 @@ export const EXTENSIONS = {
   wait: 'x-wait-seconds',
   cost: 'x-tocsin-cost',
   assigned: 'x-null-when-validated',
+  tokenProperty: 'x-tocsin-token-property',
 } as const;
 
 type Input<Schema> = Schema extends z.ZodType ? z.input<Schema> : never;

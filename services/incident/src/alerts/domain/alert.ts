@@ -3,7 +3,7 @@ import type { Instant } from '@tocsin/runtime';
 import type { EvidenceLink } from '../../timeline/domain/timeline-event.ts';
 
 /** The formats that alerts are sent in (contract: Alerts). */
-export const FORMATS = ['alertmanager', 'pagerduty', 'tocsin'] as const;
+export const FORMATS = ['alertmanager', 'azure', 'pagerduty', 'sentry', 'tocsin'] as const;
 export type Format = (typeof FORMATS)[number];
 
 /** What a monitor says of one alert. */

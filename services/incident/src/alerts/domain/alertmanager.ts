@@ -22,6 +22,11 @@ const STATES = new Map<unknown, Alert['state']>([
  */
 export function readAlertmanager(body: Body, { now, options }: { now: Instant; options: AlertOptions }): Notification {
   const read = bodyReader(now);
+  if ('evalMatches' in body || 'ruleUrl' in body)
+    throw invalidRequest(
+      'alerts',
+      "Is missing: this is Grafana's legacy alerting; use unified alerting (Grafana 9 or later)",
+    );
   if (!Array.isArray(body['alerts']) || body['alerts'].length === 0)
     throw invalidRequest('alerts', 'Must be a list with at least one alert');
   if (body['alerts'].length > MAX_ALERTS) throw invalidRequest('alerts', `Must have at most ${MAX_ALERTS} items`);

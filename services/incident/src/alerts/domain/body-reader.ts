@@ -28,7 +28,8 @@ export function bodyReader(now: Instant) {
   // Alerts of a group have the same times.
   const times = new Map<string, string | undefined>();
   const timeOf = (text: string) => {
-    if (!times.has(text)) times.set(text, parseTimestamp(text));
+    // PagerDuty writes offsets without a colon.
+    if (!times.has(text)) times.set(text, parseTimestamp(text.replace(/([+-]\d\d)(\d\d)$/, '$1:$2')));
     return times.get(text);
   };
   const latest = new Date(Date.parse(now) + LATEST).toISOString();

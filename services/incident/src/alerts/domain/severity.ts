@@ -3,9 +3,12 @@ import type { Severity } from '../../configuration/domain/configuration.ts';
 
 /** The usual words of monitors, by rank: the first ones are the most severe. */
 const WORDS: readonly (readonly string[])[] = [
-  ['critical', 'crit', 'fatal', 'emergency', 'emerg', 'alert', 'page', 'disaster', 'p1'],
+  [
+    ...['critical', 'crit', 'fatal', 'emergency', 'emerg', 'alert', 'page', 'disaster', 'urgent', 'blocker'],
+    ...['down', 'unreachable', 'p0', 'p1', 'sev0'],
+  ],
   ['error', 'err', 'high', 'major', 'severe', 'p2'],
-  ['warning', 'warn', 'medium', 'moderate', 'average', 'p3'],
+  ['warning', 'warn', 'medium', 'moderate', 'average', 'unknown', 'p3'],
   ['info', 'information', 'informational', 'notice', 'low', 'minor', 'debug', 'none', 'ok', 'p4', 'p5'],
 ];
 

@@ -5,10 +5,14 @@ import {
   alertmanagerBody,
   alertmanagerQuery,
   alertsQuery,
+  azureBody,
+  enqueued,
+  enqueuedBody,
   listQuery,
   notificationPage,
   pagerDutyBody,
   received,
+  sentryBody,
 } from './wire.ts';
 
 const ALERTS = '/api/v1/alerts';
@@ -49,6 +53,28 @@ export const alertContracts = {
     ...write,
     query: alertsQuery,
     body: pagerDutyBody,
+  },
+  sendSentryAlert: {
+    ...endpoint('POST', `${ALERTS}/sentry`, 'Send a webhook of Sentry about an alert rule or an issue'),
+    ...write,
+    document: DOCUMENT,
+    query: alertsQuery,
+    body: sentryBody,
+  },
+  sendAzureAlert: {
+    ...endpoint('POST', `${ALERTS}/azure`, 'Send an alert of Azure Monitor in the common alert schema'),
+    ...write,
+    query: alertsQuery,
+    body: azureBody,
+  },
+  /** As PagerDuty's own clients send events and read responses. */
+  enqueuePagerDutyEvent: {
+    ...endpoint('POST', `${ALERTS}/pagerduty/v2/enqueue`, "Send an event with a client of PagerDuty's Events API v2"),
+    ...write,
+    tokenProperty: 'routing_key',
+    query: alertsQuery,
+    body: enqueuedBody,
+    reply: { status: 202, body: enqueued },
   },
 } as const satisfies Contracts;
 

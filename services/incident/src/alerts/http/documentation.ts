@@ -107,4 +107,71 @@ export const alertOperations: Documentation<typeof alertContracts> = {
       left_out: [],
     },
   },
+  sendSentryAlert: {
+    description:
+      'Takes the webhooks of an internal integration of Sentry: alert rules that name it as an action, and issues that are created, resolved, assigned or archived. The issue is the alert.',
+    body: {
+      action: 'triggered',
+      data: {
+        event: {
+          issue_id: '1170820242',
+          title: "TypeError: Cannot read properties of undefined (reading 'total')",
+          level: 'error',
+          culprit: 'cart.total',
+          datetime: '2026-11-24T09:58:00.000000Z',
+          tags: [
+            ['environment', 'production'],
+            ['service', 'checkout'],
+          ],
+          web_url: 'https://shop.sentry.example.com/issues/1170820242/',
+        },
+        triggered_rule: 'Errors of the checkout',
+      },
+    },
+    reply: {
+      results: [{ identity: '1170820242', ...declared, alerts: [{ id: '1170820242', outcome: 'started' }] }],
+      left_out: [],
+    },
+  },
+  sendAzureAlert: {
+    description:
+      'Takes the webhooks of an action group of Azure Monitor with the common alert schema. `alertId` is the alert, and a resource it is about is its service.',
+    body: {
+      schemaId: 'azureMonitorCommonAlertSchema',
+      data: {
+        essentials: {
+          alertId: '/subscriptions/1/providers/Microsoft.AlertsManagement/alerts/7f6e',
+          alertRule: 'High CPU of checkout',
+          severity: 'Sev1',
+          signalType: 'Metric',
+          monitorCondition: 'Fired',
+          monitoringService: 'Platform',
+          configurationItems: ['checkout'],
+          firedDateTime: '2026-11-24T09:58:00.3713213Z',
+          description: 'More than 90 % in five minutes',
+        },
+        alertContext: {},
+      },
+    },
+    reply: {
+      results: [
+        {
+          identity: '/subscriptions/1/providers/Microsoft.AlertsManagement/alerts/7f6e',
+          ...declared,
+          alerts: [{ id: '/subscriptions/1/providers/Microsoft.AlertsManagement/alerts/7f6e', outcome: 'started' }],
+        },
+      ],
+      left_out: [],
+    },
+  },
+  enqueuePagerDutyEvent: {
+    description:
+      "The same for clients of PagerDuty's Events API v2, whose address is the path before `/v2/enqueue`. They send the API token as `routing_key`, in a body of at most 512 KiB; a token in a header comes first.",
+    body: {
+      event_action: 'trigger',
+      dedup_key: 'checkout/latency',
+      payload: { summary: 'Checkout is slow', source: 'probe-1', severity: 'warning' },
+    },
+    reply: { status: 'success', message: 'Event processed', dedup_key: 'checkout/latency' },
+  },
 };

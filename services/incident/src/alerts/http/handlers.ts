@@ -1,4 +1,4 @@
-import { ceilTimestamp, parseTimestamp } from '@tocsin/contracts';
+import { ceilTimestamp } from '@tocsin/contracts';
 import {
   buildPage,
   COST_HEADER,
@@ -10,14 +10,17 @@ import {
 } from '@tocsin/http';
 import type { z } from 'zod';
 import { humanId } from '../../incidents/domain/incident.ts';
-import { type AlertOptions, digestOf, type Format, KEPT, MAX_LEFT_OUT, type Notification } from '../domain/alert.ts';
+import { type AlertOptions, type Format, KEPT, MAX_LEFT_OUT, type Notification } from '../domain/alert.ts';
 import { readAlertmanager } from '../domain/alertmanager.ts';
-import { bodyReader, shorten } from '../domain/body-reader.ts';
+import { shorten } from '../domain/body-reader.ts';
+import { readAzure } from '../domain/azure.ts';
 import { readPagerDuty } from '../domain/pagerduty.ts';
+import { readOwnForm } from '../domain/own-form.ts';
+import { readSentry } from '../domain/sentry.ts';
 import { type AlertDependencies, type GroupResult, receiveAlerts, senderOf } from '../receive-alerts.ts';
 import { alertStore, KEPT_DAYS, type ListedRecord, listRecords } from '../store/alert-store.ts';
 import { type AlertApi, alertContracts } from './contracts.ts';
-import type { alertBody, alertmanagerQuery, NotificationWire } from './wire.ts';
+import type { alertmanagerQuery, NotificationWire } from './wire.ts';
 
 /** Alerts of a notification that cost as much as a request. */
 const ALERTS_BY_COST = 10;
@@ -74,10 +77,18 @@ export function alertHandlers(dependencies: AlertDependencies & { cursors: Curso
       }
     };
 
+  const sendPagerDutyAlert = handler('pagerduty', readPagerDuty);
   return {
-    sendAlert: handler('tocsin', readAlert),
+    sendAlert: handler('tocsin', readOwnForm),
     sendAlertmanagerAlerts: handler('alertmanager', readAlertmanager),
-    sendPagerDutyAlert: handler('pagerduty', readPagerDuty),
+    sendPagerDutyAlert,
+    sendSentryAlert: handler('sentry', readSentry),
+    sendAzureAlert: handler('azure', readAzure),
+    enqueuePagerDutyEvent: async (request) => {
+      const { body, headers } = await sendPagerDutyAlert(request);
+      const [{ identity } = { identity: '' }] = body.results;
+      return { body: { status: 'success', message: 'Event processed', dedup_key: identity }, headers };
+    },
 
     listAlertNotifications: async ({ principal: { workspace }, query }) => {
       const { limit = DEFAULT_LIMIT, cursor, key_id: keyId, outcome = [] } = query;
@@ -120,41 +131,6 @@ const optionsOf = (query: z.output<typeof alertmanagerQuery>): AlertOptions => (
   severityLabel: query.severity_label ?? 'severity',
   isGroupedByAlert: query.group === 'alert',
 });
-
-/** Reads an alert in the format of Tocsin. @throws DomainError `invalid_request` */
-function readAlert(body: z.output<typeof alertBody>, { now, options }: Reading): Notification {
-  const read = bodyReader(now);
-  const { id, group = id, status, title, labels = {}, links = [] } = body;
-  const label = (name: string) => (Object.hasOwn(labels, name) ? labels[name] : undefined);
-  const startedAt = body.started_at === undefined ? null : (parseTimestamp(body.started_at) ?? null);
-  const alert = {
-    id,
-    key: digestOf(id),
-    state: status === 'firing' ? ('firing' as const) : ('ended' as const),
-    firing: read.time(startedAt, 'started_at'),
-    startedAt: read.time(startedAt, 'started_at'),
-    endedAt: status === 'firing' ? null : read.time(body.ended_at, 'ended_at'),
-    isAcknowledged: false,
-    name: title.trim(),
-    summary: title.trim(),
-    description: body.description ?? '',
-    severity: body.severity ?? label(options.severityLabel) ?? '',
-    service: options.service || (body.service ?? label(options.serviceLabel) ?? ''),
-    labels: read.labels(labels, 'labels'),
-    links: read.links(
-      links.map(({ url, label: name = 'Link' }, index) => ({
-        label: name,
-        url,
-        source: 'alert',
-        field: `links.${index}.url`,
-      })),
-    ),
-  };
-  return {
-    groups: [{ identity: group, title: title.trim(), alerts: [alert], isOver: false }],
-    leftOut: read.leftOut,
-  };
-}
 
 const resultView = ({ identity, outcome, reason, incident, remindAt, alerts }: GroupResult) => ({
   identity,

@@ -75,19 +75,50 @@ export const pagerDutyBody = z.looseObject({
   client_url: anything('Its address; becomes an evidence link'),
 });
 
+export const enqueuedBody = pagerDutyBody.extend({
+  routing_key: anything('The API token, if the request has none in a header'),
+});
+
+export const enqueued = z.strictObject({
+  status: z.literal('success').meta({ description: 'Always `success`: everything is stored' }),
+  message: z.literal('Event processed').meta({ description: 'The same, for people' }),
+  dedup_key: z.string().meta({ description: 'Identity of the alert, to acknowledge and resolve it' }),
+});
+
+export const sentryBody = z.looseObject({
+  action: anything(
+    '`triggered` by an alert rule; of an issue: `created`, `unresolved`, `assigned`, `resolved`, `archived`',
+  ),
+  data: anything(
+    'Its `event` (title, issue_id, level, tags, web_url) or `issue` (id, title, level, project, permalink)',
+  ),
+});
+
+export const azureBody = z.looseObject({
+  schemaId: anything('`azureMonitorCommonAlertSchema`'),
+  data: anything(
+    'Its `essentials`: alertId, alertRule, severity, monitorCondition, firedDateTime, resolvedDateTime, configurationItems, description',
+  ),
+});
+
+/** Bounds of texts that are shortened: a template has no way to do that. */
+const LONG = 65_536;
+/** The same, of lists. */
+const MANY = 1_000;
+
 export const alertBody = z
   .strictObject({
-    id: nameText(KEPT.identity).meta({ description: 'Identity of the alert in the monitor' }),
-    group: nameText(KEPT.identity).optional().meta({
+    id: nameText(LONG).meta({ description: 'Identity of the alert in the monitor' }),
+    group: nameText(LONG).optional().meta({
       description: 'Identity of what belongs to one incident, for several alerts; default: that of the alert',
     }),
     status: z.enum(['firing', 'resolved']).meta({ description: 'Whether the alert fires or has ended' }),
-    title: nameText(KEPT.name).meta({ description: 'What has happened, in one line' }),
-    description: boundedText(KEPT.text).optional().meta({ description: 'What has happened, in more words' }),
-    severity: boundedText(KEPT.label).optional().meta({
+    title: nameText(LONG).meta({ description: 'What has happened, in one line' }),
+    description: boundedText(LONG).optional().meta({ description: 'What has happened, in more words' }),
+    severity: boundedText(LONG).optional().meta({
       description: 'Key or label of a severity, or a word like `critical` or `warning`; default: the default severity',
     }),
-    service: composedText(128).optional().meta({
+    service: boundedText(LONG).optional().meta({
       description: 'Slug of a service, one of its observability_names, or any text; default: none',
     }),
     started_at: timestampInput.optional().meta({
@@ -95,20 +126,21 @@ export const alertBody = z
     }),
     ended_at: timestampInput.optional().meta({ description: 'When it ended; default: now' }),
     labels: z
-      .record(boundedText(KEPT.label), boundedText(KEPT.label))
-      .refine((labels) => Object.keys(labels).length <= KEPT.labels, `Must have at most ${KEPT.labels} names`)
+      .record(boundedText(LONG), boundedText(LONG))
+      .refine((labels) => Object.keys(labels).length <= MANY, `Must have at most ${MANY} names`)
       .optional()
-      .meta({ description: `Further properties, at most ${KEPT.labels}; default: none`, maxProperties: KEPT.labels }),
+      .meta({
+        description: `Further properties; the first ${KEPT.labels} are kept; default: none`,
+        maxProperties: MANY,
+      }),
     links: z
       .array(
         z.strictObject({
-          url: boundedText(KEPT.url).meta({ description: 'Absolute http or https URL' }),
-          label: boundedText(KEPT.name)
-            .optional()
-            .meta({ description: 'A short name; default: `Link`', default: 'Link' }),
+          url: boundedText(LONG).meta({ description: 'Absolute http or https URL' }),
+          label: boundedText(LONG).optional().meta({ description: 'A short name; default: `Link`', default: 'Link' }),
         }),
       )
-      .max(KEPT.links)
+      .max(MANY)
       .optional()
       .meta({ description: 'Where to look; become evidence links; default: none' }),
   })

@@ -1,4 +1,10 @@
-import type { CustomFieldDefinition, ServiceSnapshot, TeamSnapshot, UserSnapshot } from '@tocsin/contracts';
+import {
+  type CustomFieldDefinition,
+  fold,
+  type ServiceSnapshot,
+  type TeamSnapshot,
+  type UserSnapshot,
+} from '@tocsin/contracts';
 import { WEIGHTS } from '@tocsin/resources';
 import { type Knex, runPrepared } from '@tocsin/postgres';
 
@@ -51,7 +57,7 @@ const KINDS: {
   service: {
     table: 'replica_services',
     toColumns: ({ id, slug, tier, owner_team_id, observability_names = [], archived_at }) => ({
-      ...{ id, slug, tier, owner_team_id, observability_names, archived_at },
+      ...{ id, slug, tier, owner_team_id, observability_names: observability_names.map(fold), archived_at },
     }),
   },
   field: {
@@ -186,7 +192,10 @@ export function replicaStore(db: Knex, workspaceId: number) {
       return row?.owner_team_id ?? null;
     },
 
-    /** Returns the active services that have these slugs or, if none has, these names in monitoring systems, by those. */
+    /**
+     * Returns the active services that have these slugs or, if none has, these names in monitoring systems, by the folded
+     * ones of those.
+     */
     async findMonitoredServices(names: readonly string[]): Promise<Map<string, MonitoredService>> {
       const rows = await runPrepared<MonitoredService & { names: string[] }>(
         db,
@@ -195,12 +204,12 @@ export function replicaStore(db: Knex, workspaceId: number) {
           case when team.archived_at is null then service.owner_team_id end as "ownerTeamId"
         from replica_services as service left join replica_teams as team on team.id = service.owner_team_id
         where service.workspace_id = $1 and service.archived_at is null
-          and (service.slug = any($2) or service.observability_names && $2)
+          and (service.slug = any($2) or service.observability_names && $3)
         order by service.slug desc`,
-        [workspaceId, names],
+        [workspaceId, names.map((name) => name.normalize('NFC').toLowerCase()), names.map(fold)],
       );
       const found = new Map(rows.flatMap((row) => row.names.map((name) => [name, row] as const)));
-      for (const row of rows) found.set(row.slug, row);
+      for (const row of rows) found.set(fold(row.slug), row);
       return found;
     },
 
