@@ -107,10 +107,16 @@ const COLUMNS: Columns<AlertNotification> = [
   ],
   [
     'Outcome',
-    ({ outcome, reason }) => (
+    ({ outcome, reason, body_start: body }) => (
       <>
         <Badge tone={OUTCOMES.get(outcome)}>{formatName(outcome)}</Badge>
         {reason && <p className={ui.muted}>{reason}</p>}
+        {body && (
+          <details>
+            <summary>Body</summary>
+            <code className={ui.identity}>{body}</code>
+          </details>
+        )}
       </>
     ),
   ],

@@ -257,6 +257,7 @@ function recordsOf(
       identity: shorten(group.identity, KEPT.identity),
       outcome,
       reason: why,
+      bodyStart: '',
       incidentId,
       groups: own.length,
       started: count(own, ['started']),

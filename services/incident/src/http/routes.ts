@@ -1,5 +1,5 @@
 import { implement, type Route } from '@tocsin/http';
-import { alertHandlers } from '../alerts/http/handlers.ts';
+import { alertHandlers, alertRefusals } from '../alerts/http/handlers.ts';
 import { bulkHandlers } from '../bulk/http/handlers.ts';
 import { chatHandlers } from '../chat/http/handlers.ts';
 import { configurationHandlers } from '../configuration/http/handlers.ts';
@@ -31,7 +31,7 @@ type Dependencies = Omit<Parameters<typeof listHandlers>[0], 'rendered'> &
 /** The commands and queries of the API, from the rooms that have them. */
 export function routes(dependencies: Dependencies): Route[] {
   const withRendered = { ...dependencies, rendered: renderedIncidents() };
-  return implement(contracts, {
+  const handlers = {
     ...listHandlers(withRendered),
     ...creationHandlers(dependencies),
     ...incidentHandlers(withRendered),
@@ -48,5 +48,6 @@ export function routes(dependencies: Dependencies): Route[] {
     ...configurationChangeHandlers(dependencies),
     ...transferHandlers(dependencies),
     ...alertHandlers(dependencies),
-  });
+  };
+  return implement(contracts, handlers, alertRefusals(dependencies));
 }

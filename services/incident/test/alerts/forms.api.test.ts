@@ -150,3 +150,53 @@ describe('the forms of other systems', () => {
     expect((await monitor.incident()).severity).toBe(expected);
   });
 });
+
+describe('every refusal of a monitor with a valid key leaves its record', () => {
+  const token = `tcs_${'a1'.repeat(24)}b`;
+
+  test.each<[form: string, body: string, reason: string, start: string]>([
+    [
+      '',
+      '{"id": "a", "status": "firing", title: "Down"}',
+      'line 1, column 33',
+      '{"id": "a", "status": "firing", title:',
+    ],
+    [
+      '',
+      '{"id":"a","status":"down","title":"Down"}',
+      'status: Must be one of firing, resolved',
+      '{"id":"a","status":"down"',
+    ],
+    ['', '{"id":"a","status":"firing","title":"Down","more":1}', 'more: ', '{"id":"a"'],
+    ['', '[]', 'The body must be a JSON object', '[]'],
+    ['', '', 'The body is empty', ''],
+    ['/alertmanager', '{"groupKey":"g","alerts":{}}', 'alerts: Must be a list', '{"groupKey":"g","alerts":{}}'],
+    [
+      '/pagerduty/v2/enqueue',
+      `{"routing_key":"${token}","event_action":"x"}`,
+      'event_action: ',
+      '{"routing_key":"tcs_…","event',
+    ],
+    ['/sentry', '{"action":"x"}', 'action: Must be one of', '{"action":"x"}'],
+    ['/azure', `{"schemaId":"${'😀'.repeat(300)}\\u0000"}`, 'schemaId', `{"schemaId":"${'😀'.repeat(187)}…`],
+  ])('%s %s', async (form, body, reason, start) => {
+    const { client } = monitorOf();
+    const send = async (path: string) => client.with({ 'Content-Type': 'application/json' }).send('POST', path, body);
+    expect((await send(`/api/v1/alerts${form}?validate_only=true`)).status).toBe(400);
+    expect((await client.get('/api/v1/alerts')).body.notifications).toEqual([]);
+    expect((await send(`/api/v1/alerts${form}`)).status).toBe(400);
+    const { notifications } = (await client.get('/api/v1/alerts')).body;
+    expect(notifications).toEqual([expect.objectContaining({ outcome: 'refused', incident: null })]);
+    expect(notifications[0].reason).toContain(reason);
+    expect(notifications[0].body_start.slice(0, start.length)).toBe(start);
+  });
+
+  test('an unknown parameter, too, and nobody else’s', async () => {
+    const { client } = monitorOf();
+    expect((await client.post('/api/v1/alerts?on_ende=resolve', { id: 'a' })).status).toBe(400);
+    const { notifications } = (await client.get('/api/v1/alerts?outcome=refused')).body;
+    expect(notifications).toEqual([expect.objectContaining({ reason: expect.stringContaining('on_ende') })]);
+    const other = monitorOf().client;
+    expect((await other.get('/api/v1/alerts')).body.notifications).toEqual([]);
+  });
+});

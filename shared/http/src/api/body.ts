@@ -38,7 +38,8 @@ const LARGE_BODY = 65_536;
 
 /**
  * Reads a body of exactly one JSON object. Stops storing data as soon as the limit is exceeded.
- * @param options.optional an empty body counts as `{}`; `workspaceId`: whose large bodies are parsed one at a time
+ * @param options.optional an empty body counts as `{}`; `workspaceId`: whose large bodies are parsed one at a time;
+ *   `onBytes` gets the bytes before they are checked
  */
 export async function readJsonBody(
   request: IncomingMessage,
@@ -47,12 +48,14 @@ export async function readJsonBody(
     maxBytes: number;
     document?: Partial<DocumentLimits> | undefined;
     workspaceId?: number;
+    onBytes?: (bytes: Buffer) => void;
   },
 ): Promise<JsonBody> {
   const { optional } = options;
   const maxBytes = Math.min(options.maxBytes, Number(request.headers[BODY_LIMIT_HEADER] ?? Infinity) || Infinity);
   checkContentLength(request, maxBytes);
   const bytes = await readBytes(request, maxBytes);
+  options.onBytes?.(bytes);
   if (bytes.length === 0 && optional) return { bytes, value: {} };
   checkMediaType(request);
   const parse = async () => parseJson(bytes, options.document);

@@ -77,12 +77,12 @@ export function routeHandler(route: Route, options: RouteHandlerOptions): Exchan
       route.wait === undefined
         ? undefined
         : openWaitingRequest(exchange, route, { workspaceId, places, lifetime: streamTimes.lifetime });
-    const reply = await handle(route, { exchange, principal, waiting, querySchema, work, options }).catch(
-      (error: unknown) => {
-        if (checkReplies) checkError(route, error);
-        throw error;
-      },
-    );
+    const received: Received = { exchange, principal, waiting, querySchema, work, options, ...NOTHING_READ };
+    const reply = await handle(route, received).catch(async (error: unknown) => {
+      if (checkReplies) checkError(route, error);
+      await recordRefusal(route, received, error);
+      throw error;
+    });
     const { lines, stream } = checkReplies ? checkedParts(route, reply) : reply;
     if (waiting === undefined || (lines ?? stream) === undefined) {
       sendReply(response, { route, reply, workspaceId, unsent });
@@ -137,30 +137,49 @@ interface Received {
   querySchema: z.ZodObject | undefined;
   work: RequestWorkOptions;
   options: RouteHandlerOptions;
+  /** Of the body, as far as it was read. */
+  bytes: Buffer;
+  validateOnly: boolean;
+}
+
+const NOTHING_READ = { bytes: Buffer.alloc(0), validateOnly: false };
+
+/** The client gets its refusal, whatever becomes of the record. */
+async function recordRefusal({ onRefusal }: Route, received: Received, error: unknown): Promise<void> {
+  const { principal, bytes, validateOnly, work, options } = received;
+  if (onRefusal === undefined || validateOnly || !(error instanceof DomainError) || error.status >= 500) return;
+  try {
+    await runForRequest(new RequestWork(work), async () => onRefusal({ principal, error, bytes }));
+  } catch (failure) {
+    options.log.warn({ err: failure }, 'the record of a refused request was not stored');
+  }
 }
 
 /** Calls the route's handler, or only validates what it would do (contract: Validating a write). */
 async function handle(route: Route, received: Received): Promise<Reply> {
   const { work, options } = received;
-  const { request, validateOnly } = await readRequest(route, received);
+  const request = await readRequest(route, received);
   const run = async () => {
     const reply = await route.handle(request);
     if (options.checkReplies) checkReply(route, reply);
     return reply;
   };
-  return validateOnly ? validatedReply(route, await runDry(work, run)) : runForRequest(new RequestWork(work), run);
+  return received.validateOnly
+    ? validatedReply(route, await runDry(work, run))
+    : runForRequest(new RequestWork(work), run);
 }
 
 /** Checks a request in the order of the contract: path, headers, query, body. */
-async function readRequest(
-  route: Route,
-  { exchange: { request, params: pathParams }, principal, waiting, querySchema, options: { log, limits } }: Received,
-): Promise<{ request: RouteRequest<unknown, unknown, unknown>; validateOnly: boolean }> {
+async function readRequest(route: Route, received: Received): Promise<RouteRequest<unknown, unknown, unknown>> {
+  const { exchange, principal, waiting, querySchema, options } = received;
+  const { request, params: pathParams } = exchange;
+  const { log, limits } = options;
   const requestId = requestIdOf(request);
   const params = route.params === undefined ? {} : validate(route.params, readPath(pathParams, route.params));
   const idempotencyKey = route.idempotent === true ? readIdempotencyKey(headerOf(request, IDEMPOTENCY)) : undefined;
   const expectedRevision = route.precondition === true ? readExpectedRevision(headerOf(request, IF_VERSION)) : 0;
   const { validate_only: validateOnly = false, ...query } = readSearch(request, { route, querySchema });
+  received.validateOnly = validateOnly === true;
   const body =
     route.method === 'get'
       ? { bytes: Buffer.alloc(0), value: {} }
@@ -169,8 +188,9 @@ async function readRequest(
           maxBytes: limits.bodyBytes,
           document: route.document,
           workspaceId: principal.workspace.id,
+          onBytes: (bytes) => (received.bytes = bytes),
         });
-  const read = {
+  return {
     params,
     query,
     body: route.method === 'get' ? {} : validate(route.body ?? NOTHING, body.value, route.bodyFault),
@@ -180,7 +200,7 @@ async function readRequest(
     routeId: route.id,
     expectedRevision,
     // A validation neither uses a key nor returns the outcome of one.
-    idempotencyKey: validateOnly === true ? undefined : idempotencyKey,
+    idempotencyKey: received.validateOnly ? undefined : idempotencyKey,
     idempotencyHours: limits.idempotencyHours,
     // Most handlers log nothing.
     get log() {
@@ -192,7 +212,6 @@ async function readRequest(
       wantsMarkdown: new Negotiator(request).mediaType([JSON_TYPE, MARKDOWN]) === MARKDOWN,
     }),
   };
-  return { request: read, validateOnly: validateOnly === true };
 }
 
 function readSearch(

@@ -175,18 +175,33 @@ export type Handlers<C extends Contracts> = {
   readonly [Id in keyof C]: (request: RequestOf<C[Id]>) => Promise<ReplyOf<C[Id]>>;
 };
 
+/** A request with a valid key, its scope and its seat that was refused, by its form or by its handler. */
+export interface Refusal {
+  principal: Principal;
+  error: DomainError;
+  /** What has arrived of the body. */
+  bytes: Buffer;
+}
+
 /** An operation with its handler, without its specific types, for code that treats all operations alike. */
 export interface Route extends Contract {
   readonly id: string;
   handle: (request: RouteRequest<unknown, unknown, unknown>) => Promise<Reply>;
+  /** Keeps a record of a write that was refused, which was not only to be validated. Its failure is logged. */
+  onRefusal?: ((refusal: Refusal) => Promise<void>) | undefined;
 }
 
 /** Attaches a handler to every contract. */
-export function implement<C extends Contracts>(contracts: C, handlers: Handlers<C>): Route[] {
+export function implement<C extends Contracts>(
+  contracts: C,
+  handlers: Handlers<C>,
+  onRefusal: { readonly [Id in keyof C]?: Route['onRefusal'] } = {},
+): Route[] {
   return Object.entries(contracts).map(([id, contract]) => ({
     ...contract,
     id,
     handle: handlers[id as keyof C] as unknown as Route['handle'],
+    onRefusal: onRefusal[id],
   }));
 }
 

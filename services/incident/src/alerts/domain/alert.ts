@@ -75,7 +75,16 @@ export const MAX_LEFT_OUT = 20;
 export const MAX_ALERTS = 5_000;
 
 /** What is kept of texts, in characters. */
-export const KEPT = { identity: 500, name: 255, text: 4_000, label: 512, labels: 64, links: 20, url: 2_048 } as const;
+export const KEPT = {
+  identity: 500,
+  name: 255,
+  text: 4_000,
+  label: 512,
+  labels: 64,
+  links: 20,
+  url: 2_048,
+  bodyStart: 200,
+} as const;
 
 /** How alerts become incidents: the query parameters, with their defaults (contract: Alerts). */
 export interface AlertOptions {

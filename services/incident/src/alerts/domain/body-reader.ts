@@ -19,6 +19,15 @@ export const isObject = (value: unknown): value is Body =>
 export const shorten = (text: string, max: number): string =>
   isLongerThan(text, max) ? `${[...text.slice(0, 2 * max)].slice(0, max - 1).join('')}…` : text;
 
+/** The first characters of a body, without tokens, as a text that can be stored. */
+export const beginningOf = (bytes: Buffer): string =>
+  bytes
+    // More than is shown: a token must be whole to be recognised.
+    .toString('utf8', 0, 8 * KEPT.bodyStart)
+    .replaceAll(/tc[a-z]_\w+/g, 'tcs_…')
+    .replaceAll('\0', '\uFFFD')
+    .replace(new RegExp(`^([^]{${KEPT.bodyStart}})[^]+`, 'u'), '$1…');
+
 /** Reads bodies that other systems have made: what cannot be kept is left out, and named. */
 export function bodyReader(now: Instant) {
   const leftOut: LeftOut[] = [];

@@ -40,6 +40,7 @@ export const alertOperations: Documentation<typeof alertContracts> = {
           groups: 1,
           outcome: 'declared',
           reason: '',
+          body_start: '',
           incident: { id: 4, human_id: 'INC-4' },
           started: 1,
           ended: 0,

@@ -5,14 +5,14 @@ import {
   type Cursors,
   cursorsOf,
   DEFAULT_LIMIT,
-  DomainError,
   type RequestOf,
+  type Route,
 } from '@tocsin/http';
 import type { z } from 'zod';
 import { humanId } from '../../incidents/domain/incident.ts';
 import { type AlertOptions, type Format, KEPT, MAX_LEFT_OUT, type Notification } from '../domain/alert.ts';
 import { readAlertmanager } from '../domain/alertmanager.ts';
-import { shorten } from '../domain/body-reader.ts';
+import { beginningOf, shorten } from '../domain/body-reader.ts';
 import { readAzure } from '../domain/azure.ts';
 import { readPagerDuty } from '../domain/pagerduty.ts';
 import { readOwnForm } from '../domain/own-form.ts';
@@ -41,40 +41,18 @@ export function alertHandlers(dependencies: AlertDependencies & { cursors: Curso
     ) => {
       const { principal, requestId, query, body } = request;
       const options = optionsOf(query);
-      try {
-        const notification = read(body, { now: clock.now(), options });
-        const command = { principal, requestId, format, notification, options };
-        const { results, leftOut } = await receiveAlerts(dependencies, command);
-        const alerts = notification.groups.reduce((sum, group) => sum + group.alerts.length, 0);
-        return {
-          body: {
-            results: results.map(resultView),
-            left_out: [...notification.leftOut, ...leftOut].slice(0, MAX_LEFT_OUT),
-          },
-          assigned: results.flatMap(({ outcome }, index) =>
-            outcome === 'declared' ? `results.${index}.incident` : [],
-          ),
-          headers: { [COST_HEADER]: String(Math.floor(alerts / ALERTS_BY_COST)) },
-        };
-      } catch (error) {
-        if (error instanceof DomainError && error.status < 500) {
-          const { message, field } = error;
-          await alertStore(database, senderOf({ principal })).record([
-            {
-              receivedAt: clock.now(),
-              keyName: principal.key?.name ?? '',
-              keyPrefix: principal.key?.prefix ?? '',
-              format,
-              identity: '',
-              outcome: 'refused',
-              reason: shorten(field === undefined ? message : `${field}: ${message}`, KEPT.identity),
-              incidentId: null,
-              ...{ groups: 0, started: 0, ended: 0, unchanged: 0 },
-            },
-          ]);
-        }
-        throw error;
-      }
+      const notification = read(body, { now: clock.now(), options });
+      const command = { principal, requestId, format, notification, options };
+      const { results, leftOut } = await receiveAlerts(dependencies, command);
+      const alerts = notification.groups.reduce((sum, group) => sum + group.alerts.length, 0);
+      return {
+        body: {
+          results: results.map(resultView),
+          left_out: [...notification.leftOut, ...leftOut].slice(0, MAX_LEFT_OUT),
+        },
+        assigned: results.flatMap(({ outcome }, index) => (outcome === 'declared' ? `results.${index}.incident` : [])),
+        headers: { [COST_HEADER]: String(Math.floor(alerts / ALERTS_BY_COST)) },
+      };
     };
 
   const sendPagerDutyAlert = handler('pagerduty', readPagerDuty);
@@ -121,6 +99,35 @@ export function alertHandlers(dependencies: AlertDependencies & { cursors: Curso
   };
 }
 
+/** Keeps what was refused of a monitor's, with the beginning of its body: most faults are in a template. */
+export function alertRefusals({ database, clock }: Pick<AlertDependencies, 'database' | 'clock'>) {
+  const recordAs =
+    (format: Format): Route['onRefusal'] =>
+    async ({ principal, error: { field, message }, bytes }) =>
+      alertStore(database, senderOf({ principal })).record([
+        {
+          receivedAt: clock.now(),
+          keyName: principal.key?.name ?? '',
+          keyPrefix: principal.key?.prefix ?? '',
+          format,
+          identity: '',
+          outcome: 'refused',
+          reason: shorten(field === undefined ? message : `${field}: ${message}`, KEPT.identity),
+          bodyStart: beginningOf(bytes),
+          incidentId: null,
+          ...{ groups: 0, started: 0, ended: 0, unchanged: 0 },
+        },
+      ]);
+  return {
+    sendAlert: recordAs('tocsin'),
+    sendAlertmanagerAlerts: recordAs('alertmanager'),
+    sendPagerDutyAlert: recordAs('pagerduty'),
+    enqueuePagerDutyEvent: recordAs('pagerduty'),
+    sendSentryAlert: recordAs('sentry'),
+    sendAzureAlert: recordAs('azure'),
+  };
+}
+
 const optionsOf = (query: z.output<typeof alertmanagerQuery>): AlertOptions => ({
   onEnd: query.on_end ?? 'note',
   reopenWithin: (query.reopen_within ?? 3_600) * 1_000,
@@ -150,6 +157,7 @@ const notificationView = (record: ListedRecord): NotificationWire => ({
   groups: record.groups,
   outcome: record.outcome,
   reason: record.reason,
+  body_start: record.bodyStart,
   incident:
     record.incidentId === null || record.incidentNumber === null
       ? null

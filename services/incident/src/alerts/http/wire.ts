@@ -221,6 +221,9 @@ const notification = z
     groups: count.meta({ description: 'Number of groups that this is about' }),
     outcome: outcomes.meta({ description: 'What has become of them' }),
     reason: z.string().meta({ description: 'Why something was refused or not kept, for people; empty: nothing was' }),
+    body_start: z.string().meta({
+      description: `The first ${KEPT.bodyStart} characters of a refused body, without tokens; empty: none, or it was taken`,
+    }),
     incident: incident.meta({ description: 'Their incident; null: none' }),
     started: count.meta({ description: 'Alerts that began to fire' }),
     ended: count.meta({ description: 'Alerts that ended' }),

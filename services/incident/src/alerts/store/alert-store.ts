@@ -41,6 +41,8 @@ export interface NotificationRecord {
   identity: string;
   outcome: Outcome;
   reason: string;
+  /** The first characters of the body of a refused notification; empty: not kept. */
+  bodyStart: string;
   incidentId: number | null;
   groups: number;
   started: number;
@@ -65,6 +67,7 @@ const RECORD_TABLE = {
   identity: column('identity', 'text'),
   outcome: column('outcome', 'text'),
   reason: column('reason', 'text'),
+  bodyStart: column('body_start', 'text'),
   incidentId: column('incident_id', 'bigint'),
   groups: column('groups', 'bigint'),
   started: column('started', 'bigint'),
