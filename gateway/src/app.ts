@@ -33,6 +33,7 @@ import { API_TOKEN_PURPOSE, sealedTokens } from './accounts/http/sealed-tokens.t
 import { signIn } from './sign-in/http/sign-in.ts';
 import { staticContent } from './pages/http/static-content.ts';
 import { usageMeter } from './limits/http/usage-meter.ts';
+import { keyWatch } from './edge/http/key-watch.ts';
 import { waitingRequests } from './edge/http/waiting-requests.ts';
 import { auditEventHandlers } from './audit/messaging/audit-events.ts';
 import { schema } from './schema.ts';
@@ -97,12 +98,13 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
   const relay = startRelay(base);
   const identities = identityLookup(identityStore(database), signers, overrides.identityAges);
   const clock = overrides.clock ?? systemClock;
-  const waiting = waitingRequests({ identities, shares: config.shares, clock, metrics, log });
+  const waiting = waitingRequests({ shares: config.shares, metrics });
+  const keys = keyWatch({ identities, clock, log });
   const meter = usageMeter({ counter: requests.counter, log });
   const uses = keyUses({ database, clock, log });
   const identitiesChanged = () => {
     identities.clear();
-    waiting.recheck();
+    keys.recheck();
     relay.wake();
   };
   const identityChanges = listenForIdentityChanges({ url: config.database.url, log, onChange: identitiesChanged });
@@ -137,7 +139,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
       maxBodyBytes: config.shares.maxBodyBytes,
       routes: table,
       services: asked,
-      forwarder: forwarder({ upstreams: upstreams.byService, shares: config.shares, waiting, meter }),
+      forwarder: forwarder({ upstreams: upstreams.byService, shares: config.shares, waiting, keys, meter }),
       tokenInBody: tokenInBody({ times: config.shares.body }),
       pages: publicPages({
         readinessChecks: [...base.readinessChecks, ...(requests.readinessCheck ? [requests.readinessCheck] : [])],
@@ -182,7 +184,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
       },
       { name: 'rotating encryption keys', work: secretRotation({ database, keyring: oidcKeys, log, metrics }) },
     ],
-    workers: [identityChanges, waiting, meter, relay, uses],
+    workers: [identityChanges, keys, meter, relay, uses],
     clients: [upstreams, requests],
   });
   return { url: serverUrls.public, internalUrl: url, stop };

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type App, describeStartFailure, type Environment } from '@tocsin/runtime';
-import { type AppName, clientSettings, replicaEnvironments, SERVICE_NAMES } from '../apps.ts';
+import { APP_NAMES, APPS, type AppName, clientSettings, replicaEnvironments, SERVICE_NAMES } from '../apps.ts';
+import { serveMetrics } from '../embedded/metrics.ts';
 import { type DataDir, openDataDir, secretKeysFor } from '../data-dir.ts';
 import { migrateConfig } from '../migrate/config.ts';
 import { logPrinter } from '../log-lines.ts';
@@ -32,6 +33,8 @@ export interface LocalTocsin extends App {
   readonly env: Environment;
   /** The address of each gateway. */
   readonly gatewayUrls: readonly string[];
+  /** Of the metrics of all apps, if a setting asks for them. */
+  readonly metrics: string | undefined;
   readonly dataDir: DataDir;
 }
 
@@ -92,10 +95,20 @@ export const startLocal = async ({ config, env, step }: LocalOptions): Promise<L
 
     const gatewayUrls = started.map((gateway) => `http://localhost:${new URL(gateway.url).port}`);
     const [url = ''] = gatewayUrls;
-    const reachable = { ...environments.gateway[0], ...config.servers, PORT: new URL(url).port };
+    const reachable: Environment = { ...environments.gateway[0], ...config.servers, PORT: new URL(url).port };
     await dataDir.register({ env: clientSettings(reachable), pid: process.pid, baseUrl: url });
+    let metrics: string | undefined;
+    if (config.metricsPort !== undefined) {
+      const appUrls = APP_NAMES.map((name) => reachable[APPS[name].addressVariable] ?? '');
+      const served = await serveMetrics(config.metricsPort, appUrls).catch((error: unknown) => {
+        const { code } = error as NodeJS.ErrnoException;
+        throw new Error(`METRICS_PORT: the port ${config.metricsPort} is not available (${code})`, { cause: error });
+      });
+      closing.push(served.stop);
+      metrics = served.url;
+    }
     let stopped: Promise<void> | undefined;
-    return { url, env: reachable, gatewayUrls, dataDir, stop: async () => (stopped ??= stop()) };
+    return { url, env: reachable, gatewayUrls, metrics, dataDir, stop: async () => (stopped ??= stop()) };
   });
 
 /** Waits for all, so that those that start can be stopped. @throws the first error */

@@ -20,7 +20,8 @@ await runProcess(async () => {
     const demo = config.demo ? await step('demo data', async () => createDemo(options)) : undefined;
     if (demo?.error !== undefined) console.error(`cannot create all sample data: ${demo.error}`);
     const notes = [`data in ${describeDatabase(config.servers.DATABASE_URL)}`];
-    const { gatewayUrls } = app;
+    const { gatewayUrls, metrics } = app;
+    if (metrics !== undefined) notes.push(`metrics of all apps: ${metrics}`);
     if (gatewayUrls.length > 1) notes.push(`gateways for a load balancer: ${gatewayUrls.join(', ')}`);
     console.log(endBlock({ url: app.url, demo, env: app.env, notes }));
     return app;

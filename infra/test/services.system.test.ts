@@ -49,13 +49,20 @@ describeWithServers('the apps as processes', () => {
   const isReady = async (url: string) => (await httpClient(url).get('/readyz')).status === 200;
 
   test('are ready together, after the migrations; an empty database gets the demo workspace', async () => {
-    const others = { DEPLOY_TOKEN: 'of-another-program', NODE_AUTH_TOKEN: 'of-npm', TOCSIN_DEMO: '1' };
+    const others = {
+      DEPLOY_TOKEN: 'of-another-program',
+      NODE_AUTH_TOKEN: 'of-npm',
+      TOCSIN_DEMO: '1',
+      METRICS_PORT: '0',
+    };
     expect(await start(others).ready()).toBe(`http://localhost:${harness.port}`);
     const output = command.output();
     for (const step of ['migrations', 'services', 'gateway', 'demo data']) {
       expect(output).toMatch(new RegExp(`^${step} +\\d+\\.\\d s$`, 'm'));
     }
     expect(output).toMatch(/^workspace +acme, http:\/\/acme\.localhost:\d+$/m);
+    const metrics = await (await fetch(/metrics of all apps: (\S+)/.exec(output)?.[1] ?? '')).text();
+    for (const name of APP_NAMES) expect(metrics).toContain(`app="${name}"`);
     const token = /^token +(tcs_\w+)$/m.exec(output)?.[1] ?? '';
     const acme = httpClient(`http://127.0.0.1:${harness.port}`, {
       Host: 'acme.localhost',

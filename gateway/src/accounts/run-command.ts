@@ -19,7 +19,7 @@ export const contextOf = (
   { clock }: Pick<Dependencies, 'clock'>,
   { principal, requestId }: Pick<CommandRequest, 'principal' | 'requestId'>,
 ): CommandContext => ({
-  actor: { type: 'user', userId: principal.user_id, keyId: principal.key_id },
+  actor: { type: 'user', userId: principal.user_id, keyId: principal.key_id, scopes: principal.scopes },
   requestId,
   now: clock.now(),
 });

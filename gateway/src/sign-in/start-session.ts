@@ -44,7 +44,7 @@ export async function startSession(
     begunBy: origin,
     expiresAt: isWithin(latest, grant.expiresAt) ? latest : grant.expiresAt,
   });
-  const actor = { type: 'user', userId, keyId: session.id } as const;
+  const actor = { type: 'user', userId, keyId: session.id, scopes: session.scopes } as const;
   const context = { actor, requestId, now };
   await recordEndedSessions(trx, context, workspace, ended);
   await recordKeyChange(trx, context, { workspace, verb: 'created', before: null, after: session });

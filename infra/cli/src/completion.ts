@@ -35,7 +35,7 @@ compdef _${name} ${name}`,
 
 /** A script that a shell loads, to complete the command `name`. @throws UsageError */
 export function completionScript(shell: string, name = 'tocsin'): string {
-  const script = SCRIPTS[shell];
+  const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
   if (script === undefined) throw new UsageError(`there is no completion for ${shell}: use bash, zsh or fish`);
   return script(name);
 }

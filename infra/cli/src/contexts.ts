@@ -66,7 +66,7 @@ export function findContext(env: Environment, name?: string): Context {
   if (url !== undefined) throw new UsageError('TOCSIN_URL is set, and TOCSIN_TOKEN is not');
   const { current, contexts } = readContexts(env);
   const chosen = name ?? current;
-  const stored = chosen === undefined ? undefined : contexts[chosen];
+  const stored = chosen !== undefined && Object.hasOwn(contexts, chosen) ? contexts[chosen] : undefined;
   if (stored === undefined)
     throw new UsageError(
       chosen === undefined

@@ -47,7 +47,7 @@ async function askSecretly(question: string): Promise<string> {
 export function logout({ session, output, options }: Call, given: string | undefined): void {
   const { current, contexts: all } = readContexts(session.env);
   const name = given ?? options.context ?? current;
-  if (name === undefined || !(name in all)) throw new UsageError(`there is no context ${name ?? ''}`);
+  if (name === undefined || !Object.hasOwn(all, name)) throw new UsageError(`there is no context ${name ?? ''}`);
   const { [name]: _, ...others } = all;
   writeContexts(session.env, { current: name === current ? Object.keys(others)[0] : current, contexts: others });
   output.note(`removed the context ${name}; its API key is still valid`);
@@ -56,7 +56,7 @@ export function logout({ session, output, options }: Call, given: string | undef
 export function contexts({ session, output }: Call, name: string | undefined): void {
   const stored = readContexts(session.env);
   if (name !== undefined) {
-    if (!(name in stored.contexts)) throw new UsageError(`there is no context ${name}`);
+    if (!Object.hasOwn(stored.contexts, name)) throw new UsageError(`there is no context ${name}`);
     writeContexts(session.env, { ...stored, current: name });
     output.note(`the context is ${name}`);
     return;

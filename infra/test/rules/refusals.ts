@@ -22,7 +22,7 @@ export interface Others {
   stranger: Client;
 }
 
-const UNKNOWN_ID = 987_654_321;
+export const UNKNOWN_ID = 987_654_321;
 /** IDs of other systems, which may be unknown. */
 const FREE = ['external_id', 'slack_channel_id'];
 /** Keys of the configuration, which must exist. */

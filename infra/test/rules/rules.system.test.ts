@@ -58,6 +58,8 @@ describeWithServers(`a generated workspace (seed ${SEED})`, () => {
     expect([...accepted.keys()].sort()).toEqual(WRITES.toSorted());
     const withKey = WRITES.filter((id) => OPERATIONS[id]?.parameters.includes('Idempotency-Key'));
     expect(keyed.map(({ request }) => request.operation).sort()).toEqual(withKey.toSorted());
+    const withChildren = WRITES.filter((id) => (OPERATIONS[id]?.pathIds.length ?? 0) > 1);
+    expect([...filled.validated.children].sort()).toEqual(withChildren.toSorted());
     expect([...accepted.values()].reduce((sum, count) => sum + count)).toBeGreaterThan(250);
     expect(refused).toBeGreaterThan(4 * WRITES.length);
   });

@@ -4,8 +4,8 @@ import type pg from 'pg';
 import { APP_NAMES, APPS } from '../../apps.ts';
 import { CONTRACTS } from '../contract-schemas.ts';
 import { type Keyed, sendOnce } from './keys.ts';
-import { bodyOf, type Ids, operationOf, requestOf, send, type Write } from './operations.ts';
-import { expectRefused, type Others, type Refusal, refusalsOf } from './refusals.ts';
+import { bodyOf, type Ids, operationOf, type Request, requestOf, send, type Write } from './operations.ts';
+import { expectRefused, type Others, type Refusal, refusalsOf, UNKNOWN_ID } from './refusals.ts';
 
 /**
  * Tables that change at their own times: counts of storage, limits of requests to receivers, the epoch of the feed, copies
@@ -28,13 +28,22 @@ export interface Validated {
   refused: number;
   /** The first of each create with an Idempotency-Key. */
   keyed: Keyed[];
+  /** The operations with two IDs in their path of which another workspace has tried both. */
+  children: Set<string>;
   /** An ID that a write has named, by the path in front of it. */
   ids: Map<string, string | number>;
 }
 
 export function validating({ sql, client, ...others }: { sql: pg.Client; client: Client } & Others): Validated {
   const began = Date.now();
-  const validated: Validated = { write, accepted: new Map(), refused: 0, keyed: [], ids: new Map() };
+  const validated: Validated = {
+    write,
+    accepted: new Map(),
+    refused: 0,
+    keyed: [],
+    children: new Set(),
+    ids: new Map(),
+  };
 
   async function write(operation: string, ids: Ids = [], body?: object): Promise<unknown> {
     const request = await requestOf(client, operation, { ids, body });
@@ -53,6 +62,7 @@ export function validating({ sql, client, ...others }: { sql: pg.Client; client:
     for (const { by = client, ...refusal } of refusals) refused.push(await send(by, asValidation(refusal)));
     if (before !== undefined) expect([operation, await whatIsStored(sql)]).toEqual([operation, before]);
     for (const [index, refusal] of refusals.entries()) await compareRefusal(refusal, refused[index] as Answer);
+    if (count === 0 && ids.length > 1) await compareChildren(request);
     const isFirstOfKey = count === 0 && isKeyed;
     const real = isFirstOfKey ? await sendOnce(client, request) : await send(client, request);
     if (isFirstOfKey) validated.keyed.push({ request, answer: real });
@@ -73,6 +83,20 @@ export function validating({ sql, client, ...others }: { sql: pg.Client; client:
       if (again.status >= 400) await compareRefusal({ ...request, what: 'the same again' }, again);
     }
     return bodyOf(request, real);
+  }
+
+  /** Another workspace does not learn whether a resource below one of this workspace exists. */
+  async function compareChildren(request: Request): Promise<void> {
+    const unknown = { ...request, path: request.path.replace(/[^/]+(?=(?:\/[a-z-]+)?$)/, String(UNKNOWN_ID)) };
+    expect(unknown.path).not.toBe(request.path);
+    const answers = [request, unknown].map(async (each) => refusalOf(await send(others.stranger, each)));
+    const [ofChild, ofNone] = await Promise.all(answers);
+    expect({ request, isRefused: (ofChild?.status ?? 0) >= 400, ...ofChild }).toEqual({
+      request,
+      isRefused: true,
+      ...ofNone,
+    });
+    validated.children.add(request.operation);
   }
 
   async function compareRefusal({ by = client, expected, ...refusal }: Refusal, dry: Answer): Promise<void> {

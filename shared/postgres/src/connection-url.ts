@@ -5,8 +5,14 @@ import tls from 'node:tls';
 /** The parameters of a URL that the driver would understand otherwise. */
 const TLS = ['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'uselibpqcompat', 'channel_binding', 'gssencmode'];
 
-/** What the driver would ignore, although it asks for more than we do. */
+/** What the driver would ignore, although it asks for more than we do, or for another server. */
 const IGNORED = [
+  'target_session_attrs',
+  'load_balance_hosts',
+  'hostaddr',
+  'service',
+  'passfile',
+  'krbsrvname',
   'sslcrl',
   'sslcrldir',
   'sslpassword',

@@ -95,8 +95,12 @@ export class Pool {
         first: request !== undefined && !mayLeave(),
         // Nothing that holds a connection waits for another one, since it might wait for itself.
         wait: isInTransaction(this) ? 0 : mayLeave() ? WAITS.request : WAITS.background,
-        isGone: () => mayLeave() && request?.isClientGone() === true,
+        isGone: () => request?.isClientGone() === true,
       });
+      if (request?.isClientGone() === true) {
+        lease.release();
+        throw new LimitReached('gone');
+      }
       if (request !== undefined) request.hasBegun = true;
       return lease;
     } catch (error) {

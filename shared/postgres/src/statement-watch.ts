@@ -210,9 +210,11 @@ export class StatementWatch {
     } else if (cancelledAt !== undefined) {
       if (now - cancelledAt >= this.#deadlines.cancel)
         this.#abandonStatement(statement, 'a cancelled statement has not ended');
+    } else if (request?.isClientGone() === true) {
+      // The gateway has given it up: a write must not go on when it gets the lock that it waits for.
+      this.#cancel(statement, 'client_gone');
     } else if (request?.readOnly === true) {
-      if (request.isClientGone()) this.#cancel(statement, 'client_gone');
-      else if (request.statementTime(now) >= this.#deadlines.read && now - startedAt >= SHORTEST_TIME) {
+      if (request.statementTime(now) >= this.#deadlines.read && now - startedAt >= SHORTEST_TIME) {
         this.#cancel(statement, 'timeout');
       }
     }

@@ -1,4 +1,4 @@
-import { runInTransaction } from '@tocsin/runtime';
+import { currentRequest, runInTransaction } from '@tocsin/runtime';
 import { DatabaseCallError } from './database-call-error.ts';
 import type { PreparedStatement, StatementResult } from './pipeline.ts';
 import { PooledConnection } from './pooled-connection.ts';
@@ -59,6 +59,9 @@ export class Transaction {
     if (!isFirst) await this.#first;
     if (this.#isOver) throw new Error('the transaction is over');
     const bounds = this.#bounds;
+    if (commit && bounds.lasts && currentRequest()?.isClientGone() === true) {
+      throw new DatabaseCallError('abandoned', 'the client has gone');
+    }
     const sent = [...(isFirst ? [bounds.begin] : []), ...statements, ...(commit ? [bounds.commit] : [])];
     const running = runStatements(this.#connection, sent, { mayWrite: commit && bounds.lasts });
     if (isFirst) this.#first = running;

@@ -60,6 +60,9 @@ describe('a URL', () => {
     ['sslmode=require&sslcert=/none&sslkey=/none', /a readable file as sslcert \(ENOENT\)/],
     ['sslmode=verify-full&sslrootcert=/none', /a readable file as sslrootcert \(ENOENT\)/],
     ['sslmode=require&sslcrl=/x', /must not have sslcrl/],
+    ['target_session_attrs=read-write', /must not have target_session_attrs/],
+    ['load_balance_hosts=random', /must not have load_balance_hosts/],
+    ['hostaddr=10.0.0.1', /must not have hostaddr/],
     ['sslmode=require&channel_binding=require', /must not have channel_binding=require/],
   ])('with "%s" is refused: %s', (parameters, message) => {
     expect(connectionProblem(`${URL}?${parameters}`)).toMatch(message);

@@ -232,14 +232,52 @@ describe('a request that only reads', () => {
   });
 });
 
-test('a write goes on when its client has gone', async () => {
-  const pool = openPool();
-  const write = asRequest(async () => pool('written').insert({ n: 103 }).returning(pool.raw('n, pg_sleep(1)')), {
-    readOnly: false,
-    isClientGone: () => true,
+describe('a write whose client has gone', () => {
+  let gone = false;
+  const asWrite = async <Result>(work: () => PromiseLike<Result>) => {
+    gone = false;
+    return failureOf(asRequest(work, { readOnly: false, isClientGone: () => gone }));
+  };
+
+  test('begins nothing more, and does not commit', async () => {
+    const pool = openPool();
+    const between = asWrite(async () => {
+      await pool('written').insert({ n: 103 });
+      gone = true;
+      await pool('written').insert({ n: 104 });
+    });
+    expect(await between).toBe('abandoned');
+    for (const last of [runPipeline, commitPipeline]) {
+      const within = asWrite(async () =>
+        pool.transaction(async (trx) => {
+          await trx('written').insert({ n: 105 });
+          gone = true;
+          return last(trx, [{ name: 'write', text: 'insert into written values (106)', values: [] }]);
+        }),
+      );
+      expect(await within).toBe('abandoned');
+    }
+    expect(await observer('written').whereBetween('n', [103, 106]).pluck('n')).toEqual([103]);
   });
-  await write;
-  expect(await observer('written').where({ n: 103 }).pluck('n')).toEqual([103]);
+
+  test('does not get the lock that it waits for', async () => {
+    const pool = openPool();
+    await observer('written').insert({ n: 107 });
+    const writes: (() => PromiseLike<unknown>)[] = [
+      async () => pool('written').where({ n: 107 }).update({ n: 108 }),
+      async () => pool.transaction(async (trx) => trx('written').where({ n: 107 }).update({ n: 108 })),
+    ];
+    for (const write of writes) {
+      await observer.transaction(async (trx) => {
+        await trx('written').where({ n: 107 }).forUpdate();
+        const waiting = asWrite(write);
+        await begins('update "written"');
+        gone = true;
+        expect(await waiting).toBe('abandoned');
+      });
+    }
+    expect(await observer('written').whereBetween('n', [107, 108]).pluck('n')).toEqual([107]);
+  });
 });
 
 describe('a workspace whose statements are slow', () => {

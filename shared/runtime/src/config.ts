@@ -175,6 +175,21 @@ const PRODUCTION_DRAIN_SECONDS = 3;
 export const drainTimeOf = (read: { DRAIN_SECONDS?: number | undefined; NODE_ENV: string }): number =>
   1_000 * (read.DRAIN_SECONDS ?? (read.NODE_ENV === 'production' ? PRODUCTION_DRAIN_SECONDS : 0));
 
-export const brokerSettings = { AMQP_URL: url(['amqp:', 'amqps:']).default('amqp://guest:guest@127.0.0.1:5672') };
+/** A URL without parameters that would be ignored in silence. */
+const urlWith = (protocols: string[], parameters: readonly string[]) =>
+  url(protocols).superRefine((value, context) => {
+    const names = URL.canParse(value) ? [...new URL(value).searchParams.keys()] : [];
+    const ignored = names.find((name) => !parameters.includes(name));
+    if (ignored !== undefined)
+      context.addIssue({ code: 'custom', message: `must not have ${ignored}, which is not supported` });
+  });
 
-export const redisSettings = { REDIS_URL: url(['redis:', 'rediss:']).default('redis://127.0.0.1:6379') };
+export const brokerSettings = {
+  AMQP_URL: urlWith(['amqp:', 'amqps:'], ['heartbeat', 'channelMax', 'frameMax', 'locale']).default(
+    'amqp://guest:guest@127.0.0.1:5672',
+  ),
+};
+
+export const redisSettings = {
+  REDIS_URL: urlWith(['redis:', 'rediss:'], ['db', 'family']).default('redis://127.0.0.1:6379'),
+};

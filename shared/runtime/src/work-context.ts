@@ -7,9 +7,12 @@ export type LeaseHolder = number | string;
 
 export interface RequestWorkOptions {
   readonly holder: LeaseHolder;
-  /** Its statements write nothing that a client waits for: they may be cancelled at any time. */
+  /** Its statements write nothing that a client waits for: they may be cancelled when they take long. */
   readonly readOnly: boolean;
-  /** Whether the client has closed its connection before the end of the response. */
+  /**
+   * Whether the client has closed its connection before the end of the response: then nothing more is begun or committed.
+   * The gateway, the client of a service, keeps that of a write, unless its credential has ended.
+   */
   readonly isClientGone: () => boolean;
   /** Nothing of it lasts. */
   readonly dryRun?: DryRun | undefined;

@@ -33,6 +33,17 @@ describe('settings', () => {
     });
   });
 
+  test.each([
+    ['AMQP_URL', 'amqp://broker?heartbeat=5&frameMax=8192', 'cacertfile=/ca.pem', 'cacertfile'],
+    ['REDIS_URL', 'redis://cache?db=2', 'sentinelMasterId=one', 'sentinelMasterId'],
+  ])('%s has no parameters that would be ignored', (name, accepted, ignored, refused) => {
+    const servers = { ...brokerSettings, ...redisSettings };
+    expect(readConfig(servers, { [name]: accepted })).toMatchObject({ [name]: accepted });
+    expect(() => readConfig(servers, { [name]: `${accepted}&${ignored}` })).toThrow(
+      `${name}: must not have ${refused}, which is not supported`,
+    );
+  });
+
   test('numbers have a range, which the error names', () => {
     const numbers = { COUNT: setting.integer({ min: 2, max: 40 }).default(7) };
     expect(readConfig(numbers, {})).toEqual({ COUNT: 7 });

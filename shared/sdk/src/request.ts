@@ -164,7 +164,8 @@ function errorOf(response: Response, text: string, isRepeatable: boolean): Tocsi
     return new UnexpectedResponseError('unexpected_response', message, { ...properties, retryable });
   }
   const { code, message, field, details, request_id: requestId = properties.requestId } = body;
-  const Class = (ERROR_CLASSES as Readonly<Record<string, typeof TocsinError>>)[code] ?? TocsinError;
+  const classes: Readonly<Record<string, typeof TocsinError>> = ERROR_CLASSES;
+  const Class = (Object.hasOwn(classes, code) ? classes[code] : undefined) ?? TocsinError;
   return new Class(code, message, {
     ...properties,
     ...{ field, details, requestId },

@@ -23,7 +23,8 @@ const PARENT_BASED = 'parentbased_';
 export function samplerFrom(env: Environment): Sampler {
   const name = env['OTEL_TRACES_SAMPLER'] ?? `${PARENT_BASED}always_on`;
   const isParentBased = name.startsWith(PARENT_BASED);
-  const create = SAMPLERS[isParentBased ? name.slice(PARENT_BASED.length) : name];
+  const own = isParentBased ? name.slice(PARENT_BASED.length) : name;
+  const create = Object.hasOwn(SAMPLERS, own) ? SAMPLERS[own] : undefined;
   if (create === undefined) {
     const names = Object.keys(SAMPLERS).flatMap((one) => [one, PARENT_BASED + one]);
     throw new ConfigError(`OTEL_TRACES_SAMPLER: must be one of ${names.join(', ')}`);

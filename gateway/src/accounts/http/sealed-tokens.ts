@@ -28,11 +28,11 @@ export function sealedTokens(keyring: Keyring): SealedTokens {
     try {
       const ciphertext = Buffer.from(sealed.ciphertext, 'base64');
       return keyring.open({ keyId: sealed.key_id, ciphertext }, contextOf(key));
-    } catch {
+    } catch (cause) {
       throw new DomainError(
         'idempotency_outcome_unknown',
         `The token of the key ${key.id} can no longer be shown; revoke the key and create another one`,
-        { details: { api_key_id: key.id } },
+        { details: { api_key_id: key.id }, cause },
       );
     }
   };

@@ -13,11 +13,12 @@ import {
 import { forwardedHeaders } from '../../upstreams/clients/forwarded-headers.ts';
 import type { Upstream, Wait } from '../../upstreams/clients/upstream.ts';
 import { overloaded } from '../../upstreams/domain/overload.ts';
-import type { Operation } from '../../routes/domain/route-table.ts';
+import { type Operation, OWN_SERVICE } from '../../routes/domain/route-table.ts';
 import type { Shares } from '../../limits/domain/shares.ts';
 import { type BodyReader, bodyReader, type ReceivedBody } from './body-reader.ts';
 import type { Caller } from '../../identity/http/identities.ts';
 import type { RequestContext } from '../../requests/http/request-context.ts';
+import type { KeyWatch } from './key-watch.ts';
 import type { UsageMeter } from '../../limits/http/usage-meter.ts';
 import type { WaitingRequests } from './waiting-requests.ts';
 
@@ -32,11 +33,13 @@ export function forwarder({
   upstreams,
   shares,
   waiting,
+  keys,
   meter,
 }: {
   upstreams: ReadonlyMap<string, Upstream>;
   shares: Shares;
   waiting: WaitingRequests;
+  keys: KeyWatch;
   meter: UsageMeter;
 }): Forwarder {
   const bodyBytes = new FairQueue<number>({
@@ -58,7 +61,7 @@ export function forwarder({
   /** @param until when the wait for leases ends; the clock of `performance` */
   const send = async (context: RequestContext, caller: Caller, rest: SendOptions) => {
     const { request, response, requestId, target } = context;
-    const { operation, body, until, lease } = rest;
+    const { operation, body, until, lease, signal } = rest;
     const { workspace } = caller.identity;
     const service = services.get(operation.service);
     if (service === undefined) throw new Error(`there is no address of the ${operation.service} service`);
@@ -67,6 +70,8 @@ export function forwarder({
     if (serviceLease === 'holder') throw tooManyUnderWay(service.leases.heldBy(workspace.id));
     if (serviceLease === 'gone') return;
     try {
+      // The key may have ended while the request waited.
+      signal.throwIfAborted();
       const bodyLength = isRead(request) ? undefined : (body.bytes?.length ?? 0);
       const own = {
         principal: caller.principalFor(operation.service),
@@ -77,7 +82,7 @@ export function forwarder({
       request.url = target.path + target.search;
       const { deadline, wait } = operation;
       const onWait = (begun: Wait) => {
-        waiting.enter({ context, caller, wait: begun });
+        waiting.enter({ context, workspaceId: workspace.id, wait: begun });
         serviceLease.release();
         lease.release();
       };
@@ -89,6 +94,8 @@ export function forwarder({
           body: body.bytes,
           deadline,
           onWait: wait === undefined ? undefined : onWait,
+          // Its commands look up who acts themselves, and may end the key of their own request.
+          signal: operation.service === OWN_SERVICE ? undefined : signal,
           onCost: (cost) => meter.addCost(workspace.id, cost),
         });
         if (span !== undefined && !response.destroyed) recordStatus(span, response.statusCode);
@@ -102,6 +109,7 @@ export function forwarder({
     forward: async (context, caller, operation) => {
       const { request, response } = context;
       const { workspace } = caller.identity;
+      const signal = keys.enter(context, caller, operation);
       const body =
         context.body === undefined
           ? await receiveBody(bodies, request, workspace.id)
@@ -115,7 +123,7 @@ export function forwarder({
         if (lease === 'gone') return;
         if (lease === 'holder' || lease === 'all') throw tooManyUnderWay(shares.requestsPerWorkspace);
         try {
-          await send(context, caller, { operation, body, until, lease });
+          await send(context, caller, { operation, body, until, lease, signal });
         } finally {
           // A write of a client that has gone has its lease until the service has responded.
           releaseWhenClosed(response, lease);
@@ -151,6 +159,7 @@ interface SendOptions {
   until: number;
   /** The one of the workspace. */
   lease: Lease;
+  signal: AbortSignal;
 }
 
 /** Returns the lease of a request, or the limit that it has reached in vain. */

@@ -270,7 +270,7 @@ async function readPerson(
   askUserInfo: () => Promise<Claims>,
 ): Promise<OidcClaims> {
   const hasAddress = claims['email'] !== undefined && (trustsEmail || claims['email_verified'] !== undefined);
-  const hasGroups = groups === null || claims[groups.claim] !== undefined;
+  const hasGroups = groups === null || Object.hasOwn(claims, groups.claim);
   const info = hasAddress && hasGroups ? {} : await askUserInfo();
   const { email, email_verified: verified } = hasAddress || info['email'] === undefined ? claims : info;
   return {
@@ -287,7 +287,7 @@ async function readPerson(
 const textOf = (claim: unknown): string | undefined => (typeof claim === 'string' ? claim : undefined);
 
 function groupsOf(claims: Claims, name: string): string[] {
-  const groups = claims[name];
+  const groups = Object.hasOwn(claims, name) ? claims[name] : undefined;
   // A person with many groups: their names are somewhere else (OpenID Connect Core, section 5.6.2).
   const elsewhere = claims['_claim_names'];
   if (groups === undefined && typeof elsewhere === 'object' && elsewhere !== null && Object.hasOwn(elsewhere, name))

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import {
   type Attempt,
   COST_HEADER,
-  type DomainError,
+  DomainError,
   isRead,
   NoResponse,
   outcomeUnknown,
@@ -29,6 +29,8 @@ interface CompleteRequest {
    * events. May throw what the client gets instead.
    */
   onWait: ((wait: Wait) => void) | undefined;
+  /** Aborted with what the client gets instead, when the request must not go on: the service stops, a stream ends. */
+  signal: AbortSignal | undefined;
   /** Called when the service responds, if it has added to the cost of the operation. */
   onCost: (cost: number) => void;
 }
@@ -108,20 +110,22 @@ export function upstream(options: {
   const { name, addresses, log, onFailure, onRepeat } = options;
   return {
     addresses,
-    forward: async ({ request, response, body, deadline, onWait, onCost }) => {
+    forward: async ({ request, response, body, deadline, onWait, signal, onCost }) => {
       let attempt: Attempt<void> | undefined;
       let stream: IncomingMessage | undefined;
       let isWaiting = false;
+
+      const end = (reason: Error) => {
+        if (stream === undefined) attempt?.abort(reason);
+        else endStream(stream, response);
+      };
+      signal?.addEventListener('abort', () => end(refusalUnderWay(signal.reason as DomainError, request)));
 
       const beginWait = () => {
         if (onWait === undefined || attempt === undefined || isWaiting) return;
         isWaiting = true;
         // It is not the service that keeps it waiting.
         attempt.suspectAfter = Infinity;
-        const end = (reason: Error) => {
-          if (stream === undefined) attempt?.abort(reason);
-          else endStream(stream, response);
-        };
         try {
           // A stream that begins while the gateway stops has no headers yet.
           onWait({ refuse: end, finish: () => process.nextTick(end, WAIT_IS_OVER) });
@@ -188,6 +192,13 @@ export function upstream(options: {
     },
   };
 }
+
+/** What a write had done before its refusal lasts. */
+const refusalUnderWay = ({ code, message, details, headers }: DomainError, request: IncomingMessage) =>
+  new DomainError(code, message, {
+    details: isRead(request) ? details : { ...details, outcome: 'unknown' },
+    headers,
+  });
 
 function withoutWait(target: string): string {
   const start = target.indexOf('?');

@@ -109,7 +109,9 @@ export function toDomainError(error: unknown): unknown {
   if (reason === 'invalid_name') {
     return new DomainError(ERROR_CODES[reason], 'The chat does not accept this name', { field: 'name' });
   }
-  return serviceUnavailable('The chat is unavailable', retryAfter);
+  // That of a limit is expected.
+  const cause = reason === 'unavailable' ? error : undefined;
+  return serviceUnavailable('The chat is unavailable', { seconds: retryAfter, cause });
 }
 
 /** Converts an error of a provisioning step into the failure that is stored. */

@@ -80,8 +80,8 @@ export function tierOwner({ owners }: Pick<ConfigurationDependencies, 'owners'>,
   const call = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
       return await work();
-    } catch {
-      throw serviceUnavailable('The catalog, which has the service tiers, cannot be reached; try again');
+    } catch (cause) {
+      throw serviceUnavailable('The catalog, which has the service tiers, cannot be reached; try again', { cause });
     }
   };
   return {

@@ -5,7 +5,7 @@ import { checkWritable } from '../incidents/domain/lifecycle.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
 import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
 import { authorOf, creatorOf, saveIncident } from '../incidents/save-incident.ts';
-import { lockIncidents, requireIncident } from '../incidents/store/incident-store.ts';
+import { incidentStore, lockIncidents, requireIncident } from '../incidents/store/incident-store.ts';
 import {
   changeOf,
   checkNoCircle,
@@ -97,6 +97,8 @@ export async function unrelateIncidents(dependencies: CommandDependencies, comma
   await runCommand(dependencies, {
     workspace,
     transaction: async (trx) => {
+      // Whether an incident of another workspace has the relation is not to be seen.
+      await incidentStore(trx, workspace.id).get(incidentId);
       const relations = relationStore(trx, incidentId);
       const { related: other } = await relations.get(id);
       const [locked] = await runPipeline(trx, [lockIncidents(workspace.id, [incidentId, other.id])]);

@@ -517,6 +517,9 @@ describe('where an alert goes', () => {
       [{ severity: 'SEV 2', service: 'CHECKOUT' }, '', { severity: 'sev2', service: 'checkout', team_id: 900_001 }],
       [{ severity: 'WARN', job: 'shop-api' }, '&service_label=job', { severity: 'sev3', service: 'checkout' }],
       [{ prio: 'info', service: 'x'.repeat(200) }, '&severity_label=prio', { severity: 'sev4', team_id: null }],
+      // Names that every object inherits, and the like as labels.
+      [{}, '&service_label=constructor&severity_label=toString', { service: '', severity: 'sev3' }],
+      [{ severity: 'info', hasOwnProperty: 1, toString: 1 }, '', { severity: 'sev4' }],
       [{ severity: 'who knows' }, '&service=checkout', { severity: 'sev3', service: 'checkout', team_id: 900_001 }],
     ];
     for (const [index, [labels, query, expected]] of cases.entries()) {
@@ -524,6 +527,37 @@ describe('where an alert goes', () => {
       const { incident } = (await monitor.client.get(`/api/v1/incidents/${body.results[0].incident.id}`)).body;
       expect(incident).toMatchObject(expected);
     }
+  });
+
+  test.each(['tocsin', 'alertmanager', 'pagerduty'])(
+    'is refused or declared in the format %s with any names',
+    async (format) => {
+      const { client } = monitorOf();
+      const odd: Record<string, unknown> = Object.fromEntries(
+        ['constructor', 'toString', 'valueOf', 'hasOwnProperty', '__proto__'].map((name) => [name, 1]),
+      );
+      const bodies: Record<string, object> = {
+        tocsin: { id: 'a', status: 'firing', title: 'A', labels: { toString: '1', constructor: '1' } },
+        alertmanager: { groupKey: 'g', alerts: [{ status: 'firing', labels: { toString: odd, ...odd } }] },
+        pagerduty: {
+          event_action: 'trigger',
+          payload: { summary: 'A', source: 'a', severity: 'info', custom_details: odd },
+        },
+      };
+      const path = format === 'tocsin' ? '/api/v1/alerts' : `/api/v1/alerts/${format}`;
+      for (const name of ['constructor', 'toString', 'valueOf', '__proto__']) {
+        const answer = await client.post(`${path}?service_label=${name}&severity_label=${name}`, bodies[format] ?? {});
+        expect([name, answer.status, answer.body]).toEqual([name, 202, expect.anything()]);
+      }
+    },
+  );
+
+  test('gets its refusal also when that cannot be recorded', async () => {
+    const monitor = monitorOf();
+    await service.knex.raw('alter table alert_notifications rename to away');
+    const answer = await monitor.send([]);
+    await service.knex.raw('alter table away rename to alert_notifications');
+    expect(answer).toMatchObject({ status: 400, body: { field: 'alerts' } });
   });
 
   test('is raised by a more severe alert, until somebody has acted', async () => {

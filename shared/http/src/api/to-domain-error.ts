@@ -10,11 +10,21 @@ import { requestIdOf } from '../server/request-id.ts';
  * logged here, once; the client gets no detail of them.
  */
 export function toDomainError(error: unknown, request: IncomingMessage, log: Logger): DomainError {
-  if (error instanceof DomainError) return error;
   if (error instanceof URIError) {
     return new DomainError('invalid_request', 'The percent-encoding of the path is not valid');
   }
-  const context = { err: error, request_id: requestIdOf(request), method: request.method, path: pathOf(request) };
+  const { cause } = error instanceof DomainError ? error : { cause: undefined };
+  const context = {
+    err: cause ?? error,
+    request_id: requestIdOf(request),
+    method: request.method,
+    path: pathOf(request),
+  };
+  if (error instanceof DomainError) {
+    if (cause !== undefined)
+      log.warn({ ...context, code: error.code }, 'a request was refused because something failed');
+    return error;
+  }
   switch (databaseFailure(error)) {
     case 'unreachable':
       log.error(context, 'cannot reach the database');

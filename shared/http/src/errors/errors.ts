@@ -49,6 +49,8 @@ export interface ErrorOptions {
   headers?: Record<string, string> | undefined;
   /** Why a limit refused the request, as metrics name it: `requests_in_flight`. It is not sent. */
   reason?: string | undefined;
+  /** The error that it stands for. The log has it, and the client does not get it. */
+  cause?: unknown;
 }
 
 /** An error that is sent to the client. Any other error becomes `internal`. */
@@ -62,7 +64,7 @@ export class DomainError extends Error {
   readonly status: number;
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
-    super(message);
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.field = options.field;
     this.details = options.details;
@@ -119,8 +121,10 @@ export const shareExceeded = (message: string, { reason, seconds = 1 }: { reason
   });
 
 /** 503: a dependency is unavailable; the client may retry after `seconds`. */
-export const serviceUnavailable = (message: string, seconds = 1) =>
-  new DomainError('service_unavailable', message, { headers: { 'Retry-After': String(seconds) } });
+export const serviceUnavailable = (
+  message: string,
+  { seconds = 1, cause }: { seconds?: number | undefined; cause?: unknown } = {},
+) => new DomainError('service_unavailable', message, { headers: { 'Retry-After': String(seconds) }, cause });
 
 /** 503 of a write without a promise that nothing has changed (contract: Errors). */
 export const outcomeUnknown = (message: string, reason?: string) =>

@@ -134,12 +134,14 @@ describe('a client that closes its connection', () => {
     await runs(0);
   });
 
-  test('does not end its write', async () => {
-    const text = JSON.stringify({ seconds: 0.75 });
+  test('ends its write: the gateway keeps the connection of one that it does not give up', async () => {
+    const text = JSON.stringify({ seconds: 8 });
     await leave(async (signal) => fetch(`${server.url}/write`, { method: 'POST', headers, signal, body: text }));
-    await eventually(async () => (await observer('written').where({ seconds: 0.75 })).length === 1, {
-      what: 'the written row',
+    await eventually(async () => (await metric('tocsin_database_cancelled_total{reason="client_gone"')) === 1, {
+      what: 'the cancelled statement',
     });
+    await runs(0);
+    expect(await observer('written').where({ seconds: 8 })).toEqual([]);
   });
 });
 

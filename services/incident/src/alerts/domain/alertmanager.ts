@@ -9,7 +9,7 @@ import {
   MAX_ALERTS,
   type Notification,
 } from './alert.ts';
-import { type Body, type BodyReader, bodyReader, isObject, shorten } from './body-reader.ts';
+import { type Body, type BodyReader, bodyReader, isObject, shorten, valueOf } from './body-reader.ts';
 
 const STATES = new Map<unknown, Alert['state']>([
   ['firing', 'firing'],
@@ -76,7 +76,7 @@ function alertOf(
   const id = identityOf(value['fingerprint'], labels);
   const startedAt = read.time(value['startsAt'], `${at}.startsAt`);
   const text = (from: Body, name: string, field: string, max?: number) =>
-    read.text(from[name], `${at}.${field}.${name}`, max);
+    read.text(valueOf(from, name), `${at}.${field}.${name}`, max);
   const summary = text(annotations, 'summary', 'annotations', KEPT.name);
   const valueString = read.text(value['valueString'], `${at}.valueString`);
   return {
@@ -121,5 +121,5 @@ const identityOf = (fingerprint: unknown, labels: Body): string =>
 
 const namedByLabels = (labels: Body) =>
   Object.entries(labels)
-    .map(([name, value]) => `${name}=${String(value)}`)
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join(', ');

@@ -1,7 +1,7 @@
 import { invalidRequest } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import { type Alert, type AlertOptions, digestOf, KEPT, type Notification } from './alert.ts';
-import { type Body, bodyReader, isObject, shorten } from './body-reader.ts';
+import { type Body, bodyReader, isObject, shorten, valueOf } from './body-reader.ts';
 
 const ACTIONS = ['trigger', 'acknowledge', 'resolve'] as const;
 
@@ -28,7 +28,7 @@ export function readPagerDuty(body: Body, { now, options }: { now: Instant; opti
         digestOf(JSON.stringify([summary, ...Object.values(about)]))
       : read.required(body['dedup_key'], 'dedup_key');
   const details = isObject(payload['custom_details']) ? payload['custom_details'] : undefined;
-  const labels = { ...about, severity: text('severity'), ...details };
+  const labels: Body = { ...about, severity: text('severity'), ...details };
   const at = read.time(payload['timestamp'], 'payload.timestamp');
   const links = Array.isArray(body['links']) ? body['links'] : [];
   const images = Array.isArray(body['images']) ? body['images'] : [];
@@ -43,11 +43,11 @@ export function readPagerDuty(body: Body, { now, options }: { now: Instant; opti
     name: summary || shorten(identity, KEPT.name),
     summary,
     description: details === undefined ? text('custom_details', KEPT.text) : '',
-    severity: read.text((labels as Body)[options.severityLabel], `payload.${options.severityLabel}`, KEPT.label),
+    severity: read.text(valueOf(labels, options.severityLabel), `payload.${options.severityLabel}`, KEPT.label),
     service:
       options.service ||
       read.text(
-        (labels as Body)[options.serviceLabel] ?? about.component,
+        valueOf(labels, options.serviceLabel) ?? about.component,
         `payload.${options.serviceLabel}`,
         KEPT.label,
       ),

@@ -42,8 +42,8 @@ export function owners(options: {
     async ({ workspaceId, since, after }: ChangesFrom) =>
       client.get(path, { workspace_id: workspaceId, since, after }, page);
   const orUnavailable = async <Result>(what: string, call: Promise<Result>): Promise<Result> =>
-    call.catch(() => {
-      throw serviceUnavailable(`The ${what} of the workspace cannot be read at the moment; try again`);
+    call.catch((cause: unknown) => {
+      throw serviceUnavailable(`The ${what} of the workspace cannot be read at the moment; try again`, { cause });
     });
   return {
     /** Return a page of what changed. */
