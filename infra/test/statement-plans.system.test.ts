@@ -520,6 +520,12 @@ async function useAlerts(call: Calling): Promise<void> {
   await call('POST /api/v1/incidents/{id}/resolve', { ids: [other], body: {} });
   await send('firing', ['f'], { remind_after: '0' }, 'other');
   await call(`${alerts}/pagerduty`, { body: { event_action: 'trigger', dedup_key: 'k', payload: { summary: 'x' } } });
+  const enqueued = { event_action: 'trigger', dedup_key: 'l', payload: { summary: 'x' } };
+  await call(`${alerts}/pagerduty/v2/enqueue`, { body: enqueued });
+  const event = { event_id: 'e', issue_id: '1', title: 'x', datetime: '2026-11-24T10:00:00Z', tags: [] };
+  await call(`${alerts}/sentry`, { body: { action: 'triggered', data: { event, triggered_rule: 'x' } } });
+  const essentials = { alertId: 'a', alertRule: 'x', monitorCondition: 'Fired', firedDateTime: '2026-11-24T10:00:00Z' };
+  await call(`${alerts}/azure`, { body: { schemaId: 'azureMonitorCommonAlertSchema', data: { essentials } } });
   await call(alerts, { body: { id: 'own', status: 'firing', title: 'x' } });
   await call(alerts, { body: { id: 'own', status: 'firing', title: 'x', started_at: 'soon' }, status: 400 });
   for (const filter of [{}, { key_id: '1' }, { outcome: 'refused' }, { received_to: '2100-01-01T00:00:00Z' }]) {

@@ -7,6 +7,11 @@ interface PlanNode {
   'Index Name'?: string;
   'Index Cond'?: string;
   Filter?: string;
+  /** If it was executed: how often, and the average of a loop. */
+  'Actual Loops'?: number;
+  'Actual Rows'?: number;
+  'Rows Removed by Filter'?: number;
+  'Rows Removed by Join Filter'?: number;
   Plans?: PlanNode[];
 }
 
@@ -28,6 +33,32 @@ export async function fullScans(database: Knex, { text, values, name }: Statemen
     }
     return new Set(plans.flatMap(([row]) => [...readsOf(row?.['QUERY PLAN'][0].Plan)]));
   });
+}
+
+/**
+ * Executes a statement that reads. Returns the joins that compare all rows of one side with all of the other, the tables
+ * that are scanned for each row of another without a condition of an index, and the scans that read more than `most` rows.
+ */
+export async function readsInVain(database: Knex, { text, values }: Statement, most: number): Promise<Set<string>> {
+  const [row] = await runOnce<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+    database,
+    `explain (analyze, timing off, format json) ${text}`,
+    values,
+  );
+  return new Set(vainReadsOf(row?.['QUERY PLAN'][0].Plan, most));
+}
+
+function* vainReadsOf(node: PlanNode | undefined, most: number): Generator<string> {
+  if (node === undefined) return;
+  const { 'Node Type': type, 'Relation Name': table, 'Index Name': index = '', 'Index Cond': condition } = node;
+  const { 'Actual Loops': loops = 0, 'Actual Rows': rows = 0, 'Rows Removed by Filter': filtered = 0 } = node;
+  if ((node['Rows Removed by Join Filter'] ?? 0) > 0) yield `${type} compares rows of two tables`;
+  if (table !== undefined) {
+    const isScan = type === 'Seq Scan' || (type.startsWith('Index') && condition === undefined);
+    if (isScan && loops > 1) yield `${type} of ${table} ${index} for each of ${loops} rows`;
+    if (loops * (rows + filtered) > most) yield `${type} of ${table} ${index} reads ${loops * (rows + filtered)} rows`;
+  }
+  for (const inner of node.Plans ?? []) yield* vainReadsOf(inner, most);
 }
 
 /** PostgreSQL compares the first plans, which are for the values, with one for all values. */

@@ -2,9 +2,10 @@ import { invalidRequest } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import { knownTimeZone } from '../shared/domain/time-zone.ts';
 import { type Bucket, bucketStarts } from './domain/statistics-span.ts';
-import { type QueryDependencies, type QueryRequest, resolveQuery } from './resolve-query.ts';
+import type { RetryDependencies } from '../incidents/run-command.ts';
+import { type QueryRequest, resolveQuery } from './resolve-query.ts';
 import { isComparable } from './store/matching.ts';
-import { prefilterByRevenue, prefilterByText } from './store/prefilter.ts';
+import { prefilterByRevenue, prefilterByValues } from './store/prefilter.ts';
 import { type BucketCount, countByBucket, type DurationRow, readDurations } from './store/statistics.ts';
 
 export interface IncidentStatistics {
@@ -20,7 +21,7 @@ export interface IncidentStatistics {
  * @throws DomainError `invalid_request` or `unknown_field` naming the parameter
  */
 export async function incidentStatistics(
-  dependencies: QueryDependencies,
+  dependencies: RetryDependencies,
   request: Omit<QueryRequest, 'archived'> & { bucket: Bucket },
 ): Promise<IncidentStatistics> {
   const { database } = dependencies;
@@ -31,7 +32,7 @@ export async function incidentStatistics(
   const [first] = starts;
   if (first === undefined) return { timeZone, starts, counts: [], durations: [] };
   const filters = { ...resolved.filters, created: { ...created, from: created.from ?? first } };
-  const query = await prefilterByText(database, await prefilterByRevenue(database, { ...resolved, filters }));
+  const query = await prefilterByValues(database, await prefilterByRevenue(database, { ...resolved, filters }));
   if (!(await isComparable(database, query))) {
     const field = text === null ? 'custom_filter' : 'q';
     throw invalidRequest(field, 'Must be longer, or other filters must select less: more than 32 MiB to compare');

@@ -13,7 +13,8 @@ import { type ListedPage, type PositionedIncident, readPage } from './store/read
 import { sortSegments } from './store/sort-segments.ts';
 import { mrrCurrencies } from '../incidents/store/impact-store.ts';
 import { readLegacyCursor } from '../shared/domain/legacy-cursor.ts';
-import { type QueryDependencies, type QueryRequest, resolveQuery } from './resolve-query.ts';
+import type { RetryDependencies } from '../incidents/run-command.ts';
+import { type QueryRequest, resolveQuery } from './resolve-query.ts';
 import type { IncidentQuery } from './store/query.ts';
 import type { KeysetPosition, SortSegment } from './store/segments.ts';
 
@@ -47,7 +48,7 @@ export interface IncidentList<Wire> {
  * @throws DomainError `invalid_request` or `unknown_field` naming the parameter
  */
 export async function listIncidents<Rendered extends IncidentVersion, Wire>(
-  dependencies: QueryDependencies & { cursors: Cursors; findRendered: FindRendered<Rendered> },
+  dependencies: RetryDependencies & { cursors: Cursors; findRendered: FindRendered<Rendered> },
   request: ListRequest<Rendered, Wire>,
 ): Promise<IncidentList<Wire>> {
   const { database } = dependencies;

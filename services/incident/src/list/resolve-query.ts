@@ -10,13 +10,8 @@ import { customPredicates } from './domain/custom-filter.ts';
 import { type FilterParameters, listFilters } from './domain/list-filters.ts';
 import { type ListSort, listSort, type SortParameters } from './domain/list-sort.ts';
 import { checkSeverities, checkTiers, passingStatuses } from './domain/list-statuses.ts';
-import type { TableStatistics } from '../shared/store/table-statistics.ts';
 import { isSortable } from './store/custom-sort.ts';
 import { type IncidentQuery, readTiers } from './store/query.ts';
-
-export interface QueryDependencies extends RetryDependencies {
-  statistics: TableStatistics;
-}
 
 export interface QueryRequest {
   workspace: WorkspaceContext;
@@ -32,7 +27,7 @@ export interface QueryRequest {
  * them.
  * @throws DomainError `invalid_request` or `unknown_field` naming the parameter
  */
-export async function resolveQuery(dependencies: QueryDependencies, request: QueryRequest): Promise<IncidentQuery> {
+export async function resolveQuery(dependencies: RetryDependencies, request: QueryRequest): Promise<IncidentQuery> {
   const { database, replicas } = dependencies;
   const { workspace, archived, parameters, now } = request;
   const filters = listFilters(parameters, workspace.reporting_currency);
@@ -45,7 +40,6 @@ export async function resolveQuery(dependencies: QueryDependencies, request: Que
   const needsTiers = filters.serviceTiers.length > 0;
   const needsCatalog = needsTiers || filters.effectiveTeams.length > 0 || (sort.key === 'team' && !archived);
   const needsFields = customFilters.length > 0 || sort.key === 'custom';
-  if (needsFields) await dependencies.statistics.ensure();
   const owners = [...(needsCatalog ? (['catalog'] as const) : []), ...(needsFields ? (['custom_field'] as const) : [])];
   const references = await withRetries(dependencies, { workspace, replicas: owners }, async ({ freshness }) => {
     if (needsTiers) {

@@ -1,7 +1,6 @@
 import { type Cursors, DEFAULT_LIMIT } from '@tocsin/http';
 import type { z } from 'zod';
 import type { CommandDependencies } from '../../incidents/run-command.ts';
-import type { QueryDependencies } from '../resolve-query.ts';
 import { type IncidentList, listIncidents } from '../list-incidents.ts';
 import { incidentStatistics, type IncidentStatistics } from '../incident-statistics.ts';
 import { type ListApi, listContracts } from './contracts.ts';
@@ -10,7 +9,7 @@ import type { Bucket } from '../domain/statistics-span.ts';
 import type { DurationRow } from '../store/statistics.ts';
 import type { statisticsReply } from './wire.ts';
 
-interface ListDependencies extends CommandDependencies, QueryDependencies {
+interface ListDependencies extends CommandDependencies {
   cursors: Cursors;
   rendered: RenderedIncidents;
 }

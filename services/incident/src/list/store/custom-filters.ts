@@ -19,41 +19,38 @@ interface PredicateGroup {
   predicates: CustomPredicate[];
 }
 
-/** How many `exists` conditions Postgres gets to plan: each further one makes planning take several times as long. */
-const MAX_PLANNED_CONDITIONS = 4;
+/** The filters by custom fields as conditions on incidents `i`, each of which looks up one value of the incident at hand. */
+export const customLookups = ({ custom }: Pick<IncidentQuery, 'custom'>): Sql[] =>
+  groupByField(custom).map(lookupCondition);
 
-/** The filters by custom fields as conditions on incidents `i`, for finding all incidents that meet them. */
-export const customConditions = ({ workspaceId, custom }: IncidentQuery): Sql[] =>
-  groupByField(custom).map((group, index) =>
-    index < MAX_PLANNED_CONDITIONS ? existsCondition(workspaceId, group) : lookupCondition(group),
-  );
+/** For each field with positive filters, a search for the incidents that meet them: rows of `incident_id`. */
+export const customSearches = ({ workspaceId, custom }: Pick<IncidentQuery, 'workspaceId' | 'custom'>): Sql[] =>
+  groupByField(custom)
+    .filter(({ isNegated }) => !isNegated)
+    .map((group) => sql`select v.incident_id from incident_values as v where ${ofField(workspaceId, group)}`);
 
-/** The same conditions, each evaluated by looking up one value of the incident at hand. */
-export const customLookups = ({ custom }: IncidentQuery): Sql[] => groupByField(custom).map(lookupCondition);
+export const isNegated = ({ operator }: CustomPredicate) => operator === 'is_not' || operator === 'excludes';
 
 /** An incident has at most one value of a field, so one lookup per field is enough. Positive groups come first. */
 function groupByField(predicates: readonly CustomPredicate[]): PredicateGroup[] {
   const groups = new Map<string, PredicateGroup>();
   for (const predicate of predicates) {
-    const { fieldId, fieldType, operator } = predicate;
-    const isNegated = operator === 'is_not' || operator === 'excludes';
-    const group = groups.get(`${fieldId} ${isNegated}`) ?? { fieldId, fieldType, isNegated, predicates: [] };
+    const { fieldId, fieldType } = predicate;
+    const key = `${fieldId} ${isNegated(predicate)}`;
+    const group = groups.get(key) ?? { fieldId, fieldType, isNegated: isNegated(predicate), predicates: [] };
     group.predicates.push(predicate);
-    groups.set(`${fieldId} ${isNegated}`, group);
+    groups.set(key, group);
   }
   return [...groups.values()].sort((a, b) => Number(a.isNegated) - Number(b.isNegated));
 }
 
-/** Postgres can plan this as a join, and start with the values or with the incidents. */
-function existsCondition(workspaceId: number, group: PredicateGroup): Sql {
+/** The values `v` that meet the filters by one field. Each condition on null is that of an index. */
+function ofField(workspaceId: number, group: PredicateGroup): Sql {
+  const isOptions = group.fieldType === 'multi_select';
   // Option keys contain the field's ID already; a second condition on it makes Postgres underestimate the rows.
-  const ofField =
-    group.fieldType === 'multi_select' && group.predicates.every(isIndexed)
-      ? sql``
-      : sql`v.workspace_id = ${workspaceId} and v.field_id = ${group.fieldId} and`;
-  const condition = sql`${ofField} v.incident_id = i.id and ${groupCondition(group)}`;
-  const value = sql`exists (select 1 from incident_values as v where ${condition})`;
-  return group.isNegated ? sql`not ${value}` : value;
+  if (isOptions && group.predicates.every(isIndexed)) return sql`v.options is not null and ${groupCondition(group)}`;
+  const isPresent = isOptions ? sql`v.text_folded is not null and` : sql``;
+  return sql`v.workspace_id = ${workspaceId} and v.field_id = ${group.fieldId} and ${isPresent} ${groupCondition(group)}`;
 }
 
 /** A scalar subquery, which Postgres evaluates for one incident at a time and never turns into a join. */

@@ -5,7 +5,9 @@ import { beginning } from '../../values/store/value-row.ts';
 import { INDEXED_TEXT } from './custom-filters.ts';
 import type { IncidentQuery } from './query.ts';
 import {
+  incidentOf,
   isAfter,
+  isOneOf,
   keyLookupSegment,
   keysetSegment,
   manyKeysSegment,
@@ -45,7 +47,8 @@ export function customFieldSegments(
   const { sortKeys, present } = order;
   const ofField = sql`v.workspace_id = ${workspaceId} and v.field_id = ${field.id}`;
   const source = {
-    from: sql`incident_values as v join incidents as i on i.id = v.incident_id`,
+    from: sql`incident_values as v cross join ${incidentOf(sql`v.incident_id`)}`,
+    id: sql`v.incident_id`,
     where: [ofField, present],
     tie: sql`v.incident_id`,
   };
@@ -53,8 +56,9 @@ export function customFieldSegments(
     field.field_type === 'select' || field.field_type === 'multi_select'
       ? optionSegments(field, direction, source)
       : [keysetSegment({ name: `custom:${field.field_type}`, direction, sortKeys, ...source })];
-  const missing = sql`not exists (
-    select 1 from incident_values as v where ${ofField} and v.incident_id = i.id and ${present})`;
+  const missing = sql`coalesce((
+    select false from incident_values as v
+    where v.incident_id = i.id and v.field_id = ${field.id} and ${present}), true)`;
   return [
     ...segments,
     keysetSegment({ name: 'custom:none', direction, sortKeys: [], where: [missing], tie: sql`i.number` }),
@@ -117,13 +121,13 @@ const AFTER_ALL_TEXTS = '\u{10FFFF}'.repeat(129);
  * excluded ones, and a condition would read and reject those.
  */
 function textRangeSegment({ name, excluded, direction, source }: TextRangeOptions): SortSegment {
-  const { from, where, tie } = source;
+  const { from, id, where, tie } = source;
   const order = orderBy([sql`key_0`, sql`tie`], direction);
   return {
     name,
     keys: ['text'],
     order,
-    statement: ({ conditions, after, limit }) => sql`
+    statement: ({ conditions, ids, after, limit }) => sql`
       select hit.id, hit.tie, hit.key_0
       from unnest(${['', ...excluded]}::text[], ${[...excluded, AFTER_ALL_TEXTS]}::text[]) as gap(low, high)
       cross join lateral (
@@ -131,6 +135,7 @@ function textRangeSegment({ name, excluded, direction, source }: TextRangeOption
         from ${from}
         where ${all([
           ...conditions,
+          ...isOneOf(id, ids),
           ...where,
           sql`${INDEXED_TEXT} > gap.low and ${INDEXED_TEXT} < gap.high`,
           ...(after === undefined ? [] : [isAfter(after, [INDEXED_TEXT, tie], direction)]),

@@ -28,6 +28,12 @@ export function filterConditions(query: IncidentQuery, visibility: Visibility): 
 export const statusConditions = ({ statuses }: IncidentQuery): Sql[] =>
   statuses === null ? [] : [oneOf(sql`i.status`, statuses)];
 
+/** Whether a list has any condition on the properties of incidents. */
+export const hasConditions = (query: IncidentQuery): boolean =>
+  query.statuses !== null ||
+  query.visibleFrom !== null ||
+  [...rangeConditions(sql`i.created_at`, query.filters.created), ...propertyConditions(query)].length > 0;
+
 /** Whether a list filters by anything besides the time of creation. */
 export const isSelective = (query: IncidentQuery): boolean =>
   query.statuses !== null || query.custom.length > 0 || propertyConditions(query).length > 0;

@@ -1,13 +1,14 @@
 import type { Knex } from '@tocsin/postgres';
 import type { CustomPredicate } from '../domain/custom-filter.ts';
 import { containsText, MAX_COMPARED_BYTES } from '../../shared/store/contains-text.ts';
-import { customConditions, customLookups } from './custom-filters.ts';
+import { customLookups, customSearches, isNegated } from './custom-filters.ts';
 import { filterConditions, type Visibility, hasOwnText, ownTextBytes } from './filters.ts';
 import { isTextSearch, mayContain, type PrefilteredQuery, searchedText } from './prefilter.ts';
+import { incidentOf, isOneOf } from './segments.ts';
 import { all, join, run, Sql, sql } from '../../shared/store/sql.ts';
 
 /** Whether the texts that may contain the searched ones are within the limit. */
-export async function isComparable(db: Knex, { query, conditions }: PrefilteredQuery): Promise<boolean> {
+export async function isComparable(db: Knex, { query, ids }: PrefilteredQuery): Promise<boolean> {
   const sizes = query.custom.filter(isTextSearch).map(
     (search) => sql`
       select sum(octet_length(v.text_folded)) as bytes from incident_values as v where ${mayContain(search)}`,
@@ -15,7 +16,7 @@ export async function isComparable(db: Knex, { query, conditions }: PrefilteredQ
   if (query.filters.text !== null) {
     const visibilities: Visibility[] = query.visibleFrom === null ? ['shown'] : ['shown', 'restricted'];
     for (const visibility of visibilities) {
-      const others = all([...filterConditions(query, visibility), ...conditions]);
+      const others = all([...filterConditions(query, visibility), ...isOneOf(sql`i.id`, ids)]);
       sizes.push(sql`select sum(${ownTextBytes(sql`i`)}) as bytes from incidents as i where ${others}`);
     }
   }
@@ -36,38 +37,36 @@ interface Matching {
 
 /**
  * Selects columns of each incident that meets the filters, except those by status, and the other conditions.
- * @param prefiltered by `prefilterByText`; `isComparable` said that its texts may be compared
+ * @param prefiltered by `prefilterByValues`; `isComparable` said that its texts may be compared
  */
 export function matching(
   prefiltered: PrefilteredQuery,
   { columns, visibility = 'shown', conditions = [] }: Matching,
 ): Sql {
   const { query } = prefiltered;
-  const names = new Sql(Object.keys(columns).join(', '), []);
   const selected = join(
     Object.entries(columns).map(([name, value]) => sql`${value} as ${new Sql(name, [])}`),
     ', ',
   );
-  const searches = query.custom.filter(isTextSearch);
-  const others = { ...query, custom: query.custom.filter((predicate) => !isTextSearch(predicate)) };
+  const others = query.custom.filter((predicate) => !isTextSearch(predicate));
+  const searches = [
+    ...query.custom.filter(isTextSearch).map(incidentsWith),
+    ...(prefiltered.ids === undefined ? customSearches({ ...query, custom: others }) : []),
+  ];
+  const lookups = prefiltered.ids === undefined ? others.filter(isNegated) : others;
   const { text } = query.filters;
   const filters = [
     ...filterConditions(query, visibility),
-    ...prefiltered.conditions,
+    ...isOneOf(sql`i.id`, prefiltered.ids),
     ...conditions,
+    ...customLookups({ custom: lookups }),
     ...(text === null ? [] : [hasOwnText(sql`i`, text)]),
   ];
-  if (searches.length === 0) {
-    return sql`select ${selected} from incidents as i where ${all([...filters, ...customConditions(others)])}`;
-  }
-  // `offset 0` keeps Postgres from joining in another order: it cannot estimate how many texts match.
+  if (searches.length === 0) return sql`select ${selected} from incidents as i where ${all(filters)}`;
   return sql`
-    select ${names}
-    from (${join(searches.map(incidentsWith), ' intersect ')}) as match
-    cross join lateral (
-      select ${selected} from incidents as i
-      where ${all([sql`i.id = match.incident_id`, ...filters, ...customLookups(others)])}
-      offset 0) as i`;
+    select ${selected}
+    from (${join(searches, ' intersect ')}) as match cross join ${incidentOf(sql`match.incident_id`)}
+    where ${all(filters)}`;
 }
 
 /** Selects the incidents whose text contains the searched one. Compares only texts that have all of its grams. */

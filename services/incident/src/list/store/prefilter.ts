@@ -2,12 +2,16 @@ import type { Knex } from '@tocsin/postgres';
 import type { CustomPredicate } from '../domain/custom-filter.ts';
 import { containsText, MAX_COMPARED_BYTES } from '../../shared/store/contains-text.ts';
 import { manyGrams, searchedGrams } from '../../values/store/value-row.ts';
+import { customSearches } from './custom-filters.ts';
 import { revenueSearch } from './mrr-index-ranges.ts';
 import type { IncidentQuery } from './query.ts';
-import { run, type Sql, sql } from '../../shared/store/sql.ts';
+import { all, join, run, type Sql, sql } from '../../shared/store/sql.ts';
 
 /** If more incidents than this meet a filter, reading along the order of the list finds a page of them sooner. */
 const MAX_IDS = 3_000;
+
+/** The same for filters by other values, after the first incidents of the list did not fill a page. */
+const MAX_SEARCHED = 20_000;
 
 /** If more texts than this have all grams of a searched text, they are not compared in advance. */
 const MAX_CANDIDATES = 5_000;
@@ -16,8 +20,8 @@ const MAX_CANDIDATES = 5_000;
 export interface PrefilteredQuery {
   /** Without the filters that are replaced. */
   query: IncidentQuery;
-  /** What replaces them: conditions on the IDs of incidents `i`. */
-  conditions: readonly Sql[];
+  /** What replaces them; undefined: nothing is replaced. */
+  ids: readonly string[] | undefined;
 }
 
 /**
@@ -27,24 +31,43 @@ export interface PrefilteredQuery {
  */
 export async function prefilterByRevenue(db: Knex, query: IncidentQuery): Promise<PrefilteredQuery> {
   const search = await revenueSearch(db, query, MAX_IDS + 1);
-  const ids = search && (await findRevenueIds(db, search));
-  if (ids === undefined) return { query, conditions: [] };
-  return { query: { ...query, filters: { ...query.filters, mrr: null } }, conditions: [isOneOf(ids)] };
+  const ids = search && (await findIds(db, search, MAX_IDS));
+  if (ids === undefined) return { query, ids };
+  return { query: { ...query, filters: { ...query.filters, mrr: null } }, ids };
 }
 
-/** Replaces each filter for text contained in a custom field that at most `MAX_IDS` incidents meet. */
-export async function prefilterByText(db: Knex, { query, conditions }: PrefilteredQuery): Promise<PrefilteredQuery> {
-  const replaced: Sql[] = [];
+/**
+ * Replaces each filter for text contained in a custom field that at most `MAX_IDS` incidents meet, and adds the IDs of the
+ * incidents that meet the other filters by one field, or the conditions, if they are so few.
+ * @param conditions on incidents `i`; default: none
+ */
+export async function prefilterByValues(
+  db: Knex,
+  { query, ids }: PrefilteredQuery,
+  conditions: readonly Sql[] = [],
+): Promise<PrefilteredQuery> {
+  const few = ids === undefined ? [] : [ids];
   const custom: CustomPredicate[] = [];
   for (const predicate of query.custom) {
-    const ids = isTextSearch(predicate) ? await findTextIds(db, predicate) : undefined;
-    if (ids === undefined) custom.push(predicate);
-    else replaced.push(isOneOf(ids));
+    const found = isTextSearch(predicate) ? await findTextIds(db, predicate) : undefined;
+    if (found === undefined) custom.push(predicate);
+    else few.push(found);
   }
-  return { query: { ...query, custom }, conditions: [...conditions, ...replaced] };
+  const searches = customSearches({ ...query, custom: custom.filter((predicate) => !isTextSearch(predicate)) });
+  const bounded = [...searches];
+  if (conditions.length > 0) bounded.push(sql`select i.id as incident_id from incidents as i where ${all(conditions)}`);
+  for (const search of bounded) {
+    if (few.some(({ length }) => length <= MAX_IDS)) break;
+    const found = await findIds(db, search, MAX_SEARCHED);
+    if (found !== undefined) few.push(found);
+  }
+  if (few.length === 0 && searches.length > 1) {
+    const found = await findIds(db, join(searches, ' intersect '), MAX_SEARCHED);
+    if (found !== undefined) few.push(found);
+  }
+  const sets = few.map((each) => new Set(each));
+  return { query: { ...query, custom }, ids: few[0]?.filter((id) => sets.every((each) => each.has(id))) };
 }
-
-const isOneOf = (ids: readonly string[]) => sql`i.id = any(${ids})`;
 
 /** Whether a filter compares whole texts: whether they contain another, which an empty one always is. */
 export const isTextSearch = ({ operator, operands: [text] }: CustomPredicate) => operator === 'contains' && text !== '';
@@ -56,18 +79,19 @@ export const mayContain = (search: CustomPredicate): Sql =>
   sql`(v.text_grams @> ${searchedGrams(search.fieldId, searchedText(search))} or v.text_grams @> ${[manyGrams(search.fieldId)]})`;
 
 /** `materialized` keeps Postgres from planning for the first rows only, which can make it read the whole table. */
-async function findRevenueIds(db: Knex, search: Sql): Promise<string[] | undefined> {
+async function findIds(db: Knex, search: Sql, most: number): Promise<string[] | undefined> {
   const [row] = await run<{ ids: string[] | null }>(
     db,
     sql`
-      with found as materialized (${search}), few as (select incident_id from found limit ${MAX_IDS + 1})
-      select ${idsOfFew} as ids from few`,
+      with found as materialized (${search}), few as (select incident_id from found limit ${most + 1})
+      select ${idsOfFew(most)} as ids from few`,
   );
   return row?.ids ?? undefined;
 }
 
-/** The IDs of the rows of `few`; null if they are more than `MAX_IDS`. */
-const idsOfFew = sql`case when count(*) <= ${MAX_IDS} then coalesce(array_agg(incident_id::text), '{}') end`;
+/** The IDs of the rows of `few`; null if they are more than `most`. */
+const idsOfFew = (most: number): Sql =>
+  sql`case when count(*) <= ${most} then coalesce(array_agg(incident_id::text), '{}') end`;
 
 /** Compares the texts of the incidents that have all grams, if they are few and small; undefined if not. */
 async function findTextIds(db: Knex, predicate: CustomPredicate): Promise<string[] | undefined> {
@@ -83,7 +107,7 @@ async function findTextIds(db: Knex, predicate: CustomPredicate): Promise<string
         select incident_id from bounded cross join candidate
         where ${containsText(sql`text_folded`, searchedText(predicate))}
         limit ${MAX_IDS + 1})
-      select case when exists (select from bounded) then ${idsOfFew} end as ids from few`,
+      select case when exists (select from bounded) then ${idsOfFew(MAX_IDS)} end as ids from few`,
   );
   return row?.ids ?? undefined;
 }

@@ -2,7 +2,7 @@ import { invalidRequest } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { statusConditions } from './filters.ts';
 import { isComparable, matching } from './matching.ts';
-import { type PrefilteredQuery, prefilterByText } from './prefilter.ts';
+import { type PrefilteredQuery, prefilterByValues } from './prefilter.ts';
 import { run, sql } from '../../shared/store/sql.ts';
 
 const STATUS = { status: sql`i.status` };
@@ -27,7 +27,7 @@ export async function readCounts(
 ): Promise<ListCounts> {
   const isLimited = prefiltered.query.visibleFrom !== null;
   if (!isLimited && !includeStatuses) return { restricted: 0, byStatus: undefined };
-  const counted = await prefilterByText(db, prefiltered);
+  const counted = await prefilterByValues(db, prefiltered);
   if (!(await isComparable(db, counted))) {
     if (!includeStatuses) return { restricted: undefined, byStatus: undefined };
     throw invalidRequest(

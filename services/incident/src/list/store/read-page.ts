@@ -1,10 +1,11 @@
 import type { Listed } from '@tocsin/resources';
 import type { Knex } from '@tocsin/postgres';
 import type { IncidentVersion } from '../../incidents/store/incident-row.ts';
-import { customConditions, customLookups } from './custom-filters.ts';
-import { filterConditions, isSelective, statusConditions, hasOwnText, ownTextBytes } from './filters.ts';
+import { customLookups } from './custom-filters.ts';
+import { filterConditions, hasConditions, isSelective, statusConditions, hasOwnText, ownTextBytes } from './filters.ts';
 import {
   COLUMNS,
+  incidentOf,
   positionColumns,
   type PositionedRow,
   positionOf,
@@ -12,7 +13,7 @@ import {
   type SegmentRequest,
   type SortSegment,
 } from './segments.ts';
-import { isTextSearch, type PrefilteredQuery, prefilterByText } from './prefilter.ts';
+import { isTextSearch, type PrefilteredQuery, prefilterByValues } from './prefilter.ts';
 import { all, run, runFiltered, runOften, type Sql, sql, join } from '../../shared/store/sql.ts';
 
 /**
@@ -32,15 +33,15 @@ import { all, run, runFiltered, runOften, type Sql, sql, join } from '../../shar
  * options. Such a segment looks up one key after the other in the index, in our order, for up to a page of incidents
  * each. There are few keys, so this is still far less than sorting.
  *
- * Filters: most are plain conditions on `incidents`. Filters by custom fields are subqueries, and Postgres cannot
- * estimate how many incidents they let through, because the values of all fields share their columns. So the first
- * 1,000 incidents in list order are checked one by one, which fills a page if the filter is common. Only if it does
- * not, Postgres gets to plan the search for all incidents that meet the filter.
+ * Filters: most are plain conditions on `incidents`. Filters by custom fields look up one value of the incident at hand, and
+ * Postgres cannot estimate how many incidents they let through, because the values of all fields share their columns. So
+ * the first 1,000 incidents in list order are checked one by one, which fills a page if the filter is common.
  *
- * Prefilter: filters by revenue and by contained text can be so rare that hardly any incident passes, and checking
- * them is expensive. Each has an index that finds the few incidents directly. If there are at most 3,000, their IDs
- * replace the filter (`prefilter.ts`); revenue before the page is read, text only once the first 1,000 incidents were
- * not enough.
+ * Prefilter: only if it does not, indexes are asked for the IDs of the incidents that meet a filter or the conditions. If
+ * there are at most 20,000, their IDs become a condition (`prefilter.ts`). Revenue and contained text are expensive to
+ * check, so IDs replace these filters, if at most 3,000 incidents meet them: revenue before the page is read.
+ *
+ * Joins: Postgres may have no statistics of the tables yet, so the other table is always looked up by its primary key.
  *
  * Searches: comparing texts takes as long as the texts are large, whatever index there is. If a prefilter does not
  * replace such a filter, incidents are searched in portions, and a page that has compared
@@ -50,7 +51,7 @@ import { all, run, runFiltered, runOften, type Sql, sql, join } from '../../shar
 /** What is known while the segments of a page are read. */
 interface ReadProgress {
   prefiltered: PrefilteredQuery;
-  isPrefilteredByText: boolean;
+  isPrefilteredByValues: boolean;
   /** Whether the list filters by anything besides the time of creation. */
   isSelective: boolean;
   /** How many bytes of text the page may still compare. */
@@ -79,8 +80,8 @@ export async function readPage(
   const rowsById = new Map<number, PositionedIncident>();
   const progress: ReadProgress = {
     prefiltered,
-    isPrefilteredByText: false,
-    isSelective: isSelective(prefiltered.query) || prefiltered.conditions.length > 0,
+    isPrefilteredByValues: false,
+    isSelective: isSelective(prefiltered.query) || prefiltered.ids !== undefined,
     comparable: MAX_COMPARED_BYTES,
   };
   const start = after === undefined ? 0 : segments.findIndex(({ name }) => name === after.segment);
@@ -120,17 +121,22 @@ async function readSegment(
   progress: ReadProgress,
   read: SegmentRead,
 ): Promise<Pick<Portion, 'rows' | 'last' | 'isEnd'>> {
-  const isFirst = progress.comparable === MAX_COMPARED_BYTES && progress.prefiltered.conditions.length === 0;
-  // After a prefilter few incidents are left, and searching some of them first saves nothing.
-  if (!isFirst && !progress.isPrefilteredByText) {
-    progress.isPrefilteredByText = true;
-    progress.prefiltered = await prefilterByText(db, progress.prefiltered);
-  }
-  const { query } = progress.prefiltered;
-  if (query.filters.text !== null || query.custom.some(isTextSearch))
-    return searchNext(db, progress, { ...read, isFirst });
+  const isFirst = progress.comparable === MAX_COMPARED_BYTES && progress.prefiltered.ids === undefined;
+  if (isSearch(progress) && !isFirst) await prefilterOnce(db, progress);
+  if (isSearch(progress)) return searchNext(db, progress, { ...read, isFirst });
   const rows = await readMatching(db, progress, read);
   return { rows, last: rows.at(-1), isEnd: rows.length < read.limit };
+}
+
+const isSearch = ({ prefiltered: { query } }: ReadProgress) =>
+  query.filters.text !== null || query.custom.some(isTextSearch);
+
+async function prefilterOnce(db: Knex, progress: ReadProgress): Promise<void> {
+  if (progress.isPrefilteredByValues) return;
+  progress.isPrefilteredByValues = true;
+  const { query } = progress.prefiltered;
+  const conditions = hasConditions(query) ? plainConditions(progress.prefiltered) : [];
+  progress.prefiltered = await prefilterByValues(db, progress.prefiltered, conditions);
 }
 
 /** Searches the next portion. The filters by other fields are planned once the first portion did not fill the page. */
@@ -146,7 +152,8 @@ async function searchNext(
   const { text } = query.filters;
   const portion = await searchPortion(db, {
     ...read,
-    conditions: isFirst ? plain : [...plain, ...customConditions({ ...query, custom: others })],
+    ids: progress.prefiltered.ids,
+    conditions: isFirst ? plain : [...plain, ...customLookups({ custom: others })],
     searches: [
       ...customLookups(isFirst ? query : { ...query, custom: searches }),
       ...(text === null ? [] : [ofIncident(hasOwnText(sql`own`, text), sql`i`)]),
@@ -177,12 +184,13 @@ const CHECKED_FIRST = 1_000;
 /** Reads the next incidents of a segment with conditions that do not compare whole texts. */
 async function readMatching(
   db: Knex,
-  { prefiltered, isSelective: isFiltered }: ReadProgress,
+  progress: ReadProgress,
   { segment, after, limit }: SegmentRead,
 ): Promise<PositionedRow[]> {
-  const conditions = plainConditions(prefiltered);
+  const { query } = progress.prefiltered;
+  const conditions = plainConditions(progress.prefiltered);
   // If hardly any row is rejected, all columns are read at once. Otherwise IDs come first, often from the index alone.
-  if (segment.withColumns !== undefined && !isFiltered) {
+  if (segment.withColumns !== undefined && !progress.isSelective) {
     return runOften<PositionedRow>(db, segment.withColumns({ conditions, after, limit }, COLUMNS));
   }
   const readIncidents = async (ids: Sql) =>
@@ -191,11 +199,17 @@ async function readMatching(
       sql`
         select ${COLUMNS}, ${positionColumns(segment)}
         from (${ids}) as page
-        join incidents as i on i.id = page.id
+        cross join ${incidentOf(sql`page.id`)}
         order by ${segment.order}`,
     );
-  const { query } = prefiltered;
-  if (query.custom.length > 0 && prefiltered.conditions.length === 0) {
+  // The values of a field are read in its order, whatever the properties of their incidents.
+  const isByValues = query.sortField !== null && hasConditions(query);
+  if (
+    query.custom.length > 0 &&
+    !isByValues &&
+    !progress.isPrefilteredByValues &&
+    progress.prefiltered.ids === undefined
+  ) {
     const first = segment.statement({ conditions, after, limit: CHECKED_FIRST });
     const rows = await readIncidents(sql`
       select i.id, ${positionColumns(segment)} from (${first}) as i
@@ -204,14 +218,15 @@ async function readMatching(
       limit ${limit}`);
     if (rows.length === limit) return rows;
   }
-  return readIncidents(segment.statement({ conditions: [...conditions, ...customConditions(query)], after, limit }));
+  if (query.custom.length > 0 || isByValues) await prefilterOnce(db, progress);
+  const { ids } = progress.prefiltered;
+  return readIncidents(segment.statement({ conditions: [...conditions, ...customLookups(query)], ids, after, limit }));
 }
 
 /** All conditions except the filters by custom fields and by text. */
-const plainConditions = ({ query, conditions }: PrefilteredQuery): Sql[] => [
+const plainConditions = ({ query }: PrefilteredQuery): Sql[] => [
   ...filterConditions(query, 'shown'),
   ...statusConditions(query),
-  ...conditions,
 ];
 
 /** A page of a list ends after it has compared so many bytes of text with searched ones: a quarter of a second at worst. */
@@ -260,7 +275,7 @@ async function searchPortion(db: Knex, request: PortionRequest): Promise<Portion
           ${all(searches)} as is_match
         from (${withSizes(request)}) as i
         where compared - cost < ${comparable}) as page
-      join incidents as i on i.id = page.id
+      cross join ${incidentOf(sql`page.id`)}
       where is_match or is_last
       order by ${segment.order}
       limit ${limit}`,
@@ -272,7 +287,7 @@ async function searchPortion(db: Knex, request: PortionRequest): Promise<Portion
 }
 
 /** The incidents of a portion, their number in its order, and the bytes of their texts up to them. */
-function withSizes({ segment, conditions, after, sizes }: PortionRequest): Sql {
+function withSizes({ segment, conditions, ids, after, sizes }: PortionRequest): Sql {
   const position = positionColumns(segment);
   return sql`
     select id, ${position}, cost,
@@ -281,5 +296,5 @@ function withSizes({ segment, conditions, after, sizes }: PortionRequest): Sql {
       lead(id) over (order by ${segment.order}) is null as is_final
     from (
       select incident.id, ${position}, ${COST_OF_INCIDENT} + ${join(sizes, ' + ')} as cost
-      from (${segment.statement({ conditions, after, limit: PORTION })}) as incident) as sized`;
+      from (${segment.statement({ conditions, ids, after, limit: PORTION })}) as incident) as sized`;
 }

@@ -3,7 +3,12 @@ import type { Key, KeyType, SortSegment as CursorSegment } from '@tocsin/http';
 import type { Listed } from '@tocsin/resources';
 import type { Direction } from '../domain/list-sort.ts';
 import { all, join, Sql, sql } from '../../shared/store/sql.ts';
-import { INCIDENT_VERSION_COLUMNS, type IncidentVersion } from '../../incidents/store/incident-row.ts';
+import {
+  INCIDENT_TABLE,
+  INCIDENT_VERSION_COLUMNS,
+  type IncidentVersion,
+  LIST_COLUMNS,
+} from '../../incidents/store/incident-row.ts';
 
 /** The position of a row in a list: the name of its sort segment, its sort keys there, and the tie-breaker. */
 export interface KeysetPosition {
@@ -14,6 +19,8 @@ export interface KeysetPosition {
 
 export interface SegmentRequest {
   conditions: readonly Sql[];
+  /** If given, only these incidents are read. */
+  ids?: readonly string[] | undefined;
   /** A position in this segment; undefined: from the segment's beginning. */
   after: KeysetPosition | undefined;
   limit: number;
@@ -45,9 +52,27 @@ export interface SortSegment extends CursorSegment {
   keysOf(columns: readonly Key[]): readonly Key[];
 }
 
+/** All that conditions, sorts and views of lists read of an incident. */
+const READ_COLUMNS = new Sql(
+  ['xmin', ...Object.values(INCIDENT_TABLE).map(({ name }) => name), ...LIST_COLUMNS]
+    .concat('owner_folded', 'diagnosis', 'affected_customers', 'mrr')
+    .map((name) => `own.${name}`)
+    .join(', '),
+  [],
+);
+
+/**
+ * The incident `i` with an ID of a table before it in `from`. Postgres can only look it up by its primary key, whatever its
+ * statistics say, because `offset 0` keeps all other conditions out.
+ */
+export const incidentOf = (id: Sql): Sql =>
+  sql`lateral (select ${READ_COLUMNS} from incidents as own where own.id = ${id} offset 0) as i`;
+
 /** Where the incidents `i` of a segment come from. Defaults: the table itself, all of it, ties by ID. */
 export interface RowSource {
   from?: Sql;
+  /** The ID of the incident in the table that is read in order. */
+  id?: Sql;
   /** Selects the rows of the segment. */
   where?: readonly Sql[];
   /** Breaks ties, in the order of the incidents' IDs. */
@@ -75,15 +100,16 @@ export function keysetSegment({
   direction,
   sortKeys,
   from = sql`incidents as i`,
+  id = sql`i.id`,
   where = [],
   tie = sql`i.id`,
 }: KeysetOptions): SortSegment {
   const keys = sortKeys.map(({ value }) => value);
   const keyColumns = KEY_COLUMNS.slice(0, keys.length).map((name, index) => ({ name, key: keys[index] ?? name }));
-  const select = (columns: Sql, { conditions, after, limit }: SegmentRequest) => sql`
+  const select = (columns: Sql, { conditions, ids, after, limit }: SegmentRequest) => sql`
     select ${join([columns, sql`${tie} as tie`, ...keyColumns.map(({ name, key }) => sql`${key} as ${name}`)], ', ')}
     from ${from}
-    where ${all([...conditions, ...where, ...(after === undefined ? [] : [isAfter(after, [...keys, tie], direction)])])}
+    where ${all([...conditions, ...isOneOf(id, ids), ...where, ...(after === undefined ? [] : [isAfter(after, [...keys, tie], direction)])])}
     order by ${orderBy([...keys, tie], direction)}
     limit ${limit}`;
   return {
@@ -133,17 +159,18 @@ export function keyLookupSegment({ name, direction, keys, lookups }: KeyLookupOp
     name,
     keys: ['text'],
     order: sql`key_0, tie ${directionOf(direction)}`,
-    statement({ conditions, after, limit }) {
+    statement({ conditions, ids, after, limit }) {
       // If the position's key has been removed since, the segment starts again: repeating incidents is better than
       // skipping some.
       const start = rankOf.get(String(after?.keys[0]));
       const boundOf = (rank: number) =>
         rank === start && after !== undefined ? String(after.tie) : OUTER_TIE[direction];
-      const hits = lookups.map(({ type, values, match, from = sql`incidents as i`, where = [], tie = sql`i.id` }) => {
-        const rows = values
-          .map(({ key, value }) => ({ rank: rankOf.get(key) ?? -1, value }))
-          .filter(({ rank }) => rank >= (start ?? 0));
-        return sql`
+      const hits = lookups.map(
+        ({ type, values, match, from = sql`incidents as i`, id = sql`i.id`, where = [], tie = sql`i.id` }) => {
+          const rows = values
+            .map(({ key, value }) => ({ rank: rankOf.get(key) ?? -1, value }))
+            .filter(({ rank }) => rank >= (start ?? 0));
+          return sql`
           select hit.id, hit.tie, probe.place as key_0
           from unnest(${rows.map(({ rank }) => rank)}::integer[],
                       ${rows.map(({ rank }) => boundOf(rank))}::bigint[],
@@ -151,10 +178,11 @@ export function keyLookupSegment({ name, direction, keys, lookups }: KeyLookupOp
                       ${rows.map(({ value }) => foldedKey(String(value)))}::text[]) as probe(place, bound, value, folded)
           cross join lateral (
             select i.id, ${tie} as tie from ${from}
-            where ${all([...conditions, ...where, match, sql`${tie} ${follows(direction)} probe.bound`])}
+            where ${all([...conditions, ...isOneOf(id, ids), ...where, match, sql`${tie} ${follows(direction)} probe.bound`])}
             order by ${tie} ${directionOf(direction)}
             limit ${limit}) as hit`;
-      });
+        },
+      );
       return sql`
         select id, tie, key_0 from (${join(hits, ' union all ')}) as hits
         order by key_0, tie ${directionOf(direction)}
@@ -190,6 +218,10 @@ export function manyKeysSegment(options: {
     },
   };
 }
+
+/** No condition unless IDs are given. */
+export const isOneOf = (id: Sql, ids: readonly string[] | undefined): Sql[] =>
+  ids === undefined ? [] : [sql`${id} = any(${ids})`];
 
 const directionOf = (direction: Direction): Sql => (direction === 'asc' ? sql`asc` : sql`desc`);
 const follows = (direction: Direction): Sql => (direction === 'asc' ? sql`>` : sql`<`);
