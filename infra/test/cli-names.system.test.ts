@@ -126,6 +126,8 @@ describeWithServers('resources by the names that people type', () => {
     expect(incident.service).toBe('storage');
     await json('alerts', 'send', ...alert, '--status', 'resolved', ...options);
     expect((await json('incidents', 'get', incident.human_id)).incident.status).toBe('resolved');
+    const azure = { schemaId: 'azureMonitorCommonAlertSchema', data: { essentials: {} } };
+    await refused(1, /^error: data\.essentials\./, 'alerts', 'send-azure', '--data', JSON.stringify(azure));
     await refused(
       1,
       /^error: new_incidents: /,

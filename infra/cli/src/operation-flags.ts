@@ -28,6 +28,8 @@ export function flagsOf({ inputs, query = {}, values = {} }: OperationParameters
       : { help: helpOf(kind), choices: allowed };
   };
   const ofInputs = Object.entries(inputs).flatMap(([name, kind]): OperationFlag[] => {
+    // `--data` is the whole body.
+    if (name === 'data') return [];
     const flag = { flag: flagName(name), name, kind, isOption: false, ...saying(name, kind) };
     const finder = inputFinder(name);
     if (finder === undefined) return [flag];
