@@ -144,5 +144,6 @@ function namesOf({ operationId, tags }: DescribedOperation): { resource: string;
     if (verb !== operationId) return { resource, verb };
   }
   if (tags.includes('Configuration')) return { resource: 'configuration', verb: operationId };
+  if (tags.includes('Alerts')) return { resource: 'alerts', verb: operationId };
   throw new Error(`the generator knows no resource for ${operationId}: add its noun to RESOURCES`);
 }

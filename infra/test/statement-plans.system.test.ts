@@ -526,6 +526,13 @@ async function useAlerts(call: Calling): Promise<void> {
   await call(`${alerts}/sentry`, { body: { action: 'triggered', data: { event, triggered_rule: 'x' } } });
   const essentials = { alertId: 'a', alertRule: 'x', monitorCondition: 'Fired', firedDateTime: '2026-11-24T10:00:00Z' };
   await call(`${alerts}/azure`, { body: { schemaId: 'azureMonitorCommonAlertSchema', data: { essentials } } });
+  await send('firing', ['q'], { quiet_after: '60' }, 'quiet');
+  const beat = { query: parameters({ name: 'backup', within: '60' }) };
+  const { heartbeat } = await call(`${alerts}/heartbeat`, beat);
+  await call(`${alerts}/heartbeat`, beat);
+  await call('GET /api/v1/alerts/heartbeats', {});
+  await call('DELETE /api/v1/alerts/heartbeats/{id}', { ids: [heartbeat.id] });
+  await call(`${alerts}/heartbeat`, beat);
   await call(alerts, { body: { id: 'own', status: 'firing', title: 'x' } });
   await call(alerts, { body: { id: 'own', status: 'firing', title: 'x', started_at: 'soon' }, status: 400 });
   for (const filter of [{}, { key_id: '1' }, { outcome: 'refused' }, { received_to: '2100-01-01T00:00:00Z' }]) {

@@ -70,6 +70,13 @@ export const send = async (
   { method, path, headers, body }: Omit<Request, 'operation' | 'body'> & { body: unknown },
 ) => client.send(method, path, body, headers);
 
+interface RequestParts {
+  ids?: Ids | undefined;
+  body?: object | undefined;
+  query?: Query | undefined;
+  known?: number | undefined;
+}
+
 /**
  * The request of an operation. If it needs a revision, that is the present one.
  * @param known the present revision, if it is known
@@ -77,15 +84,18 @@ export const send = async (
 export async function requestOf(
   client: Client,
   operation: string,
-  { ids = [], body, known }: { ids?: Ids | undefined; body?: object | undefined; known?: number | undefined },
+  { ids = [], body, query, known }: RequestParts,
 ): Promise<Request> {
   const { method, path: template, parameters } = operationOf(operation);
   const left = [...ids];
-  const path = template.replaceAll(/\{\w+\}/g, () => String(left.shift()));
+  const filled = template.replaceAll(/\{\w+\}/g, () => String(left.shift()));
+  const path = query === undefined ? filled : `${filled}?${new URLSearchParams(query).toString()}`;
   if (!parameters.includes(REVISION)) return { operation, method, path, headers: {}, body };
   const revision = known ?? (await client.get(path)).headers.get('Service-Resource-Version');
   return { operation, method, path, headers: { [REVISION]: String(revision) }, body };
 }
+
+export type Query = Readonly<Record<string, string>>;
 
 /** In the order of the path. */
 export type Ids = readonly (string | number)[];
@@ -95,6 +105,7 @@ export type Write = (
   operation: string,
   ids?: Ids,
   body?: object,
+  query?: Query,
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
 ) => Promise<any>;
 
@@ -105,8 +116,8 @@ export const bodyOf = (request: Request, { status, body, text }: Answer): unknow
 
 export const writing =
   (client: Client): Write =>
-  async (operation, ids = [], body) => {
-    const request = await requestOf(client, operation, { ids, body });
+  async (operation, ids = [], body, query) => {
+    const request = await requestOf(client, operation, { ids, body, query });
     return bodyOf(request, await send(client, request));
   };
 

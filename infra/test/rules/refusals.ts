@@ -34,6 +34,9 @@ export function expectRefused(request: object, { status, body }: Answer, [code, 
   });
 }
 
+/** They refuse such a number of an item as the result of that item. */
+const BY_ITEM = ['bulkIncidents', 'importIncidents'];
+
 export function refusalsOf(request: Request, { reader, stranger }: Others): Refusal[] {
   const { operation, path, headers, body = {} } = request;
   const { parameters, properties, isStrict, method, path: template, pathIds } = operationOf(operation);
@@ -55,9 +58,16 @@ export function refusalsOf(request: Request, { reader, stranger }: Others): Refu
       ? [refusal('an unknown property', { body: { ...body, unexpected: 1 } }, 'unknown_field', 'unexpected')]
       : []),
     refusal('a body that is no object', { body: '[]' }, 'invalid_request'),
-    ...withMoreDigits(body).map((text) => ({ ...request, what: 'a number that would be rounded', body: text })),
+    ...(BY_ITEM.includes(operation)
+      ? []
+      : withMoreDigits(body).map((text) => ({ ...request, what: 'a number that would be rounded', body: text }))),
     refusal('a key without the scope', { by: reader }, 'missing_scope'),
-    refusal('an unknown parameter', { path: `${path}?unexpected=1` }, 'invalid_request', 'unexpected'),
+    refusal(
+      'an unknown parameter',
+      { path: `${path}${path.includes('?') ? '&' : '?'}unexpected=1` },
+      'invalid_request',
+      'unexpected',
+    ),
     ...(parameters.includes(REVISION)
       ? [
           refusal('no revision', { headers: {} }, 'precondition_required', REVISION),

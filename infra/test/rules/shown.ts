@@ -30,8 +30,8 @@ const resourceIn = (body: unknown): Shown => Object.values(body as Record<string
 /** Checks that each write shows what it was sent, byte for byte. @param count is called with the number of values */
 export const showing =
   (write: Write, client: Client, count: (values: number) => void): Write =>
-  async (operation, ids = [], body = {}) => {
-    const answer: unknown = await write(operation, ids, body);
+  async (operation, ids = [], body = {}, query?) => {
+    const answer: unknown = await write(operation, ids, body, query);
     const resource = /^(?:create|update)/.test(operation) ? resourceIn(answer) : {};
     // Null may stand for a default, and of the URL of a webhook only a part is shown.
     const given = Object.keys(body).filter((name) => (body as Shown)[name] !== null && name !== 'url');

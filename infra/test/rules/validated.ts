@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { APP_NAMES, APPS } from '../../apps.ts';
 import { CONTRACTS } from '../contract-schemas.ts';
 import { type Keyed, sendOnce } from './keys.ts';
-import { bodyOf, type Ids, operationOf, type Request, requestOf, send, type Write } from './operations.ts';
+import { bodyOf, type Ids, operationOf, type Query, type Request, requestOf, send, type Write } from './operations.ts';
 import { expectRefused, type Others, type Refusal, refusalsOf, UNKNOWN_ID } from './refusals.ts';
 
 /**
@@ -45,8 +45,8 @@ export function validating({ sql, client, ...others }: { sql: pg.Client; client:
     ids: new Map(),
   };
 
-  async function write(operation: string, ids: Ids = [], body?: object): Promise<unknown> {
-    const request = await requestOf(client, operation, { ids, body });
+  async function write(operation: string, ids: Ids = [], body?: object, query?: Query): Promise<unknown> {
+    const request = await requestOf(client, operation, { ids, body, query });
     const count = validated.accepted.get(operation) ?? 0;
     const refusals = count === 0 ? refusalsOf(request, others) : [];
     const { path, parameters } = operationOf(operation);

@@ -392,6 +392,8 @@ async function alerts(write: Write, one: <Value>(arbitrary: fc.Arbitrary<Value>)
   const essentials = { alertId: 'a', alertRule: one(name()), monitorCondition: 'Fired', description: one(long) };
   await write('sendAzureAlert', [], { schemaId: 'azureMonitorCommonAlertSchema', data: { essentials } });
   await write('enqueuePagerDutyEvent', [], { event_action: 'trigger', dedup_key: 'l', payload });
+  const { heartbeat } = await write('sendHeartbeat', [], undefined, { name: one(name()), within: '600' });
+  await write('deleteHeartbeat', [heartbeat.id]);
   for (const status of ['firing', 'resolved'])
     await write('sendAlert', [], { id: 'disk', status, title: one(name()), labels: { [one(name(30))]: one(name()) } });
 }

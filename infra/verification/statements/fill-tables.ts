@@ -21,6 +21,7 @@ const isFixed = (table: string) =>
   table.endsWith('.dispatcher') ||
   table.endsWith('.identity_version') ||
   table.endsWith('.feed_epoch') ||
+  table.endsWith('.alert_clock') ||
   table === 'gateway.installation' ||
   table.includes('.migrations');
 

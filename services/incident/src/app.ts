@@ -4,6 +4,7 @@ import { startRelay } from '@tocsin/messaging';
 import { type App, FairQueue, openKeyring, runInBackground, systemClock, type Versions } from '@tocsin/runtime';
 import type { Resolve } from '@tocsin/safe-http';
 import { openBase, openVersions, replicaPulls, runService, type ServiceOverrides } from '@tocsin/service-host';
+import { endOverdue } from './alerts/overdue.ts';
 import { sweepAlerts } from './alerts/store/alert-store.ts';
 import { owners as ownerClients } from './replicas/clients/owners.ts';
 import { slackChat } from './chat/clients/slack.ts';
@@ -35,6 +36,8 @@ export interface Overrides extends ServiceOverrides {
   ca: string;
   /** Milliseconds for fetching a document. */
   documentTimeout: number;
+  /** Milliseconds between two looks for heartbeats that were missed. */
+  listening: number;
 }
 
 /** Imports that save events at the same time: each uses a connection for long (ADR 48). */
@@ -43,6 +46,9 @@ const CONCURRENT_IMPORTS = 2;
 const CHAT_CALL_TIMEOUT = 5_000;
 /** Milliseconds for one method of a chat with all its requests: lists of channels and invitations may have many pages. */
 const CHAT_TIMEOUTS: Record<ChatTimeout, number> = { request: 15_000, background: 60_000 };
+
+/** Milliseconds between two looks for heartbeats that were missed. */
+const LISTENING = 10_000;
 
 /** Milliseconds until messages are looked for after a command. */
 const MESSAGE_DELAY = 1_000;
@@ -139,6 +145,11 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
         work: async () => sweepKeyStorage(database, base.limits.idempotencyHours),
       },
       { name: 'deleting old notifications of alerts', work: async () => sweepAlerts(database) },
+      {
+        name: 'looking for what was not heard',
+        interval: overrides.listening ?? LISTENING,
+        work: async () => endOverdue(dependencies),
+      },
       {
         name: 'rotating the encryption of chat tokens',
         work: chatTokenRotation({ chats: dependencies.chats, log, metrics }),

@@ -33,6 +33,7 @@ const OUTCOMES = new Map<Outcome, 'good' | 'warn' | 'bad' | 'plain'>([
 const FORMATS: Readonly<Record<AlertNotification['format'], string>> = {
   alertmanager: 'Alertmanager',
   azure: 'Azure Monitor',
+  heartbeat: 'Heartbeat',
   pagerduty: 'PagerDuty',
   sentry: 'Sentry',
   tocsin: 'Tocsin',

@@ -17,12 +17,12 @@ import { newTimelineEvent, textsOf } from '../timeline/domain/timeline-event.ts'
 import { saveTimeline } from '../timeline/save-timeline.ts';
 import { timelineStore } from '../timeline/store/timeline-store.ts';
 import type { FieldValue } from '../values/domain/values.ts';
-import { KEPT, type LeftOut } from './domain/alert.ts';
+import { type HeardGroup, KEPT, type LeftOut } from './domain/alert.ts';
 import { shorten } from './domain/body-reader.ts';
 import type { Decision } from './domain/decision.ts';
 import type { Act, Ref } from './domain/effects.ts';
 import type { AlertIncident } from './domain/known.ts';
-import { type AlertNote, noteOf, stormTitle } from './domain/texts.ts';
+import { type AlertNote, noteOf, stormTitle, timeText } from './domain/texts.ts';
 import type { alertStore } from './store/alert-store.ts';
 
 /** What a decision is applied with. */
@@ -60,6 +60,7 @@ export async function applyDecision(applying: Applying, { effects }: Decision) {
     const notes = acts
       .filter((act) => act.do === 'note')
       .map((note, index) => noteOf(note, { ...telling, closed: index === 0 ? closed : null }));
+    if (declaration !== undefined) leftOut.push(...unknownSeverity(declaration));
     leftOut.push(...notes.flatMap((note) => note.leftOut));
     incidents.set(ref, await applyTo(applying, before, { acts, notes, with: relation?.with }));
   }
@@ -68,6 +69,8 @@ export async function applyDecision(applying: Applying, { effects }: Decision) {
 
 /** Characters of the service of an incident. */
 const MAX_SERVICE = 128;
+/** Characters of a severity that is not known. */
+const NAMED = 100;
 
 async function declare(applying: Applying, { group, alerts, severity }: Of<'declare'>): Promise<Incident> {
   const { trx, caller, configuration, values, services, storage, now } = applying;
@@ -79,7 +82,7 @@ async function declare(applying: Applying, { group, alerts, severity }: Of<'decl
   const insert = incidentInsert({
     caller,
     properties: {
-      title: shorten(group.title || name || group.identity, KEPT.name).trim() || 'Alert',
+      title: shorten(titleOf(group, name, configuration.timeZone), KEPT.name).trim() || 'Alert',
       status: status.key,
       severity: selectEntry(configuration.severities, severity ?? undefined, 'severity').key,
       severityMode: 'auto',
@@ -95,6 +98,20 @@ async function declare(applying: Applying, { group, alerts, severity }: Of<'decl
     storage,
   });
   return { ...insert.incident, ...(await insertIncident(trx, insert)) };
+}
+
+function titleOf({ title, identity, heardAt }: HeardGroup, name: string, timeZone: string): string {
+  const text = title || name || identity;
+  return heardAt === undefined ? text : `${text} since ${timeText(heardAt, timeZone)}`;
+}
+
+/** A severity that a monitor names must not become the default one unsaid. */
+function unknownSeverity({ alerts, severity }: Of<'declare'>): LeftOut[] {
+  const word = alerts.find((alert) => alert.severity !== '')?.severity;
+  if (severity !== null || word === undefined) return [];
+  return [
+    { field: 'severity', reason: `${shorten(word, NAMED)} is no severity here: the incident has the default one` },
+  ];
 }
 
 /**

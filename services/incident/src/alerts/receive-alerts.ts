@@ -25,11 +25,14 @@ import {
   type NotificationRecord,
   type StoredGroup,
 } from './store/alert-store.ts';
+import { overdueStore } from './store/overdue-store.ts';
 
 export interface ReceiveCommand extends Caller {
   format: Format;
   notification: Notification;
   options: AlertOptions;
+  /** Whether it is still to be handled, once the monitor is locked; if not, there is no result and no record. */
+  isDue?: (trx: Knex.Transaction, now: Instant) => Promise<boolean>;
 }
 
 /** What has become of a group of a notification. */
@@ -108,6 +111,7 @@ async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCom
       const eventQuota = quotaOf(workspace, 'timeline_events');
       const heard: Heard = { groups, options, eventQuota, now, ...configuration };
       const source = currentMinute(await store.lock(), now);
+      if ((await command.isDue?.(trx, now)) === false) return { results: [], leftOut: [] };
       const { decision, known, locked } = await decideLocked({
         trx,
         store,
@@ -120,6 +124,7 @@ async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCom
       const { incidents, leftOut } = await applyDecision(applying, decision);
       const idOf = (ref: Ref | null) => (ref === null || ref > 0 ? ref : (incidents.get(ref)?.id ?? null));
       await saveKnown({ store, source, known, decision, idOf, now });
+      if (command.isDue === undefined) await keepQuiet(trx, command, decision, { source, now });
       const answers = decision.answers.map((answer) => ({
         ...answer,
         incidentId: idOf(answer.incident),
@@ -195,6 +200,31 @@ async function decideLocked({ workspaceId, trx, store, source, heard, configurat
     for (const row of rows) locked.set(row.id, row);
     for (const [id, incident] of await store.findIncidents(missing, terminal)) known.incidents.set(id, incident);
   }
+}
+
+/** Groups whose alerts fire must be heard of again in time, if their monitor asks for it. */
+async function keepQuiet(
+  trx: Knex.Transaction,
+  command: ReceiveCommand,
+  decision: Decision,
+  { source, now }: { source: AlertSource; now: Instant },
+): Promise<void> {
+  const { principal, format, options } = command;
+  const { quietAfter: after } = options;
+  // It has never asked for it.
+  if (after === null && !source.hasSender) return;
+  const store = overdueStore(trx, senderOf(command));
+  if (after !== null) await store.keepSender(principal);
+  const identities = new Map(decision.answers.map(({ group }) => [group.digest, group.identity]));
+  const groups = decision.groups.flatMap(({ digest, firing }) => {
+    const identity = identities.get(digest);
+    // Of a group that its alerts have left nothing was heard.
+    if (identity === undefined && firing > 0) return [];
+    const isWatched = after !== null && firing > 0 && identity !== undefined;
+    const kept = { identity: shorten(identity ?? '', KEPT.identity), format, heardAt: now, options };
+    return [{ digest, quiet: isWatched ? { ...kept, after } : null }];
+  });
+  await store.keepQuiet(groups, now, after ?? 0);
 }
 
 interface Saving {

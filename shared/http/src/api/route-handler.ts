@@ -77,7 +77,11 @@ export function routeHandler(route: Route, options: RouteHandlerOptions): Exchan
       route.wait === undefined
         ? undefined
         : openWaitingRequest(exchange, route, { workspaceId, places, lifetime: streamTimes.lifetime });
-    const received: Received = { exchange, principal, waiting, querySchema, work, options, ...NOTHING_READ };
+    const received: Received = {
+      ...{ exchange, principal, waiting, querySchema, work, options, bytes: Buffer.alloc(0) },
+      // Also if the query is refused.
+      validateOnly: new URLSearchParams(searchOf(request)).get('validate_only') === 'true',
+    };
     const reply = await handle(route, received).catch(async (error: unknown) => {
       if (checkReplies) checkError(route, error);
       await recordRefusal(route, received, error);
@@ -141,8 +145,6 @@ interface Received {
   bytes: Buffer;
   validateOnly: boolean;
 }
-
-const NOTHING_READ = { bytes: Buffer.alloc(0), validateOnly: false };
 
 /** The client gets its refusal, whatever becomes of the record. */
 async function recordRefusal({ onRefusal }: Route, received: Received, error: unknown): Promise<void> {

@@ -3,7 +3,7 @@ import type { Instant } from '@tocsin/runtime';
 import type { EvidenceLink } from '../../timeline/domain/timeline-event.ts';
 
 /** The formats that alerts are sent in (contract: Alerts). */
-export const FORMATS = ['alertmanager', 'azure', 'pagerduty', 'sentry', 'tocsin'] as const;
+export const FORMATS = ['alertmanager', 'azure', 'heartbeat', 'pagerduty', 'sentry', 'tocsin'] as const;
 export type Format = (typeof FORMATS)[number];
 
 /** What a monitor says of one alert. */
@@ -39,6 +39,12 @@ export interface AlertGroup {
   alerts: readonly Alert[];
   /** Whether no alert of the group fires any more, those included that are not in the notification. */
   isOver: boolean;
+  /** Of the identity, if that is not known as a whole. */
+  digest?: string;
+  /** It is over because nothing has been heard of it since then. */
+  quietSince?: Instant;
+  /** When it was heard last: the title says it. */
+  heardAt?: Instant;
 }
 
 /** An alert with the digest of its identity and labels, by which it is known in another group of its monitor. */
@@ -53,7 +59,7 @@ const markOf = ({ id, labels }: Alert) =>
 
 export const heardGroup = (group: AlertGroup): HeardGroup => ({
   ...group,
-  digest: digestOf(group.identity),
+  digest: group.digest ?? digestOf(group.identity),
   alerts: group.alerts.map((alert) => ({ ...alert, mark: markOf(alert) })),
 });
 
@@ -95,6 +101,10 @@ export interface AlertOptions {
   remindAfter: number;
   /** The most incidents that a key declares in a minute. */
   newIncidents: number;
+  /** Of a heartbeat: what it has if it is missed. */
+  severity?: string;
+  /** Seconds after which alerts that fire end if nothing is heard of them; null: never. */
+  quietAfter: number | null;
   /** The service of all alerts; empty: that of each. */
   service: string;
   serviceLabel: string;

@@ -8,7 +8,7 @@ import { highestOf, isAbove } from './severity.ts';
 export type Ref = number;
 
 /** What a timeline event says of alerts. */
-export type Verb = 'started' | 'raised' | 'acknowledged' | 'ended' | 'moved';
+export type Verb = 'started' | 'raised' | 'acknowledged' | 'ended' | 'moved' | 'quiet';
 
 export interface Note {
   do: 'note';
@@ -16,6 +16,8 @@ export interface Note {
   alerts: readonly Alert[];
   /** With those that nobody named. */
   count: number;
+  /** With `quiet`: when they were heard of last. */
+  since?: Instant;
 }
 
 /** What is to be done to an incident. */
@@ -71,6 +73,7 @@ export function effectsOn(ref: Ref, scene: Scene): { incident: Ref; acts: Act[];
   const { now, options, severities, eventQuota } = heard;
   const incident = known.incidents.get(ref);
   const { first, started, raised, acknowledged, ended, over, moved } = changesFor(ref, scene);
+  const quiet = quietNoteOf(own);
   const isArchived = incident !== undefined && incident.archivedAt !== null;
   const wasOpen = incident === undefined || isOpen(incident, heard);
   const hasEnded = ended.length + over.length > 0;
@@ -80,7 +83,8 @@ export function effectsOn(ref: Ref, scene: Scene): { incident: Ref; acts: Act[];
     noteOf('started', started),
     noteOf('raised', raised),
     noteOf('acknowledged', acknowledged),
-    noteOf('ended', ended, over.length),
+    noteOf('ended', ended, over.length - quiet.count),
+    quiet,
     noteOf('moved', isLeft ? moved : []),
   ].filter(({ count }) => count > 0);
   if (notes.length === 0) return { incident: ref, acts: [], isFull: false };
@@ -135,6 +139,14 @@ const noteOf = (verb: Verb, alerts: readonly Alert[], more = 0): Note => ({
   ...{ do: 'note', verb, alerts },
   count: alerts.length + more,
 });
+/** About the alerts of groups of which nothing was heard. */
+function quietNoteOf(own: readonly Placed[]): Note {
+  const quiet = own.filter(({ group }) => group.quietSince !== undefined);
+  const count = quiet.reduce((sum, { over }) => sum + over, 0);
+  const since = quiet.map(({ group }) => group.quietSince ?? '').sort()[0];
+  return { ...noteOf('quiet', [], count), ...(since !== undefined && { since }) };
+}
+
 const isDeclared = ({ place }: Placed) => place.as === 'declared';
 const latestOf = (times: readonly (Instant | null)[]) =>
   times

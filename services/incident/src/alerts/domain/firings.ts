@@ -151,7 +151,9 @@ export function changesOf(
       for (const [key, member] of known) {
         if (member.group !== digest || !member.isFiring || members.has(key)) continue;
         if (overAt !== null && member.firing !== null && member.firing > overAt) continue;
-        members.set(key, { ...member, isFiring: false, isAcknowledged: false, changedAt: now });
+        // What was only not heard of starts again when it is heard, whichever start it names.
+        const firing = group.quietSince === undefined ? member.firing : null;
+        members.set(key, { ...member, isFiring: false, isAcknowledged: false, firing, changedAt: now });
         over += 1;
       }
     return { group, changes, over, overAt };

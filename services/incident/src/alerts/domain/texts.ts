@@ -30,6 +30,7 @@ const VERBS: Readonly<Record<Verb, string>> = {
   acknowledged: 'Acknowledged',
   ended: 'Resolved',
   moved: 'In another group',
+  quiet: 'Not heard since',
 };
 
 interface Telling {
@@ -44,7 +45,10 @@ interface Telling {
  * Returns the timeline event of alerts that started, ended or were acknowledged at once. It says what they have in common
  * once, and of each what distinguishes it.
  */
-export function noteOf({ verb, alerts, count }: Note, { keyName, timeZone, now, closed }: Telling): AlertNote {
+export function noteOf(note: Note, telling: Telling): AlertNote {
+  const { verb, alerts, count, since } = note;
+  const { keyName, timeZone, now, closed } = telling;
+  if (since !== undefined) return quietNote(since, count, telling);
   const times = alerts.flatMap(({ startedAt, endedAt }) => (verb === 'ended' ? endedAt : startedAt) ?? []).sort();
   const startedAt = (verb === 'ended' ? times.at(-1) : verb === 'started' ? times[0] : undefined) ?? now;
   const [first] = alerts;
@@ -91,6 +95,17 @@ export function noteOf({ verb, alerts, count }: Note, { keyName, timeZone, now, 
   };
 }
 
+/** The event of alerts of which nothing is heard any more. */
+function quietNote(since: Instant, count: number, { keyName, timeZone, now }: Telling): AlertNote {
+  const body = `${count === 1 ? 'An alert' : `${count} alerts`} fired then, and nobody has said that they ended.`;
+  return {
+    startedAt: now,
+    title: `${VERBS.quiet} ${timeText(since, timeZone)}`,
+    body: `${count === 1 ? body.replace('they', 'it') : body}\n\nReported with the API key ${keyName}.`,
+    ...{ sourceRef: '', evidenceLinks: [], leftOut: [] },
+  };
+}
+
 type Common = Pick<Alert, 'summary' | 'description' | 'labels'>;
 
 /** What all alerts have. */
@@ -127,7 +142,7 @@ function linksOf(alerts: readonly Alert[]): EvidenceLink[] {
 }
 
 /** As the clocks of the workspace show it. */
-function timeText(time: Instant, timeZone: string): string {
+export function timeText(time: Instant, timeZone: string): string {
   const zone = knownTimeZone(timeZone);
   const [day = '', clock = ''] = localTime(Date.parse(time), zone).toISOString().split(/[T.]/);
   return `${day} ${clock} (${zone})`;

@@ -6,6 +6,11 @@ const declared = {
   incident: { id: 4, human_id: 'INC-4' },
 };
 
+const heartbeatExample = {
+  ...{ id: 2, name: 'Prometheus', api_key: { id: 3 }, within: 600, incident: null },
+  heard_at: '2026-11-24T10:00:00.000Z',
+};
+
 /** contract: Alerts */
 export const alertOperations: Documentation<typeof alertContracts> = {
   sendAlert: {
@@ -107,6 +112,21 @@ export const alertOperations: Documentation<typeof alertContracts> = {
       ],
       left_out: [],
     },
+  },
+  sendHeartbeat: {
+    description:
+      'Says that something is alive, with a name. If nothing with this name and key comes within `within` seconds, an incident is declared; it is resolved when one comes again. Alertmanager sends its alert that always fires with `?heartbeat=` instead.',
+    reply: { heartbeat: { ...heartbeatExample, due_at: '2026-11-24T10:10:00.000Z' } },
+  },
+  listHeartbeats: {
+    description:
+      'Returns the heartbeats of all monitors, with when they are missed, and the incidents of those that are.',
+    reply: { heartbeats: [{ ...heartbeatExample, due_at: null, incident: declared.incident }] },
+  },
+  deleteHeartbeat: {
+    description:
+      'Forgets a heartbeat, so that nothing happens if it does not come. The next one with its name makes it again.',
+    params: { id: 2 },
   },
   sendSentryAlert: {
     description:

@@ -5,6 +5,7 @@ import {
   type Cursors,
   cursorsOf,
   DEFAULT_LIMIT,
+  notFound,
   type RequestOf,
   type Route,
 } from '@tocsin/http';
@@ -17,10 +18,12 @@ import { readAzure } from '../domain/azure.ts';
 import { readPagerDuty } from '../domain/pagerduty.ts';
 import { readOwnForm } from '../domain/own-form.ts';
 import { readSentry } from '../domain/sentry.ts';
+import { hearHeartbeat, hearOf } from '../overdue.ts';
 import { type AlertDependencies, type GroupResult, receiveAlerts, senderOf } from '../receive-alerts.ts';
 import { alertStore, KEPT_DAYS, type ListedRecord, listRecords } from '../store/alert-store.ts';
+import { deleteHeartbeat, type ListedHeartbeat, listHeartbeats } from '../store/overdue-store.ts';
 import { type AlertApi, alertContracts } from './contracts.ts';
-import type { alertmanagerQuery, NotificationWire } from './wire.ts';
+import type { alertmanagerQuery, HeartbeatWire, NotificationWire } from './wire.ts';
 
 /** Alerts of a notification that cost as much as a request. */
 const ALERTS_BY_COST = 10;
@@ -42,16 +45,22 @@ export function alertHandlers(dependencies: AlertDependencies & { cursors: Curso
       const { principal, requestId, query, body } = request;
       const options = optionsOf(query);
       const notification = read(body, { now: clock.now(), options });
+      const alerts = notification.groups.reduce((sum, group) => sum + group.alerts.length, 0);
+      const headers = { [COST_HEADER]: String(Math.floor(alerts / ALERTS_BY_COST)) };
+      if (query.heartbeat !== undefined) {
+        const within = query.heartbeat;
+        const heard = await hearOf(dependencies, { principal, requestId, within, options, notification });
+        return { body: { results: heard.map(resultView), left_out: [...notification.leftOut] }, headers };
+      }
       const command = { principal, requestId, format, notification, options };
       const { results, leftOut } = await receiveAlerts(dependencies, command);
-      const alerts = notification.groups.reduce((sum, group) => sum + group.alerts.length, 0);
       return {
         body: {
           results: results.map(resultView),
           left_out: [...notification.leftOut, ...leftOut].slice(0, MAX_LEFT_OUT),
         },
         assigned: results.flatMap(({ outcome }, index) => (outcome === 'declared' ? `results.${index}.incident` : [])),
-        headers: { [COST_HEADER]: String(Math.floor(alerts / ALERTS_BY_COST)) },
+        headers,
       };
     };
 
@@ -66,6 +75,33 @@ export function alertHandlers(dependencies: AlertDependencies & { cursors: Curso
       const { body, headers } = await sendPagerDutyAlert(request);
       const [{ identity } = { identity: '' }] = body.results;
       return { body: { status: 'success', message: 'Event processed', dedup_key: identity }, headers };
+    },
+
+    sendHeartbeat: async ({ principal, requestId, query }) => {
+      const { name, within, severity = '', service = '' } = query;
+      const options: AlertOptions = { ...optionsOf({}), onEnd: 'resolve', service, severity };
+      const command = { principal, requestId, name: name.trim(), within, options };
+      const { heartbeat, result } = await hearHeartbeat(dependencies, command);
+      const { monitorId: keyId } = senderOf({ principal });
+      const incident = result?.incident ?? null;
+      return {
+        body: {
+          heartbeat: heartbeatView({
+            ...{ ...heartbeat, keyId },
+            ...{ incidentId: incident?.id ?? null, incidentNumber: incident?.number ?? null },
+          }),
+        },
+      };
+    },
+
+    listHeartbeats: async ({ principal: { workspace } }) => {
+      const rows = await listHeartbeats(database, workspace.id);
+      return { body: { heartbeats: rows.map(heartbeatView) } };
+    },
+
+    deleteHeartbeat: async ({ principal: { workspace }, params }) => {
+      if (!(await deleteHeartbeat(database, workspace.id, params.id))) throw notFound('The heartbeat');
+      return {};
     },
 
     listAlertNotifications: async ({ principal: { workspace }, query }) => {
@@ -128,11 +164,29 @@ export function alertRefusals({ database, clock }: Pick<AlertDependencies, 'data
   };
 }
 
+const heartbeatView = ({
+  id,
+  name,
+  keyId,
+  within,
+  heardAt,
+  dueAt,
+  missedAt,
+  ...of
+}: ListedHeartbeat): HeartbeatWire => ({
+  ...{ id, name, api_key: { id: keyId }, within, heard_at: heardAt, due_at: missedAt === null ? dueAt : null },
+  incident:
+    of.incidentId === null || of.incidentNumber === null
+      ? null
+      : { id: of.incidentId, human_id: humanId(of.incidentNumber) },
+});
+
 const optionsOf = (query: z.output<typeof alertmanagerQuery>): AlertOptions => ({
   onEnd: query.on_end ?? 'note',
   reopenWithin: (query.reopen_within ?? 3_600) * 1_000,
   remindAfter: (query.remind_after ?? 86_400) * 1_000,
   newIncidents: query.new_incidents ?? 20,
+  quietAfter: query.quiet_after ?? null,
   service: query.service ?? '',
   serviceLabel: query.service_label ?? 'service',
   severityLabel: query.severity_label ?? 'severity',

@@ -5,6 +5,14 @@ import { id } from '../../incidents/domain/property-kinds.ts';
 import { FORMATS, KEPT, MAX_ALERTS, MAX_LEFT_OUT } from '../domain/alert.ts';
 import { OUTCOMES } from '../domain/decision.ts';
 import { KEPT_DAYS } from '../store/alert-store.ts';
+import { MAX_HEARTBEATS } from '../store/overdue-store.ts';
+
+const incident = z
+  .strictObject({
+    id: id.meta({ description: 'ID of the incident' }),
+    human_id: z.string().meta({ description: 'Its reference for people' }),
+  })
+  .nullable();
 
 const count = z.int().min(0);
 const anything = (description: string) => z.unknown().optional().meta({ description });
@@ -31,6 +39,10 @@ const options = {
       'The most incidents that the key declares in a minute; the last of them stands for all further groups of that minute; default: 20',
     default: 20,
   }),
+  quiet_after: z.int().min(60).max(2_592_000).optional().meta({
+    description:
+      'Seconds after which alerts that fire end if nothing has been heard of their group; default: they end only when the monitor says so',
+  }),
   service: composedText(128).optional().meta({ description: 'The service of all alerts; default: that of each' }),
   service_label: boundedText(128).optional().meta({
     description: 'The label that names the service, by its slug or one of its observability_names; default: `service`',
@@ -44,13 +56,51 @@ const options = {
 };
 
 export const alertsQuery = z.strictObject(options);
+const within = z.int().min(60).max(604_800);
+
 export const alertmanagerQuery = z.strictObject({
   ...options,
+  heartbeat: within.optional().meta({
+    description:
+      'Seconds: the notification is no alert, but says that its monitor is alive; an incident is declared if no other one that fires comes within this time',
+  }),
   group: z.enum(['group', 'alert']).optional().meta({
     description:
       'What belongs to one incident: the alerts of a group of the monitor, by its groupKey, or a single alert, by its fingerprint; default: `group`',
     default: 'group',
   }),
+});
+
+export const heartbeatQuery = z.strictObject({
+  name: nameText(KEPT.name).meta({ description: 'What is alive; each name of a key is a heartbeat of its own' }),
+  within: within.meta({ description: 'Seconds in which the next one must come' }),
+  severity: boundedText(KEPT.label).optional().meta({
+    description: 'Key or label of the severity of the incident if it does not come; default: the default severity',
+  }),
+  service: boundedText(128).optional().meta({ description: 'The service of the incident; default: none' }),
+});
+
+export const heartbeatParams = z.strictObject({ id: id.meta({ description: 'ID of the heartbeat' }) });
+
+const heartbeat = z
+  .strictObject({
+    id: id.meta({ description: 'Identifies the heartbeat' }),
+    name: z.string().meta({ description: 'What must be heard' }),
+    api_key: z
+      .strictObject({ id: id.meta({ description: 'ID of the API key, the first one of its rotations' }) })
+      .meta({ description: 'The monitor' }),
+    within: z.int().min(1).meta({ description: 'Seconds in which it must be heard again' }),
+    heard_at: instant.meta({ description: 'When it was heard last' }),
+    due_at: instant.nullable().meta({ description: 'When it is missed; null: it is' }),
+    incident: incident.meta({ description: 'The incident that was declared when it was missed last; null: none' }),
+  })
+  .meta({ id: 'Heartbeat' });
+
+export type HeartbeatWire = z.infer<typeof heartbeat>;
+
+export const heartbeatReply = z.strictObject({ heartbeat });
+export const heartbeatList = z.strictObject({
+  heartbeats: z.array(heartbeat).meta({ description: `All heartbeats by name, at most ${MAX_HEARTBEATS}` }),
 });
 
 /** Other systems make these bodies, so that what is not known here is ignored. */
@@ -145,13 +195,6 @@ export const alertBody = z
       .meta({ description: 'Where to look; become evidence links; default: none' }),
   })
   .meta({ id: 'NewAlert' });
-
-const incident = z
-  .strictObject({
-    id: id.meta({ description: 'ID of the incident' }),
-    human_id: z.string().meta({ description: 'Its reference for people' }),
-  })
-  .nullable();
 
 export const received = z.strictObject({
   results: z

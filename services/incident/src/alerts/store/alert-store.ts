@@ -17,6 +17,8 @@ export interface AlertSource extends Minute {
   /** The minute that it counts in. */
   minute: Instant | null;
   members: number;
+  /** Whether something of it may be overdue. */
+  hasSender: boolean;
 }
 
 export interface StoredGroup extends KnownGroup {
@@ -130,14 +132,15 @@ export function alertStore(db: Knex, { workspaceId, keyId, monitorId }: AlertSen
       const [source] = await runPrepared<AlertSource>(
         db,
         'lock-alert-source',
-        `select minute, declared, last_incident_id as "lastIncidentId", groups, members
+        `select minute, declared, last_incident_id as "lastIncidentId", groups, members,
+          sender is not null as "hasSender"
         from alert_sources where workspace_id = $1 and key_id = $2 for update`,
         monitor,
       );
       return source as AlertSource;
     },
 
-    saveSource: async ({ minute, declared, lastIncidentId, groups, members }: AlertSource) =>
+    saveSource: async ({ minute, declared, lastIncidentId, groups, members }: Omit<AlertSource, 'hasSender'>) =>
       runPrepared(
         db,
         'save-alert-source',

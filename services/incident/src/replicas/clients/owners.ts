@@ -55,6 +55,15 @@ export function owners(options: {
       catalog.get(INTERNAL_PATHS.serviceTiers, { workspace_id: workspaceId }, storedServiceTiers),
     prepareTiers: async (list: NewServiceTiers) => catalog.post(INTERNAL_PATHS.serviceTiers, list, tiersPreparation),
 
+    /** Whether the gateway and its database can serve requests now. */
+    canBeReached: async (): Promise<boolean> => {
+      const nothing = { workspace_id: 1, since: Number.MAX_SAFE_INTEGER, after: undefined };
+      return gateway.get(INTERNAL_PATHS.userChangePages, nothing, userChangePage).then(
+        () => true,
+        () => false,
+      );
+    },
+
     /** Makes the gateway raise the workspace's version. */
     announceConfiguration: async (workspaceId: number): Promise<void> => {
       await gateway.post(INTERNAL_PATHS.configurationChanges, { workspace_id: workspaceId }, z.object({}));

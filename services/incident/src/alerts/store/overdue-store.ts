@@ -1,0 +1,300 @@
+import { invalidState } from '@tocsin/http';
+import { type Knex, runPrepared } from '@tocsin/postgres';
+import { addMilliseconds, type Instant } from '@tocsin/runtime';
+import type { Principal } from '@tocsin/contracts';
+import { digestOf } from '../domain/alert.ts';
+import { type Heartbeat, heartbeatIdentity, type Quiet } from '../domain/overdue.ts';
+import { type AlertSender, alertStore } from './alert-store.ts';
+
+/** Heartbeats of a workspace. */
+export const MAX_HEARTBEATS = 100;
+/** What is overdue and read at once. */
+const AT_ONCE = 50;
+/**
+ * Milliseconds between two looks after which this system, and not monitors, was silent: it moves all that is due by as
+ * much.
+ */
+const LONGEST_TICK = 30_000;
+
+const HEARTBEAT = `id, name, within, heard_at as "heardAt", due_at as "dueAt", missed_at as "missedAt", options`;
+
+export interface ListedHeartbeat extends Heartbeat {
+  keyId: number;
+  incidentId: number | null;
+  incidentNumber: number | null;
+}
+
+type HeardOf = Pick<Heartbeat, 'name' | 'within' | 'options'>;
+
+/** What is due, or fires since it was missed, with the principal of the latest request of its monitor. */
+export interface Due {
+  sender: Principal;
+  heartbeat?: Heartbeat;
+  quiet?: Quiet & { digest: string };
+}
+
+/** Seconds after which the alert of a heartbeat that is missed fires again, as monitors repeat what fires. */
+const REPEAT = 3_600;
+/** Seconds after which it is tried again. */
+const RETRY = 60;
+
+export const tooManyHeartbeats = () => invalidState(`A workspace has at most ${MAX_HEARTBEATS} heartbeats`);
+
+/** Heartbeats, and groups of which something must be heard, over a pool or a transaction. */
+export function overdueStore(db: Knex, { workspaceId, monitorId }: Pick<AlertSender, 'workspaceId' | 'monitorId'>) {
+  const monitor = [workspaceId, monitorId];
+  const dueAt = (now: Instant, seconds: number) => addMilliseconds(now, 1_000 * seconds);
+  return {
+    /** Keeps who acts when something is overdue. The row of the monitor must be locked. */
+    keepSender: async (sender: Principal) =>
+      runPrepared(
+        db,
+        'keep-alert-sender',
+        `update alert_sources set sender = $3 where workspace_id = $1 and key_id = $2 and sender is distinct from $3`,
+        [...monitor, JSON.stringify(sender)],
+      ),
+
+    /** A heartbeat that is known and not missed was heard. Returns undefined for another one. */
+    async hear({ name, within, options }: HeardOf, now: Instant): Promise<Heartbeat | undefined> {
+      const [row] = await runPrepared<Heartbeat>(
+        db,
+        'hear-heartbeat',
+        `update alert_heartbeats set heard_at = $4, due_at = $5, within = $6, options = $7
+        where workspace_id = $1 and key_id = $2 and name = $3 and missed_at is null returning ${HEARTBEAT}`,
+        [...monitor, name, now, dueAt(now, within), within, JSON.stringify(options)],
+      );
+      return row;
+    },
+
+    /**
+     * Stores a heartbeat that was heard. The row of the monitor must be locked. Returns it with whether it was missed.
+     * @throws DomainError `invalid_resource_state` if the workspace has too many
+     */
+    async keepHeartbeat({ name, within, options }: HeardOf, now: Instant) {
+      const [before] = await runPrepared<{ missedAt: Instant | null }>(
+        db,
+        'find-heartbeat',
+        `select missed_at as "missedAt" from alert_heartbeats
+        where workspace_id = $1 and key_id = $2 and name = $3 for update`,
+        [...monitor, name],
+      );
+      if (before === undefined) {
+        const [row] = await runPrepared<{ count: number }>(
+          db,
+          'count-heartbeats',
+          'select count(*)::int as count from alert_heartbeats where workspace_id = $1',
+          [workspaceId],
+        );
+        if ((row?.count ?? 0) >= MAX_HEARTBEATS) throw tooManyHeartbeats();
+      }
+      const [stored] = await runPrepared<Heartbeat>(
+        db,
+        'keep-heartbeat',
+        `insert into alert_heartbeats (workspace_id, key_id, name, within, heard_at, due_at, options)
+        values ($1, $2, $3, $4, $5, $6, $7)
+        on conflict (workspace_id, key_id, name) do update set within = excluded.within, heard_at = excluded.heard_at,
+          due_at = excluded.due_at, missed_at = null, options = excluded.options
+        returning ${HEARTBEAT}`,
+        [...monitor, name, within, now, dueAt(now, within), JSON.stringify(options)],
+      );
+      return { heartbeat: stored as Heartbeat, wasMissed: (before?.missedAt ?? null) !== null };
+    },
+
+    /** Marks a heartbeat as missed if it still is. The row of the monitor must be locked. */
+    async miss(id: number, now: Instant): Promise<boolean> {
+      const rows = await runPrepared(
+        db,
+        'miss-heartbeat',
+        `update alert_heartbeats set missed_at = coalesce(missed_at, $4), due_at = $5
+        where workspace_id = $1 and key_id = $2 and id = $3 and due_at <= $4 returning id`,
+        [...monitor, id, now, dueAt(now, REPEAT)],
+      );
+      return rows.length > 0;
+    },
+
+    async postpone({ heartbeat, quiet }: Due, now: Instant): Promise<void> {
+      const later = dueAt(now, RETRY);
+      if (heartbeat !== undefined)
+        await runPrepared(
+          db,
+          'postpone-heartbeat',
+          'update alert_heartbeats set due_at = $3 where workspace_id = $1 and id = $2 and due_at <= $4',
+          [workspaceId, heartbeat.id, later, now],
+        );
+      if (quiet !== undefined)
+        await runPrepared(
+          db,
+          'postpone-quiet-alert-group',
+          `update alert_groups set quiet_at = $4
+          where workspace_id = $1 and key_id = $2 and identity = decode($3, 'hex') and quiet_at <= $5`,
+          [...monitor, quiet.digest, later, now],
+        );
+    },
+
+    /** Groups whose alerts fire are due later; the others never are. */
+    async keepQuiet(
+      groups: readonly { digest: string; quiet: Quiet | null }[],
+      now: Instant,
+      after: number,
+    ): Promise<void> {
+      await runPrepared(
+        db,
+        'keep-quiet-alert-groups',
+        `update alert_groups set quiet = kept.quiet, quiet_at = case when kept.quiet is not null then $5::timestamptz end
+        from unnest((select $3::text[]), (select $4::jsonb[])) as kept (digest, quiet)
+        where workspace_id = $1 and key_id = $2 and identity = decode(kept.digest, 'hex')
+          and (kept.quiet is not null or quiet_at is not null)`,
+        [
+          ...monitor,
+          groups.map(({ digest }) => digest),
+          groups.map(({ quiet }) => (quiet === null ? null : JSON.stringify(quiet))),
+          dueAt(now, after),
+        ],
+      );
+    },
+
+    /** Marks a group as over if it still is due. The row of the monitor must be locked. */
+    async endQuiet(digest: string, now: Instant): Promise<boolean> {
+      const rows = await runPrepared(
+        db,
+        'end-quiet-alert-group',
+        `update alert_groups set quiet = null, quiet_at = null
+        where workspace_id = $1 and key_id = $2 and identity = decode($3, 'hex') and quiet_at <= $4 returning id`,
+        [...monitor, digest, now],
+      );
+      return rows.length > 0;
+    },
+  };
+}
+
+/** Whether something has to be heard. */
+export async function isAnythingAwaited(database: Knex): Promise<boolean> {
+  const rows = await runPrepared(
+    database,
+    'is-anything-awaited',
+    `select where (select min(due_at) from alert_heartbeats) is not null
+      or (select min(quiet_at) from alert_groups) is not null`,
+    [],
+  );
+  return rows.length > 0;
+}
+
+/** What moves when nobody could be heard: only the time since both the last tick and the last sign of each counts. */
+const MOVED = [
+  ['alert_heartbeats', 'due_at', 'within'],
+  ['alert_groups', 'quiet_at', "(quiet->>'after')::int"],
+] as const;
+
+/**
+ * Says that this system can hear monitors now. Moves all that is due if it could not for a while: then it does not know
+ * who was silent.
+ */
+export async function tick(database: Knex, now: Instant): Promise<void> {
+  await database.transaction(async (trx) => {
+    const [clock] = await runPrepared<{ tickedAt: Instant }>(
+      trx,
+      'lock-alert-clock',
+      'select ticked_at as "tickedAt" from alert_clock for update',
+      [],
+    );
+    if (clock !== undefined && Date.parse(now) - Date.parse(clock.tickedAt) > LONGEST_TICK)
+      for (const [table, column, seconds] of MOVED)
+        await runPrepared(
+          trx,
+          `move-${table}`,
+          `update ${table} set ${column} = ${column} + greatest(interval '0',
+            $1::timestamptz - greatest($2::timestamptz, ${column} - ${seconds} * interval '1 second'))
+          where ${column} is not null`,
+          [now, clock.tickedAt],
+        );
+    // A clock that was an hour ahead was wrong; one that is a little ahead is that of another process.
+    await runPrepared(
+      trx,
+      'tick-alert-clock',
+      `insert into alert_clock (is_only_row, ticked_at) values (true, $1)
+      on conflict (is_only_row) do update set ticked_at = case
+        when alert_clock.ticked_at > excluded.ticked_at + interval '1 hour' then excluded.ticked_at
+        else greatest(alert_clock.ticked_at, excluded.ticked_at) end`,
+      [now],
+    );
+  });
+}
+
+/** What is due, the first ones. */
+export async function findDue(database: Knex, now: Instant): Promise<Due[]> {
+  const heartbeats = await runPrepared<Heartbeat & { sender: Principal }>(
+    database,
+    'find-due-heartbeats',
+    `select source.sender, due.id, due.name, due.within, due.heard_at as "heardAt", due.due_at as "dueAt",
+      due.missed_at as "missedAt", due.options
+    from alert_heartbeats as due join alert_sources as source using (workspace_id, key_id)
+    where due.due_at <= $1 and source.sender is not null order by due.due_at limit ${AT_ONCE}`,
+    [now],
+  );
+  const groups = await runPrepared<{ sender: Principal; quiet: Quiet; digest: string }>(
+    database,
+    'find-quiet-alert-groups',
+    `select source.sender, due.quiet, encode(due.identity, 'hex') as digest
+    from alert_groups as due join alert_sources as source using (workspace_id, key_id)
+    where due.quiet_at <= $1 and source.sender is not null order by due.quiet_at limit ${AT_ONCE}`,
+    [now],
+  );
+  return [
+    ...heartbeats.map(({ sender, ...heartbeat }) => ({ sender, heartbeat })),
+    ...groups.map(({ sender, quiet, ...due }) => ({ sender, quiet: { ...quiet, ...due } })),
+  ];
+}
+
+/** The heartbeats of a workspace by name, with the incidents of those that are missed. */
+export async function listHeartbeats(database: Knex, workspaceId: number): Promise<ListedHeartbeat[]> {
+  const rows = await runPrepared<Omit<ListedHeartbeat, 'incidentId' | 'incidentNumber'>>(
+    database,
+    'list-heartbeats',
+    `select ${HEARTBEAT}, key_id as "keyId" from alert_heartbeats where workspace_id = $1 order by name, id`,
+    [workspaceId],
+  );
+  const incidents = await runPrepared<{ keyId: number; digest: string; incidentId: number; incidentNumber: number }>(
+    database,
+    'list-heartbeat-incidents',
+    `select own.key_id as "keyId", own.digest, incident.id as "incidentId", incident.number as "incidentNumber"
+    from unnest((select $2::bigint[]), (select $3::text[])) as own (key_id, digest)
+      cross join lateral (
+        select incident_id from alert_groups
+        where workspace_id = $1 and key_id = own.key_id and identity = decode(own.digest, 'hex') offset 0) as known
+      cross join lateral (select id, number from incidents where id = known.incident_id offset 0) as incident`,
+    [workspaceId, rows.map(({ keyId }) => keyId), rows.map(({ name }) => digestOf(heartbeatIdentity(name)))],
+  );
+  return rows.map((row): ListedHeartbeat => {
+    const own = incidents.find(
+      ({ keyId, digest }) => keyId === row.keyId && digest === digestOf(heartbeatIdentity(row.name)),
+    );
+    return { ...row, incidentId: own?.incidentId ?? null, incidentNumber: own?.incidentNumber ?? null };
+  });
+}
+
+/** Forgets a heartbeat with its alert, whose incident stays for a person. Returns whether there was one. */
+export async function deleteHeartbeat(database: Knex, workspaceId: number, id: number): Promise<boolean> {
+  return database.transaction(async (trx) => {
+    const [found] = await runPrepared<{ keyId: number; name: string }>(
+      trx,
+      'find-heartbeat-by-id',
+      'select key_id as "keyId", name from alert_heartbeats where workspace_id = $1 and id = $2',
+      [workspaceId, id],
+    );
+    if (found === undefined) return false;
+    await alertStore(trx, { workspaceId, keyId: found.keyId, monitorId: found.keyId }).lock();
+    const rows = await runPrepared(
+      trx,
+      'delete-heartbeat',
+      'delete from alert_heartbeats where workspace_id = $1 and id = $2 returning id',
+      [workspaceId, id],
+    );
+    await runPrepared(
+      trx,
+      'delete-heartbeat-group',
+      "delete from alert_groups where workspace_id = $1 and key_id = $2 and identity = decode($3, 'hex')",
+      [workspaceId, found.keyId, digestOf(heartbeatIdentity(found.name))],
+    );
+    return rows.length > 0;
+  });
+}
