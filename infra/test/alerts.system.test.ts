@@ -11,6 +11,7 @@ import { event } from '@pagerduty/pdjs';
 import { Liquid } from 'liquidjs';
 import { createCertificate, eventually, reservePorts } from '@tocsin/testing';
 import { describeWithServers, describeWithServersAnd } from '@tocsin/testing/suites';
+import { withClient } from '../databases.ts';
 import { ROOT } from '../environment.ts';
 import { running, runningSystem, temporaryFolder } from './running.ts';
 
@@ -37,7 +38,7 @@ function workspaceWithMonitor() {
     const key = { name: 'Monitor', scopes: ['alerts:write'] };
     const { token } = (await client.post('/api/v1/settings/api-keys', key)).body;
     return {
-      ...{ client, token, url: system.url },
+      ...{ system, client, token, url: system.url },
       configuration: async (file: string) =>
         (await readFile(path.join(CONFIGURATIONS, file), 'utf8'))
           .replaceAll(/https:\/\/(\S+@)?acme\.tocsin\.example\.com/g, system.url.replace('://', '://$1'))
@@ -297,6 +298,94 @@ describeWithServersAnd('prometheus-alertmanager')('a pair of Alertmanagers with 
     );
     const [incident] = await workspace.incidents();
     expect(incident.recovered_at).not.toBeNull();
+  });
+});
+
+describeWithServersAnd('prometheus', 'prometheus-alertmanager')('the Watchdog of Prometheus, as a heartbeat', () => {
+  const workspace = workspaceWithMonitor();
+  const folder = temporaryFolder();
+  const written = async (name: string, content: string) => {
+    const file = path.join(folder.path, name);
+    await writeFile(file, content);
+    return file;
+  };
+  const alertmanager = running(async () => {
+    const receiver = {
+      url: `${workspace.url}${ALERTS}/alertmanager?heartbeat=60`,
+      http_config: { authorization: { credentials: workspace.token } },
+    };
+    const configuration = {
+      route: { receiver: 'tocsin', group_wait: '0s', group_interval: '1s', repeat_interval: '1s' },
+      receivers: [{ name: 'tocsin', webhook_configs: [receiver] }],
+    };
+    const [port = 0] = await reservePorts(1);
+    return startProgram('prometheus-alertmanager', port, [
+      `--config.file=${await written('alertmanager.yml', JSON.stringify(configuration))}`,
+      `--storage.path=${path.join(folder.path, 'alertmanager')}`,
+      '--cluster.listen-address=',
+    ]);
+  });
+  const prometheus = running(async () => {
+    const rule = { alert: 'Watchdog', expr: 'vector(1)', labels: { severity: 'none' } };
+    const configuration = {
+      global: { evaluation_interval: '1s' },
+      rule_files: [await written('rules.yml', JSON.stringify({ groups: [{ name: 'own', rules: [rule] }] }))],
+      alerting: { alertmanagers: [{ static_configs: [{ targets: [new URL(alertmanager.url).host] }] }] },
+    };
+    const file = await written('prometheus.yml', JSON.stringify(configuration));
+    const [port = 0] = await reservePorts(1);
+    const start = async () =>
+      startProgram('prometheus', port, [
+        `--config.file=${file}`,
+        `--storage.tsdb.path=${path.join(folder.path, 'prometheus')}`,
+        '--rules.alert.resend-delay=1s',
+      ]);
+    let program = await start();
+    return { stop: async () => program.stop(), startAgain: async () => void (program = await start()) };
+  });
+
+  const heartbeat = async () => (await workspace.client.get(`${ALERTS}/heartbeats`)).body.heartbeats[0];
+  const heard = async () => {
+    const before = Date.now();
+    await eventually(async () => Date.parse((await heartbeat())?.heard_at) > before, { what: 'a heartbeat' });
+  };
+  const restart = async () => {
+    await workspace.system.stopApp('incident');
+    await workspace.system.startApp('incident');
+  };
+
+  test('is heard, also across a restart; when Prometheus stops, one incident is declared, which its start resolves', async () => {
+    await heard();
+    await restart();
+    await heard();
+    expect(await workspace.incidents()).toEqual([]);
+
+    await prometheus.stop();
+    await eventually(async () => (await (await fetch(`${alertmanager.url}/api/v2/alerts`)).text()).trim() === '[]', {
+      what: 'the last alert',
+    });
+    // The minute passes at once.
+    await eventually(
+      async () => {
+        await withClient(workspace.system.database.adminUrl, async (sql) =>
+          sql.query('update incident.alert_heartbeats set due_at = now() where missed_at is null'),
+        );
+        return (await workspace.incidents()).length > 0;
+      },
+      { what: 'the incident' },
+    );
+    await restart();
+    const [incident] = await workspace.incidents();
+    expect(incident).toMatchObject({
+      status: 'open',
+      title: expect.stringMatching(/^Nothing heard from Watchdog since /),
+    });
+    expect(await heartbeat()).toMatchObject({ name: 'Watchdog', due_at: null, incident: { id: incident.id } });
+
+    await prometheus.startAgain();
+    await eventually(async () => (await workspace.incidents())[0].status === 'resolved', { what: 'the resolution' });
+    expect(await workspace.incidents()).toHaveLength(1);
+    expect(await heartbeat()).toMatchObject({ due_at: expect.any(String) });
   });
 });
 

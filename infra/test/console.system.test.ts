@@ -313,7 +313,10 @@ describeWithServersAndBrowser('the console in a browser', () => {
     await page.getByText(`url: ${origin()}/api/v1/alerts`).waitFor();
     await page.getByRole('region', { name: 'Notifications', exact: true }).getByRole('link', { name: /^INC-/ }).click();
     await page.getByRole('heading', { name: 'The disk of db-1 is full' }).waitFor();
-    await page.getByText('Monitor', { exact: true }).waitFor();
+    await page
+      .getByText(/^Prometheus \(key of /)
+      .first()
+      .waitFor();
     const runbook = page.getByRole('link', { name: 'Runbook' });
     expect(await runbook.getAttribute('href')).toBe('https://wiki.example.com/disk-full');
     expect(await findings(page)).toEqual(CLEAN);
@@ -322,6 +325,36 @@ describeWithServersAndBrowser('the console in a browser', () => {
     await page.getByRole('link', { name: 'Checkout answers slowly' }).waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'The disk of db-1 is full' }).waitFor();
     expect(await page.locator('[data-rows] a').allTextContents()).toEqual(['The disk of db-1 is full']);
+  });
+
+  test('a body of a monitor is tried, and nothing is carried out; a heartbeat is listed, and forgotten', async () => {
+    const page = await open('/alerts');
+    await client().post('/api/v1/alerts/heartbeat?name=nightly%20backup&within=90000', undefined);
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Try a body' }).click();
+    const attempt = async (body: string) => {
+      await dialog.getByLabel('Body').fill(body);
+      await dialog.getByRole('button', { name: 'Try' }).click();
+    };
+    await attempt('{"id": disk}');
+    await dialog.getByText('The body is no JSON').waitFor();
+    await attempt('{"id": "tried", "status": "burning", "title": "x"}');
+    await dialog.getByText('status').waitFor();
+    await attempt('{"id": "tried", "status": "firing", "title": "Tried only"}');
+    await dialog.getByText('Declared').waitFor();
+    await dialog.getByLabel('Form').selectOption('PagerDuty');
+    await attempt('{"event_action": "trigger", "dedup_key": "tried too", "payload": {"summary": "Tried only"}}');
+    await dialog.getByText('tried too').waitFor();
+    expect(await findings(page)).toEqual(CLEAN);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    expect((await client().get('/api/v1/incidents?q=Tried%20only')).body.incidents).toEqual([]);
+
+    await page.reload();
+    await page.getByRole('cell', { name: 'nightly backup' }).waitFor();
+    await page.getByRole('button', { name: 'Forget' }).click();
+    await dialog.getByRole('button', { name: 'Forget' }).click();
+    await page.getByRole('cell', { name: 'nightly backup' }).waitFor({ state: 'detached' });
+    expect((await client().get('/api/v1/alerts/heartbeats')).body.heartbeats).toEqual([]);
   });
 
   test('what is archived is found and restored', async () => {
@@ -399,7 +432,7 @@ describeWithServersAndBrowser('the console in a browser', () => {
     expect(await page.getByRole('checkbox').count()).toBe(0);
     await page.getByRole('link', { name: 'Checkout answers slowly' }).click();
     await page.getByRole('heading', { name: 'Checkout answers slowly' }).waitFor();
-    await page.getByText('Raise the limit of connections').waitFor();
+    await page.getByRole('region', { name: 'Follow-ups' }).getByText('Raise the limit of connections').waitFor();
     expect(await page.getByRole('button', { name: /^(Resolve|Edit|Relation|Follow-up)/ }).count()).toBe(0);
     await page.goto(`${origin()}/app/catalog/teams/1`);
     await page.getByText('person-1@acme.example').waitFor();

@@ -34,14 +34,19 @@ function exampleOf({ at, method, operation }: { at: string; method: string; oper
   });
   const content = requestBody?.content['application/json'];
   if (content !== undefined && content.example === undefined) throw new Error(`${id} has no example of its body`);
+  const query = values
+    .filter((parameter) => parameter.in === 'query')
+    .map(({ name, example }) => [name, example] as const);
+  const search = query.length === 0 ? '' : `?${new URLSearchParams(Object.fromEntries(query)).toString()}`;
   const statuses = Object.keys(responses).filter((status) => status.startsWith('2'));
   expect(statuses).toHaveLength(1);
   return {
     id,
     method: method as Example['method'],
-    path: values
-      .filter((parameter) => parameter.in === 'path')
-      .reduce((text, { name, example }) => text.replace(`{${name}}`, encodeURIComponent(example)), at),
+    path:
+      values
+        .filter((parameter) => parameter.in === 'path')
+        .reduce((text, { name, example }) => text.replace(`{${name}}`, encodeURIComponent(example)), at) + search,
     headers: Object.fromEntries(
       values.filter((parameter) => parameter.in === 'header').map(({ name, example }) => [name, example]),
     ),

@@ -62,6 +62,7 @@ export const losableSystem = () =>
         identityAges: { version: 0, entry: 0 },
         checkReplies: true,
         firstRunWithin: Number.MAX_SAFE_INTEGER,
+        listening: 3_600_000,
       };
       const end = loseTrips();
       closing.push(async () => end());

@@ -1,10 +1,13 @@
-import type { AlertNotification } from '@tocsin/sdk';
+import type { AlertNotification, Heartbeat, SendAlertReply } from '@tocsin/sdk';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useApiKeys, useList } from '../api/hooks.ts';
+import { useState } from 'react';
+import { ApiError } from '../api/client.ts';
+import { useApiKeys, useGet, useList, useWrite } from '../api/hooks.ts';
 import { configurationFor, isMonitor, type Monitor, MONITORS } from '../monitors/monitors.ts';
-import { formatName, plural } from '../ui/format.ts';
-import { Copy } from '../ui/dialogs.tsx';
-import { choices, Select } from '../ui/fields.tsx';
+import { formatDuration, formatName, plural } from '../ui/format.ts';
+import { Button } from '../ui/button.tsx';
+import { Confirm, Copy, FormDialog } from '../ui/dialogs.tsx';
+import { choices, type Options, Select, TextArea } from '../ui/fields.tsx';
 import { Card, Page } from '../ui/layout.tsx';
 import { Empty, Loaded, More } from '../ui/states.tsx';
 import { type Columns, Named, Table } from '../ui/table.tsx';
@@ -64,6 +67,7 @@ export function AlertsPage() {
     >
       <div className={ui.stack}>
         <SetUp monitor={search.monitor ?? 'alertmanager'} onMonitor={(monitor) => change({ monitor })} />
+        <Heartbeats />
         <Notifications search={search} change={change} />
       </div>
     </Page>
@@ -72,11 +76,19 @@ export function AlertsPage() {
 
 function SetUp({ monitor, onMonitor }: { monitor: Monitor; onMonitor: (monitor: Monitor) => void }) {
   const configuration = configurationFor(monitor, window.location);
+  const [isTrying, setTrying] = useState(false);
   return (
     <Card
       title="Set up a monitor"
       padded
-      actions={<Select bare label="Monitor" options={MONITORS} value={monitor} onValue={onMonitor} />}
+      actions={
+        <>
+          <Select bare label="Monitor" options={MONITORS} value={monitor} onValue={onMonitor} />
+          <Button small onClick={() => setTrying(true)}>
+            Try a body
+          </Button>
+        </>
+      }
     >
       <div className={ui.field}>
         <p>
@@ -87,9 +99,139 @@ function SetUp({ monitor, onMonitor }: { monitor: Monitor; onMonitor: (monitor: 
         <pre className={ui.code}>{configuration}</pre>
         <Copy key={monitor} value={configuration} />
       </div>
+      {isTrying && <TryBody onClose={() => setTrying(false)} />}
     </Card>
   );
 }
+
+const FORM_PATHS: Options = [
+  ['/alerts', 'Tocsin'],
+  ['/alerts/alertmanager', 'Alertmanager, Grafana'],
+  ['/alerts/pagerduty', 'PagerDuty'],
+  ['/alerts/sentry', 'Sentry'],
+  ['/alerts/azure', 'Azure Monitor'],
+];
+
+/** Says what a body would do now, as the person who is signed in; nothing is carried out. */
+function TryBody({ onClose }: { onClose: () => void }) {
+  const [path, setPath] = useState('/alerts');
+  const [text, setText] = useState('');
+  const [unread, setUnread] = useState<ApiError | null>(null);
+  const act = useWrite<SendAlertReply>();
+  const attempt = () => {
+    act.reset();
+    try {
+      act.mutate({ path: `${path}?validate_only=true`, body: JSON.parse(text) as unknown });
+      setUnread(null);
+    } catch (error) {
+      setUnread(new ApiError(0, { message: `The body is no JSON: ${(error as Error).message}` }));
+    }
+  };
+  return (
+    <FormDialog
+      title="Try a body"
+      label="Try"
+      busy={act.isPending}
+      error={unread ?? act.error}
+      onSubmit={attempt}
+      onClose={onClose}
+    >
+      <Select label="Form" options={FORM_PATHS} value={path} onValue={setPath} />
+      <TextArea
+        label="Body"
+        hint="What the monitor sends. Nothing is carried out."
+        rows={12}
+        spellCheck={false}
+        value={text}
+        onValue={setText}
+      />
+      <output>
+        {act.data && (
+          <ul>
+            {act.data.results.map(({ identity, outcome, reason }) => (
+              <li key={identity}>
+                <code className={ui.identity}>{identity}</code>{' '}
+                <Badge tone={OUTCOMES.get(outcome)}>{formatName(outcome)}</Badge> {reason}
+              </li>
+            ))}
+            {act.data.left_out.map(({ field, reason }) => (
+              <li key={`${field} ${reason}`}>
+                Left out: <code>{field}</code>, {reason}
+              </li>
+            ))}
+          </ul>
+        )}
+      </output>
+    </FormDialog>
+  );
+}
+
+const HEARTBEATS = '/alerts/heartbeats';
+
+function Heartbeats() {
+  const heartbeats = useGet<{ heartbeats: Heartbeat[] }>(HEARTBEATS, { every: EVERY });
+  const [forgotten, setForgotten] = useState<Heartbeat>();
+  const act = useWrite(HEARTBEATS);
+  if (heartbeats.data?.heartbeats.length === 0) return null;
+  return (
+    <Card title="Heartbeats">
+      <Loaded query={heartbeats}>
+        {({ heartbeats: rows }) => (
+          <Table
+            label="Heartbeats"
+            columns={HEARTBEAT_COLUMNS}
+            rows={rows}
+            keyOf={({ id }) => id}
+            actions={(heartbeat) => (
+              <Button
+                kind="quiet"
+                small
+                onClick={() => {
+                  act.reset();
+                  setForgotten(heartbeat);
+                }}
+              >
+                Forget
+              </Button>
+            )}
+          />
+        )}
+      </Loaded>
+      {forgotten && (
+        <Confirm
+          title={`Forget ${forgotten.name}?`}
+          label="Forget"
+          busy={act.isPending}
+          error={act.error}
+          onClose={() => setForgotten(undefined)}
+          onSubmit={() =>
+            act.mutate(
+              { method: 'DELETE', path: `${HEARTBEATS}/${forgotten.id}` },
+              { onSuccess: () => setForgotten(undefined) },
+            )
+          }
+        >
+          Nobody is told any more when it does not come, until it comes again. Its incident stays as it is.
+        </Confirm>
+      )}
+    </Card>
+  );
+}
+
+const HEARTBEAT_COLUMNS: Columns<Heartbeat> = [
+  ['Name', ({ name, within }) => <Named name={name} about={`within ${formatDuration(within)}`} />],
+  ['Heard', ({ heard_at: time }) => <Ago time={time} />],
+  ['State', ({ due_at: due }) => (due === null ? <Badge tone="bad">Missed</Badge> : <Badge tone="good">Heard</Badge>)],
+  [
+    'Incident',
+    ({ incident }) =>
+      incident && (
+        <Link to="/incidents/$id" params={{ id: incident.human_id }}>
+          {incident.human_id}
+        </Link>
+      ),
+  ],
+];
 
 const COLUMNS: Columns<AlertNotification> = [
   ['When', ({ received_at: time }) => <Ago time={time} />],

@@ -72,8 +72,11 @@ export const alertmanagerQuery = z.strictObject({
 });
 
 export const heartbeatQuery = z.strictObject({
-  name: nameText(KEPT.name).meta({ description: 'What is alive; each name of a key is a heartbeat of its own' }),
-  within: within.meta({ description: 'Seconds in which the next one must come' }),
+  name: nameText(KEPT.name).meta({
+    description: 'What is alive; each name of a key is a heartbeat of its own',
+    example: 'nightly backup',
+  }),
+  within: within.meta({ description: 'Seconds in which the next one must come', example: 90_000 }),
   severity: boundedText(KEPT.label).optional().meta({
     description: 'Key or label of the severity of the incident if it does not come; default: the default severity',
   }),
@@ -98,7 +101,7 @@ const heartbeat = z
 
 export type HeartbeatWire = z.infer<typeof heartbeat>;
 
-export const heartbeatReply = z.strictObject({ heartbeat });
+export const heartbeatReply = z.strictObject({ heartbeat: heartbeat.meta({ description: 'As it is now' }) });
 export const heartbeatList = z.strictObject({
   heartbeats: z.array(heartbeat).meta({ description: `All heartbeats by name, at most ${MAX_HEARTBEATS}` }),
 });

@@ -220,6 +220,11 @@ export async function tick(database: Knex, now: Instant): Promise<void> {
   });
 }
 
+/** Who acts for the monitor of each row of `due`, which is looked up by its primary key. */
+const SENDER_OF_DUE = `cross join lateral (
+      select sender from alert_sources where workspace_id = due.workspace_id and key_id = due.key_id offset 0) as source
+    where source.sender is not null`;
+
 /** What is due, the first ones. */
 export async function findDue(database: Knex, now: Instant): Promise<Due[]> {
   const heartbeats = await runPrepared<Heartbeat & { sender: Principal }>(
@@ -227,16 +232,20 @@ export async function findDue(database: Knex, now: Instant): Promise<Due[]> {
     'find-due-heartbeats',
     `select source.sender, due.id, due.name, due.within, due.heard_at as "heardAt", due.due_at as "dueAt",
       due.missed_at as "missedAt", due.options
-    from alert_heartbeats as due join alert_sources as source using (workspace_id, key_id)
-    where due.due_at <= $1 and source.sender is not null order by due.due_at limit ${AT_ONCE}`,
+    from (
+      select id, name, within, heard_at, due_at, missed_at, options, workspace_id, key_id from alert_heartbeats
+      where due_at <= $1 order by due_at limit ${AT_ONCE}) as due
+    ${SENDER_OF_DUE}`,
     [now],
   );
   const groups = await runPrepared<{ sender: Principal; quiet: Quiet; digest: string }>(
     database,
     'find-quiet-alert-groups',
     `select source.sender, due.quiet, encode(due.identity, 'hex') as digest
-    from alert_groups as due join alert_sources as source using (workspace_id, key_id)
-    where due.quiet_at <= $1 and source.sender is not null order by due.quiet_at limit ${AT_ONCE}`,
+    from (
+      select workspace_id, key_id, identity, quiet from alert_groups
+      where quiet_at <= $1 order by quiet_at limit ${AT_ONCE}) as due
+    ${SENDER_OF_DUE}`,
     [now],
   );
   return [
