@@ -339,7 +339,7 @@ describeWithServersAndBrowser('the console in a browser', () => {
     await attempt('{"id": disk}');
     await dialog.getByText('The body is no JSON').waitFor();
     await attempt('{"id": "tried", "status": "burning", "title": "x"}');
-    await dialog.getByText('status').waitFor();
+    await dialog.getByText('Status: Must be one of').waitFor();
     await attempt('{"id": "tried", "status": "firing", "title": "Tried only"}');
     await dialog.getByText('Declared').waitFor();
     await dialog.getByLabel('Form').selectOption('PagerDuty');

@@ -195,11 +195,15 @@ describeWithServers('a time at an end of its range', () => {
     importIncidents: async (input, time) => {
       imported += 1;
       const { incidents } = nested(input, time) as { incidents: [Record<string, unknown>] };
-      const [{ timeline = [], changelog = [], follow_ups = [], ...given }] = incidents as [Record<string, object[]>];
+      const [{ timeline = [], changelog = [], follow_ups = [], relations = [], ...given }] = incidents as [
+        Record<string, object[]>,
+      ];
       const author = { name: 'Ana' };
+      const common = { title: 'x', status: 'closed', severity: 'sev3', author, created_at: '2026-01-01T00:00:00Z' };
+      const partner = { external: { source: 'dispatch', id: 'partner' }, ...common };
+      await client.post('/api/v1/imports/incidents', { incidents: [partner] });
       const item = {
-        ...{ external: { source: 'dispatch', id: String(imported) }, title: 'x', status: 'closed', severity: 'sev3' },
-        ...{ author, created_at: '2026-01-01T00:00:00Z', ...given },
+        ...{ external: { source: 'dispatch', id: String(imported) }, ...common, ...given },
         timeline: timeline.map((event) => ({
           ...{ external_id: '1', type: 'note', body: 'x', author, started_at: FIRST[0], ...event },
         })),
@@ -209,6 +213,7 @@ describeWithServers('a time at an end of its range', () => {
         follow_ups: follow_ups.map((followUp) => ({
           ...{ external_id: '1', title: 'x', status: 'done', author, created_at: '2026-01-01T00:00:00Z', ...followUp },
         })),
+        relations: relations.map((relation) => ({ type: 'related', external: partner.external, author, ...relation })),
       };
       const answer = await client.post('/api/v1/imports/incidents', { incidents: [item] });
       const [result] = answer.body.results;
@@ -216,7 +221,7 @@ describeWithServers('a time at an end of its range', () => {
         return { ...answer, status: 400, body: { field: `incidents.0.${result.field}` } };
       const target = `/api/v1/incidents/${result.incident_id}`;
       const shown = await Promise.all(
-        ['', '/timeline', '/changelog', '/follow-ups'].map(async (part) => client.get(target + part)),
+        ['', '/timeline', '/changelog', '/follow-ups', '/relations'].map(async (part) => client.get(target + part)),
       );
       return { ...answer, body: shown.map(({ body }) => body) };
     },
@@ -225,6 +230,8 @@ describeWithServers('a time at an end of its range', () => {
   const REFUSED: Record<string, readonly string[]> = {
     'importIncidents incidents.0.created_at': LAST,
     'importIncidents incidents.0.follow_ups.0.created_at': LAST,
+    'importIncidents incidents.0.follow_ups.0.updated_at': LAST,
+    'importIncidents incidents.0.relations.0.created_at': LAST,
     'createApiKey expires_at': FIRST,
   };
 
