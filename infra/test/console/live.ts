@@ -49,7 +49,7 @@ export function testLive({ open, client, system, declare, note }: Console): void
     expect(new Set(ofShown.map((path) => path.split('/').slice(0, 3).join('/')))).toEqual(new Set(['/incidents/1']));
   });
 
-  test('an event of a timeline that somebody edits is read with its timeline, and nothing else', async () => {
+  test('an event of a timeline that somebody edits is read with its timeline and changelog, and nothing else', async () => {
     const { id, human_id: reference } = await declare('Edited by others');
     const event = await note(id, { body: 'As it was' });
     const page = await open(`/incidents/${reference}`);
@@ -62,7 +62,7 @@ export function testLive({ open, client, system, declare, note }: Console): void
     await page.getByRole('button', { name: /^Edit Title/ }).click();
     await page.getByRole('textbox', { name: 'Title' }).fill('Edited by both');
     const saved = page.waitForResponse((response) => response.request().method() === 'PATCH');
-    expect(new Set(reads)).toEqual(new Set([`/incidents/${id}/timeline`]));
+    expect(new Set(reads)).toEqual(new Set([`/incidents/${id}/changelog`, `/incidents/${id}/timeline`]));
     await page.keyboard.press('Enter');
     expect((await saved).status()).toBe(200);
   });

@@ -7,7 +7,7 @@ const declared = {
 };
 
 const heartbeatExample = {
-  ...{ id: 2, name: 'Prometheus', api_key: { id: 3 }, within: 600, incident: null },
+  ...{ id: 1, name: 'Prometheus', api_key: { id: 3 }, within: 600, incident: null },
   heard_at: '2026-11-24T10:00:00.000Z',
 };
 
@@ -126,7 +126,7 @@ export const alertOperations: Documentation<typeof alertContracts> = {
   deleteHeartbeat: {
     description:
       'Forgets a heartbeat, so that nothing happens if it does not come. The next one with its name makes it again.',
-    params: { id: 2 },
+    params: { id: 1 },
   },
   sendSentryAlert: {
     description:
