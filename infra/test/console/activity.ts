@@ -218,7 +218,7 @@ export function testActivity({ open, client, system, declare, incident, note, ad
     await article.getByRole('button', { name: 'Before' }).click();
     const before = article.getByRole('region', { name: 'Before' });
     await before.getByText('Release 412 is').waitFor();
-    expect(await before.textContent()).toMatch(/^You, began .*Release 412 is rolled back$/);
+    expect(await before.textContent()).toMatch(/^test \(key of .*\), began .*Release 412 is rolled back$/);
     await own.getByLabel('What is shown').selectOption('Changes');
     const changes = stream(own).getByRole('listitem').filter({ hasText: 'Event: text' });
     expect(await changes.textContent()).toContain('Fay Event: text Release 412 is **rolled back** → Nothing happened');
