@@ -218,19 +218,18 @@ function Heartbeats() {
   );
 }
 
+const incidentLink = ({ incident }: Pick<Heartbeat, 'incident'>) =>
+  incident && (
+    <Link to="/incidents/$id" params={{ id: incident.human_id }}>
+      {incident.human_id}
+    </Link>
+  );
+
 const HEARTBEAT_COLUMNS: Columns<Heartbeat> = [
   ['Name', ({ name, within }) => <Named name={name} about={`within ${formatDuration(within)}`} />],
   ['Heard', ({ heard_at: time }) => <Ago time={time} />],
   ['State', ({ due_at: due }) => (due === null ? <Badge tone="bad">Missed</Badge> : <Badge tone="good">Heard</Badge>)],
-  [
-    'Incident',
-    ({ incident }) =>
-      incident && (
-        <Link to="/incidents/$id" params={{ id: incident.human_id }}>
-          {incident.human_id}
-        </Link>
-      ),
-  ],
+  ['Incident', incidentLink],
 ];
 
 const COLUMNS: Columns<AlertNotification> = [
@@ -263,15 +262,7 @@ const COLUMNS: Columns<AlertNotification> = [
       </>
     ),
   ],
-  [
-    'Incident',
-    ({ incident }) =>
-      incident && (
-        <Link to="/incidents/$id" params={{ id: incident.human_id }}>
-          {incident.human_id}
-        </Link>
-      ),
-  ],
+  ['Incident', incidentLink],
   [
     'Alerts',
     ({ started, ended, unchanged }) =>

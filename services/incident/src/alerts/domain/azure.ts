@@ -1,6 +1,6 @@
 import { invalidRequest } from '@tocsin/http';
 import { type AlertOptions, digestOf, KEPT, type Notification } from './alert.ts';
-import { type Body, bodyReader } from './body-reader.ts';
+import { type Body, bodyReader, valueOf } from './body-reader.ts';
 
 const CONDITIONS = new Map<unknown, 'firing' | 'ended'>([
   ['Fired', 'firing'],
@@ -30,7 +30,7 @@ export function readAzure(body: Body, { now, options }: { now: string; options: 
     signal: essentials['signalType'],
     monitor: essentials['monitoringService'],
   };
-  const label = (name: string) => read.text(new Map(Object.entries(labels)).get(name), `data.${name}`, KEPT.label);
+  const label = (name: string) => read.text(valueOf(labels, name), `data.${name}`, KEPT.label);
   const startedAt = time('firedDateTime');
   return {
     groups: [
