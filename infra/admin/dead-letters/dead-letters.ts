@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { deadLetterQueueName, type QueueDefinition, queueName, QUEUES } from '@tocsin/contracts';
 import { confirmPublisher, type Publisher } from '@tocsin/messaging';
 import { type ChannelModel, type ConfirmChannel, connect, type GetMessage } from 'amqplib';
@@ -62,7 +63,7 @@ const REASON = 'tocsin-death-reason';
 const DIED_AT = 'tocsin-died-at';
 
 function deadLetters(connection: ChannelModel, namespace: string): DeadLetters {
-  /** Reads up to `limit` messages, oldest first, and decides on each. Kept messages return when the channel closes. */
+  /** Reads up to `limit` messages, oldest first, and decides on each. Kept messages are in the queue again afterwards. */
   const take = async (
     queue: QueueDefinition,
     limit: number,
@@ -71,8 +72,9 @@ function deadLetters(connection: ChannelModel, namespace: string): DeadLetters {
     const channel = await connection.createConfirmChannel();
     // Pending calls fail by themselves.
     channel.on('error', () => undefined);
+    const source = deadLetterQueueName(namespace, queue);
+    let kept = 0;
     try {
-      const source = deadLetterQueueName(namespace, queue);
       // Only the messages that are in the queue now: one that returns at once must not be read again and again.
       const { messageCount } = await channel.checkQueue(source);
       let taken = 0;
@@ -80,12 +82,23 @@ function deadLetters(connection: ChannelModel, namespace: string): DeadLetters {
         const message = await channel.get(source);
         if (message === false) break;
         if ((await decide(message, channel)) === 'remove') channel.ack(message);
+        else kept += 1;
         taken += 1;
       }
       return taken;
     } finally {
       await channel.close().catch(() => undefined);
+      if (kept > 0) await untilReturned(source, kept).catch(() => undefined);
     }
+  };
+
+  /** A closed channel's messages return a moment later: the next command must find them. Waits 2 s at most. */
+  const untilReturned = async (source: string, kept: number) => {
+    const channel = await connection.createChannel();
+    channel.on('error', () => undefined);
+    const deadline = Date.now() + 2_000;
+    while ((await channel.checkQueue(source)).messageCount < kept && Date.now() < deadline) await setTimeout(20);
+    await channel.close();
   };
 
   /** @throws when the broker does not confirm the message in that queue */
