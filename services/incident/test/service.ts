@@ -11,7 +11,9 @@ import { type FakeOwners, startOwners } from './fakes/owners.ts';
 export interface TestService extends ServiceUnderTest {
   versions: Versions;
   owners: FakeOwners;
-  /** Starts another process of the service on the same database; the caller stops it. */
+  /** What it was started with. */
+  settings: Environment;
+  /** Starts another instance of the service on the same database; the caller stops it. */
   startProcess(): Promise<App>;
 }
 
@@ -22,16 +24,18 @@ export async function startService(
   const harness = await serviceHarness('incident', schema);
   const versions = memoryVersions();
   const owners = await startOwners(versions);
-  const config = incidentConfig({
+  const environment = {
     ...harness.settings,
     INCIDENT_DATABASE_URL: harness.databaseUrl,
     GATEWAY_INTERNAL_URL: owners.urls.users,
     CATALOG_URL: owners.urls.catalog,
     CUSTOM_FIELD_URL: owners.urls.customFields,
     ...settings,
-  });
+  };
+  const config = incidentConfig(environment);
   const startProcess = async () => startApp(config, { ...harness.overrides, versions, ...overrides });
-  return { ...harness.serviceUnderTest(await startProcess(), owners), versions, owners, startProcess };
+  const service = harness.serviceUnderTest(await startProcess(), owners);
+  return { ...service, versions, owners, settings: environment, startProcess };
 }
 
 /** The service of a test file: it starts with the file and stops after its tests. */

@@ -15,6 +15,7 @@ import type { MonitoredService } from '../replicas/store/replica-store.ts';
 import { bytesOf } from '../storage/domain/storage-quota.ts';
 import { newTimelineEvent, textsOf } from '../timeline/domain/timeline-event.ts';
 import { saveTimeline } from '../timeline/save-timeline.ts';
+import { insertAttachments } from '../timeline/store/attachment-store.ts';
 import { timelineStore } from '../timeline/store/timeline-store.ts';
 import type { FieldValue } from '../values/domain/values.ts';
 import { type HeardGroup, KEPT, type LeftOut } from './domain/alert.ts';
@@ -43,9 +44,9 @@ export interface Applying {
 
 type Of<Name extends Act['do']> = Extract<Act, { do: Name }>;
 
-/** Does what was decided. Returns the incidents that it concerns, as they are then, and what has no place in their timelines. */
+/** Does what was decided. Returns the incidents that it concerns, as they are then, and what has no place in each. */
 export async function applyDecision(applying: Applying, { effects }: Decision) {
-  const leftOut: LeftOut[] = [];
+  const leftOut = new Map<Ref, LeftOut[]>();
   const incidents = new Map<Ref, Incident>(applying.locked);
   const { keyName, now } = applying;
   const telling = { keyName, now, timeZone: applying.configuration.timeZone };
@@ -60,8 +61,7 @@ export async function applyDecision(applying: Applying, { effects }: Decision) {
     const notes = acts
       .filter((act) => act.do === 'note')
       .map((note, index) => noteOf(note, { ...telling, closed: index === 0 ? closed : null }));
-    if (declaration !== undefined) leftOut.push(...unknownSeverity(declaration));
-    leftOut.push(...notes.flatMap((note) => note.leftOut));
+    leftOut.set(ref, [...unknownSeverity(declaration), ...notes.flatMap((note) => note.leftOut)]);
     incidents.set(ref, await applyTo(applying, before, { acts, notes, with: relation?.with }));
   }
   return { incidents, leftOut };
@@ -106,9 +106,9 @@ function titleOf({ title, identity, heardAt }: HeardGroup, name: string, timeZon
 }
 
 /** A severity that a monitor names must not become the default one unsaid. */
-function unknownSeverity({ alerts, severity }: Of<'declare'>): LeftOut[] {
-  const word = alerts.find((alert) => alert.severity !== '')?.severity;
-  if (severity !== null || word === undefined) return [];
+function unknownSeverity(declaration: Of<'declare'> | undefined): LeftOut[] {
+  const word = declaration?.alerts.find((alert) => alert.severity !== '')?.severity;
+  if (declaration === undefined || declaration.severity !== null || word === undefined) return [];
   return [
     { field: 'severity', reason: `${shorten(word, NAMED)} is no severity here: the incident has the default one` },
   ];
@@ -164,7 +164,7 @@ async function applyTo(applying: Applying, before: Incident, { acts, notes, with
   return after;
 }
 
-async function addEvents({ trx, caller, storage }: Applying, { id }: Incident, notes: readonly AlertNote[]) {
+async function addEvents({ trx, caller, storage, now }: Applying, { id }: Incident, notes: readonly AlertNote[]) {
   if (notes.length === 0) return [];
   const events = notes.map(({ sourceRef, evidenceLinks, startedAt, title, body }) => ({
     ...newTimelineEvent({
@@ -175,9 +175,19 @@ async function addEvents({ trx, caller, storage }: Applying, { id }: Incident, n
     }),
     ...{ sourceRef, evidenceLinks },
   }));
-  const bytes = events.reduce((sum, event) => sum + bytesOf([...textsOf(event), event.evidenceLinks]), 0);
+  const bytes = events.reduce(
+    (sum, event) => sum + bytesOf([...textsOf(event), event.evidenceLinks]),
+    bytesOf([notes.flatMap(({ images }) => images)]),
+  );
   storage.check({ kind: 'addition', growth: bytes });
   storage.add({ bytes });
   const inserted = await timelineStore(trx, caller.principal.workspace.id).insertAll(events);
+  const images = inserted.flatMap((event, index) =>
+    (notes[index]?.images ?? []).map((image) => ({
+      ...image,
+      ...{ eventId: event.id, storageKey: null, sizeBytes: 0, createdAt: now, createdBy: event.createdBy },
+    })),
+  );
+  await insertAttachments(trx, images);
   return inserted.map((event) => ({ type: 'timeline_event.created' as const, event }));
 }

@@ -36,7 +36,7 @@ export async function hearHeartbeat(
   const { database, clock } = dependencies;
   const sender = senderOf({ principal });
   const heard = { name, within, options };
-  const known = await overdueStore(database, sender).hear(heard, clock.now());
+  const known = await overdueStore(database, sender).hear(heard, principal, clock.now());
   if (known !== undefined) return { heartbeat: known, result: undefined };
   let heartbeat: Heartbeat | undefined;
   const { results } = await receiveAlerts(dependencies, {

@@ -128,14 +128,20 @@ async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCom
       const answers = decision.answers.map((answer) => ({
         ...answer,
         incidentId: idOf(answer.incident),
-        why: reasonOf(answer, known.incidents.get(answer.incident ?? 0), configuration.timeZone),
+        why:
+          reasonOf(answer, known.incidents.get(answer.incident ?? 0), configuration.timeZone) ||
+          textOf(leftOut.get(answer.incident ?? 0)),
       }));
       await store.record(recordsOf(command, answers, now));
       const numbers = await incidentNumbers(trx, [...new Set(answers.flatMap(({ incidentId }) => incidentId ?? []))]);
-      return { results: answers.map((answer) => resultOf(answer, numbers)), leftOut };
+      return { results: answers.map((answer) => resultOf(answer, numbers)), leftOut: [...leftOut.values()].flat() };
     },
   });
 }
+
+/** For the record, which names what the incident lacks. */
+const textOf = (leftOut: readonly LeftOut[] = []) =>
+  shorten(leftOut.map(({ field, reason }) => `${field}: ${reason}`).join('; '), KEPT.identity);
 
 const servicesOf = ({ groups }: Notification): string[] => [
   ...new Set(groups.flatMap(({ alerts }) => alerts.map(({ service }) => service))),

@@ -458,9 +458,14 @@ Reported with the API key Prometheus.`,
     );
     expect(event?.['evidence_links']).toEqual([
       { source: 'alert', label: 'Runbook', url: 'https://wiki.example.com/crash' },
-      { source: 'image', label: 'Image', url: 'https://grafana.example.com/1.png' },
       { source: 'alert', label: 'Query', url: 'https://prometheus.example.com/p0' },
       { source: 'alert', label: 'Query', url: 'https://prometheus.example.com/p1' },
+    ]);
+    expect(event?.['attachments']).toMatchObject([
+      {
+        ...{ filename: '1.png', content_type: 'image/png', size_bytes: 0 },
+        ...{ url: 'https://grafana.example.com/1.png', url_available: true },
+      },
     ]);
   });
 

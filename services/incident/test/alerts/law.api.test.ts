@@ -1,12 +1,16 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, expect, test } from '@jest/globals';
-import { testClock } from '@tocsin/testing';
+import { asUser, httpClient, testClock } from '@tocsin/testing';
 import { losing, loseTrips } from '@tocsin/testing/faulty-trips';
 import fc from '@tocsin/testing/fuzz';
 import { serviceForFile } from '../service.ts';
 
 /**
- * The law of alerts (contract: Alerts) through the API: two instances of a monitor, people, edited routes, other keys and
- * lost round trips, in random order. After each step each alert whose last word is that it fires has an open incident, or one
+ * The law of alerts (contract: Alerts) through the API: two instances of a monitor, people, edited routes, other keys,
+ * lost round trips and killed processes, in random order. After each step each alert whose last word is that it fires has an open incident, or one
  * that a person has closed.
  */
 
@@ -37,6 +41,11 @@ const step = fc.oneof(
       severity: fc.constantFrom('warning', 'critical'),
       isCut: fc.boolean(),
       says: fc.constantFrom('all', 'start', 'end'),
+      /** Milliseconds after which the process that receives it is killed; the monitor sends it again. */
+      killedAfter: fc.oneof(
+        { weight: 99, arbitrary: fc.constant(null) },
+        { weight: 1, arbitrary: fc.nat({ max: 40 }) },
+      ),
       lost: fc.option(
         fc.record({ loss: fc.constantFrom('before' as const, 'after' as const), trip: fc.nat({ max: 14 }) }),
       ),
@@ -61,6 +70,20 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('rotate' as const, 'revoke' as const) }) },
 );
 
+/** Starts another process of the service, at the present time of the test. */
+async function startKillable() {
+  const child = fork(path.join(import.meta.dirname, 'process.ts'), [clock.now()], {
+    env: { ...process.env, ...service.settings },
+  });
+  const [url] = (await once(child, 'message')) as [string];
+  const kill = async () => {
+    const exit = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exit;
+  };
+  return { url, kill };
+}
+
 /** What a monitor has said of an alert last. */
 interface Word {
   group: number;
@@ -79,6 +102,8 @@ test(`holds after each of ${STEPS} steps`, async () => {
   const incidents: number[] = [];
   const closed = new Set<number>();
   const outcomes = new Map<string, number>();
+  /** Processes that were killed before and after they had responded. */
+  const kills = { early: 0, late: 0 };
   /** The last steps, for the message of a failure. */
   const trace: unknown[] = [];
   let keys = 100;
@@ -114,7 +139,18 @@ test(`holds after each of ${STEPS} steps`, async () => {
         labels: { alertname: `A${alert}`, severity: alert === STAYING ? each.severity : 'warning' },
       })),
     };
-    const send = async () => client.post('/api/v1/alerts/alertmanager?on_end=resolve&new_incidents=3', body);
+    const send = async (to = client) => to.post('/api/v1/alerts/alertmanager?on_end=resolve&new_incidents=3', body);
+    if (each.killedAfter !== null) {
+      const { url, kill } = await startKillable();
+      const user = { workspace: { id: WORKSPACE }, key_id: keys, first_key_id: monitor };
+      const response = send(httpClient(url, asUser('incident', user))).then(
+        () => (kills.late += 1),
+        () => (kills.early += 1),
+      );
+      await setTimeout(each.killedAfter);
+      await kill();
+      await response;
+    }
     if (each.lost !== null) await losing({ ...each.lost, of: 'requests' }, send);
     const answer = await send();
     expect(answer).toMatchObject({ status: 202 });
@@ -197,4 +233,6 @@ test(`holds after each of ${STEPS} steps`, async () => {
   }
   const expected = ['added', 'closed_by_person', 'declared', 'ended', 'reopened', 'unchanged'];
   expect([...outcomes.keys()].filter((outcome) => expected.includes(outcome)).sort()).toEqual(expected);
+  expect(kills.early + kills.late).toBeGreaterThan(0);
+  if (STEPS >= 20_000) expect(Math.min(kills.early, kills.late)).toBeGreaterThan(0);
 }, 7_200_000);

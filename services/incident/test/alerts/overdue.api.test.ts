@@ -10,14 +10,14 @@ afterAll(async () => other.stop());
 
 let workspaces = 100;
 
-function monitorOf(options: { keyId?: number; workspaceId?: number; firstKeyId?: number } = {}) {
+function monitorOf(options: { keyId?: number; workspaceId?: number; firstKeyId?: number; name?: string } = {}) {
   workspaces += 1;
-  const { workspaceId = workspaces, keyId = workspaceId, firstKeyId } = options;
+  const { workspaceId = workspaces, keyId = workspaceId, firstKeyId, name = 'Prometheus' } = options;
   const client = service.as({
     workspace: { id: workspaceId, version: 1 },
     key_id: keyId,
     ...(firstKeyId !== undefined && { first_key_id: firstKeyId }),
-    key: { name: 'Prometheus', prefix: 'tcs_1234' },
+    key: { name, prefix: 'tcs_1234' },
   });
   const incidents = async () => (await client.get('/api/v1/incidents?sort=created_at&direction=asc')).body.incidents;
   return {
@@ -30,10 +30,14 @@ function monitorOf(options: { keyId?: number; workspaceId?: number; firstKeyId?:
       ),
     beat: async (query: string) => client.post(`/api/v1/alerts/heartbeat?${query}`, undefined),
     heartbeats: async () => (await client.get('/api/v1/alerts/heartbeats')).body.heartbeats,
-    send: async (status: string, names: readonly string[], { query = '', startsAt = '2026-11-24T09:00:00Z' } = {}) =>
+    send: async (
+      status: string,
+      names: readonly string[],
+      { query = '', startsAt = '2026-11-24T09:00:00Z', groupKey = 'group' } = {},
+    ) =>
       client.post(`/api/v1/alerts/alertmanager?on_end=resolve${query}`, {
         version: '4',
-        groupKey: 'group',
+        groupKey,
         alerts: names.map((name) => ({
           status,
           labels: { alertname: name, severity: 'none' },
@@ -49,10 +53,13 @@ const outcomes = ({ status, body }: Answer) => [
   ...body.results.map(({ outcome }: { outcome: string }) => outcome),
 ];
 
-/** The processes have looked at this time, and after it. */
+/** The processes have looked at this time, and after it, unless nothing is awaited. */
 async function listened(): Promise<void> {
   await eventually(
     async () => {
+      const [heartbeat] = await service.knex('alert_heartbeats').limit(1);
+      const [group] = await service.knex('alert_groups').whereNotNull('quiet_at').limit(1);
+      if (heartbeat === undefined && group === undefined) return true;
       const [row] = await service.knex('alert_clock').select('ticked_at');
       return row !== undefined && Date.parse(row.ticked_at) === Date.parse(clock.now());
     },
@@ -113,17 +120,12 @@ describe('a heartbeat', () => {
     expect(await monitor.incidents()).toEqual([expect.objectContaining({ status: 'active' })]);
   });
 
-  test('is not missed while the service is not there, while the gateway is down, and when the clock is set', async () => {
+  test('is not missed while the service is not there, and when the clock is set', async () => {
     const monitor = monitorOf();
     await monitor.beat('name=backup&within=120');
     await listened();
     // No process looked.
     clock.advance(3_600_000);
-    await listened();
-    expect(await monitor.incidents()).toEqual([]);
-    service.owners.down = true;
-    clock.advance(3_600_000);
-    service.owners.down = false;
     await listened();
     expect(await monitor.incidents()).toEqual([]);
     clock.advance(-7_200_000);
@@ -133,6 +135,60 @@ describe('a heartbeat', () => {
     expect(await monitor.incidents()).toEqual([]);
     await pass(50);
     expect(await monitor.incidents()).toHaveLength(1);
+  });
+
+  test('is not missed while the gateway is down, through which monitors are heard', async () => {
+    const monitor = monitorOf();
+    await monitor.beat('name=backup&within=60');
+    await listened();
+    const { owners } = service;
+    owners.down = true;
+    for (let passed = 0; passed < 75; passed += 25) {
+      clock.advance(25_000);
+      const before = owners.refused;
+      await eventually(() => owners.refused >= before + 3, { within: 20_000, what: 'looks at the gateway' });
+    }
+    expect(await monitor.incidents()).toEqual([]);
+    owners.down = false;
+    await listened();
+    expect(await monitor.incidents()).toEqual([]);
+    await pass(50);
+    expect(await monitor.incidents()).toEqual([]);
+    await pass(25);
+    expect(await monitor.incidents()).toHaveLength(1);
+  });
+
+  test('that is missed is named by the key that its monitor has now', async () => {
+    const monitor = monitorOf();
+    const { workspaceId } = monitor;
+    await monitor.beat('name=backup&within=60');
+    const rotated = monitorOf({ workspaceId, keyId: workspaceId + 10_000, firstKeyId: workspaceId, name: 'Successor' });
+    await rotated.beat('name=backup&within=60');
+    await pass(75);
+    const [{ id }] = await monitor.incidents();
+    const { events } = (await monitor.client.get(`/api/v1/incidents/${id}/timeline`)).body;
+    expect(events).toEqual([expect.objectContaining({ body: expect.stringContaining('API key Successor') })]);
+  });
+
+  test('that cannot be declared is tried again, and delays no other', async () => {
+    const monitor = monitorOf();
+    const full = service.as({
+      workspace: { id: workspaces + 50_000, version: 1, quotas: { incidents: 0 } },
+      key: { name: 'Full', prefix: 'tcs_1234' },
+    });
+    await full.post('/api/v1/alerts/heartbeat?name=first&within=60', undefined);
+    await monitor.beat('name=second&within=60');
+    await pass(75);
+    expect(await monitor.incidents()).toHaveLength(1);
+    const [{ due_at: dueAt, missed_at: missedAt }] = await service
+      .knex('alert_heartbeats')
+      .where({ workspace_id: workspaces + 50_000 });
+    expect(missedAt).toBeNull();
+    expect(Date.parse(dueAt)).toBeGreaterThan(Date.parse(clock.now()));
+    await service
+      .knex('alert_heartbeats')
+      .where({ workspace_id: workspaces + 50_000 })
+      .delete();
   });
 
   test('that a person closes is reminded of while it is missed', async () => {
@@ -169,7 +225,15 @@ describe('a heartbeat', () => {
     const monitor = monitorOf();
     expect((await monitor.beat('name=backup&within=60&validate_only=true')).body.heartbeat.id).toBeNull();
     expect(await monitor.heartbeats()).toEqual([]);
-    for (let index = 0; index < 100; index += 1) await monitor.beat(`name=${index}&within=604800`);
+    for (let index = 0; index < 95; index += 1) await monitor.beat(`name=${index}&within=604800`);
+    // Two monitors at once do not pass the bound together.
+    const second = monitorOf({ workspaceId: monitor.workspaceId, keyId: monitor.workspaceId + 10_000 });
+    const statuses = await Promise.all(
+      Array.from({ length: 5 }, (_, index) =>
+        [monitor, second].map(async (each) => each.beat(`name=more-${index}&within=604800`)),
+      ).flat(),
+    );
+    expect(statuses.map(({ status }) => status).sort()).toEqual([...Array(5).fill(202), ...Array(5).fill(409)]);
     expect((await monitor.beat('name=more&within=60')).body).toMatchObject({
       code: 'invalid_resource_state',
       message: 'A workspace has at most 100 heartbeats',
@@ -177,6 +241,25 @@ describe('a heartbeat', () => {
     expect((await monitor.beat('name=7&within=60')).status).toBe(202);
     expect((await monitor.beat('name=7&within=1')).body).toMatchObject({ code: 'invalid_request', field: 'within' });
     await service.knex('alert_heartbeats').where({ workspace_id: monitor.workspaceId }).delete();
+  });
+
+  test('of two Watchdogs in a notification are two', async () => {
+    const monitor = monitorOf();
+    const names = ['Watchdog', 'Deadman'];
+    await monitor.send('firing', names, { query: '&heartbeat=60' });
+    await pass(50);
+    await monitor.send('firing', names.slice(1), { query: '&heartbeat=60' });
+    await pass(25);
+    expect(await monitor.incidents()).toMatchObject([{ title: expect.stringContaining('Watchdog') }]);
+    expect(
+      (await monitor.heartbeats()).map(({ name, incident }: { name: string; incident: unknown }) => [
+        name,
+        incident !== null,
+      ]),
+    ).toEqual([
+      ['Deadman', false],
+      ['Watchdog', true],
+    ]);
   });
 
   test("of Alertmanager's alert that always fires declares only when it stops", async () => {
@@ -214,6 +297,16 @@ describe('silence', () => {
     expect(outcomes(await monitor.send('firing', ['A', 'B'], { query }))).toEqual([202, 'reopened']);
   });
 
+  test('of a group is not broken by an alert that has left it', async () => {
+    const monitor = monitorOf();
+    const query = '&quiet_after=120';
+    await monitor.send('firing', ['A', 'B'], { query });
+    await pass(100);
+    await monitor.send('firing', ['B'], { query, groupKey: 'edited' });
+    await pass(50);
+    expect(await monitor.timeline()).toContainEqual(expect.stringMatching(/^Not heard since 2026-11-24 /));
+  });
+
   test('is not watched without the option, and a rotated key is the same monitor', async () => {
     const monitor = monitorOf();
     await monitor.send('firing', ['A'], { query: '&quiet_after=60' });
@@ -232,5 +325,9 @@ test('a severity that nobody knows is said', async () => {
   });
   expect(body.left_out).toEqual([
     { field: 'severity', reason: 'purple is no severity here: the incident has the default one' },
+  ]);
+  const { notifications } = (await monitor.client.get('/api/v1/alerts')).body;
+  expect(notifications).toMatchObject([
+    { outcome: 'declared', reason: 'severity: purple is no severity here: the incident has the default one' },
   ]);
 });

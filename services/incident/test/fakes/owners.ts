@@ -30,6 +30,8 @@ export interface FakeOwners {
   urls: { users: string; catalog: string; customFields: string };
   /** Number of calls of all owners. */
   calls: number;
+  /** Number of calls that were closed without a response. */
+  refused: number;
   /** The queries of the calls of one workspace, in their order. */
   queriesOf(workspaceId: number): string[];
   /** The service tiers of a workspace as the catalog stores them; prepared ones stay prepared. */
@@ -136,7 +138,10 @@ export async function startOwners(versions: Versions): Promise<FakeOwners> {
     { request, response }: { request: IncomingMessage; response: ServerResponse },
   ) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
-    if (fake.down) return void request.socket.destroy();
+    if (fake.down) {
+      fake.refused += 1;
+      return void request.socket.destroy();
+    }
     if (url.pathname === '/healthz') return void response.end('{}');
     const internal = await configurationCall(request, url);
     if (internal !== undefined) return void response.end(JSON.stringify(internal));
@@ -163,6 +168,7 @@ export async function startOwners(versions: Versions): Promise<FakeOwners> {
   const fake: FakeOwners = {
     urls: { users: users.url, catalog: catalog.url, customFields: customFields.url },
     calls: 0,
+    refused: 0,
     queriesOf: (workspaceId) => queries.get(workspaceId) ?? [],
     storedTiers: (workspaceId) =>
       storedTiers.get(workspaceId) ?? { version: 0, tiers: CONFIGURED_TIERS, prepared: null },

@@ -28,6 +28,8 @@ export interface Alert {
   service: string;
   labels: readonly (readonly [name: string, value: string])[];
   links: readonly EvidenceLink[];
+  /** Addresses of pictures that the monitor shows, with their names. */
+  images?: readonly Pick<EvidenceLink, 'url' | 'label'>[];
 }
 
 /** The alerts of a notification that belong to one incident while it is open. */

@@ -105,11 +105,11 @@ function alertOf(
         field: `${at}.dashboardURL`,
       },
       { label: 'Panel', source: 'alert', url: value['panelURL'], field: `${at}.panelURL` },
-      { label: 'Image', source: 'image', url: value['imageURL'], field: `${at}.imageURL` },
       { label: 'Query', source: 'alert', url: value['generatorURL'], field: `${at}.generatorURL` },
       { label: 'Silence', source: 'alert', url: value['silenceURL'], field: `${at}.silenceURL` },
       { label: 'Alertmanager', source: 'alert', url: body['externalURL'], field: 'externalURL' },
     ]),
+    images: read.links([{ label: '', source: 'image', url: value['imageURL'], field: `${at}.imageURL` }]),
   };
 }
 

@@ -59,12 +59,6 @@ export function readPagerDuty(body: Body, { now, options }: { now: Instant; opti
         url: isObject(link) ? link['href'] : link,
         field: `links.${index}.href`,
       })),
-      ...images.map((image: unknown, index) => ({
-        label: 'Image',
-        source: 'image',
-        url: isObject(image) ? image['src'] : image,
-        field: `images.${index}.src`,
-      })),
       {
         label: read.text(body['client'], 'client', KEPT.name) || 'Monitor',
         source: 'alert',
@@ -72,6 +66,14 @@ export function readPagerDuty(body: Body, { now, options }: { now: Instant; opti
         field: 'client_url',
       },
     ]),
+    images: read.links(
+      images.map((image: unknown, index) => ({
+        label: isObject(image) ? read.text(image['alt'], `images.${index}.alt`, KEPT.name) : '',
+        source: 'image',
+        url: isObject(image) ? image['src'] : image,
+        field: `images.${index}.src`,
+      })),
+    ),
   };
   return { groups: [{ identity, title: summary, alerts: [alert], isOver: false }], leftOut: read.leftOut };
 }

@@ -21,7 +21,15 @@ const LINE = 1_000;
 export interface AlertNote extends Pick<TimelineEventProperties, 'startedAt' | 'title' | 'body'> {
   sourceRef: string;
   evidenceLinks: readonly EvidenceLink[];
+  images: readonly Image[];
   leftOut: readonly LeftOut[];
+}
+
+/** A picture that a monitor shows. */
+export interface Image {
+  url: string;
+  filename: string;
+  contentType: string;
 }
 
 const VERBS: Readonly<Record<Verb, string>> = {
@@ -74,6 +82,7 @@ export function noteOf(note: Note, telling: Telling): AlertNote {
     .filter((text) => text !== '')
     .join('\n\n');
   const links = linksOf(alerts);
+  const images = imagesOf(alerts);
   const unseen = alerts.length - shown.length;
   return {
     startedAt,
@@ -86,10 +95,14 @@ export function noteOf(note: Note, telling: Telling): AlertNote {
     body: shorten(body, TIMELINE_LIMITS.body),
     sourceRef: shorten(first?.id ?? '', KEPT.identity),
     evidenceLinks: links.slice(0, KEPT.links),
+    images: images.slice(0, KEPT.links),
     leftOut: [
       ...(isOne || unseen <= 0 ? [] : [{ field: 'alerts', reason: `Only ${SHOWN} of ${alerts.length} are shown` }]),
       ...(links.length > KEPT.links
         ? [{ field: 'links', reason: `Only ${KEPT.links} of ${links.length} are kept` }]
+        : []),
+      ...(images.length > KEPT.links
+        ? [{ field: 'images', reason: `Only ${KEPT.links} of ${images.length} are kept` }]
         : []),
     ],
   };
@@ -102,7 +115,7 @@ function quietNote(since: Instant, count: number, { keyName, timeZone, now }: Te
     startedAt: now,
     title: `${VERBS.quiet} ${timeText(since, timeZone)}`,
     body: `${count === 1 ? body.replace('they', 'it') : body}\n\nReported with the API key ${keyName}.`,
-    ...{ sourceRef: '', evidenceLinks: [], leftOut: [] },
+    ...{ sourceRef: '', evidenceLinks: [], images: [], leftOut: [] },
   };
 }
 
@@ -131,7 +144,7 @@ function lineOf({ name, summary, description, labels }: Alert, common: Common): 
   return shorten(line.replaceAll(/\s+/g, ' '), LINE);
 }
 
-const FIRST_LINKS = ['runbook', 'dashboard', 'panel', 'image'];
+const FIRST_LINKS = ['runbook', 'dashboard', 'panel'];
 
 /** Each link once, those first that say what to do. */
 function linksOf(alerts: readonly Alert[]): EvidenceLink[] {
@@ -139,6 +152,25 @@ function linksOf(alerts: readonly Alert[]): EvidenceLink[] {
   const rank = ({ label = '' }: EvidenceLink) =>
     (FIRST_LINKS.indexOf(label.toLowerCase()) + FIRST_LINKS.length + 1) % (FIRST_LINKS.length + 1);
   return [...links.values()].sort((one, other) => rank(one) - rank(other));
+}
+
+const IMAGE_TYPES = new Map([
+  ['gif', 'image/gif'],
+  ['jpeg', 'image/jpeg'],
+  ['jpg', 'image/jpeg'],
+  ['png', 'image/png'],
+  ['svg', 'image/svg+xml'],
+  ['webp', 'image/webp'],
+]);
+
+/** Each picture once, by the name that its monitor or its address has. */
+function imagesOf(alerts: readonly Alert[]): Image[] {
+  const labels = new Map(alerts.flatMap(({ images = [] }) => images.map(({ url, label }) => [url, label ?? ''])));
+  return [...labels].map(([url, label]) => {
+    const file = new URL(url).pathname.split('/').at(-1) ?? '';
+    const type = IMAGE_TYPES.get(/\.(\w+)$/.exec(file)?.[1]?.toLowerCase() ?? '');
+    return { url, filename: label || shorten(file, KEPT.name) || 'Image', contentType: type ?? 'image/*' };
+  });
 }
 
 /** As the clocks of the workspace show it. */

@@ -1,5 +1,5 @@
 import { invalidState } from '@tocsin/http';
-import { type Knex, runPrepared } from '@tocsin/postgres';
+import { type Knex, type PreparedStatement, runPipeline, runPrepared } from '@tocsin/postgres';
 import { addMilliseconds, type Instant } from '@tocsin/runtime';
 import type { Principal } from '@tocsin/contracts';
 import { digestOf } from '../domain/alert.ts';
@@ -38,31 +38,34 @@ const REPEAT = 3_600;
 /** Seconds after which it is tried again. */
 const RETRY = 60;
 
+const LOCK_HEARTBEATS = 'select pg_advisory_xact_lock(hashtextextended($1, 0))';
+
 export const tooManyHeartbeats = () => invalidState(`A workspace has at most ${MAX_HEARTBEATS} heartbeats`);
 
 /** Heartbeats, and groups of which something must be heard, over a pool or a transaction. */
 export function overdueStore(db: Knex, { workspaceId, monitorId }: Pick<AlertSender, 'workspaceId' | 'monitorId'>) {
   const monitor = [workspaceId, monitorId];
   const dueAt = (now: Instant, seconds: number) => addMilliseconds(now, 1_000 * seconds);
+  /** Keeps who acts when something is overdue: the key that the monitor has now. */
+  const keepSender = (sender: Principal): PreparedStatement => ({
+    name: 'keep-alert-sender',
+    text: 'update alert_sources set sender = $3 where workspace_id = $1 and key_id = $2 and sender is distinct from $3',
+    values: [...monitor, JSON.stringify(sender)],
+  });
   return {
-    /** Keeps who acts when something is overdue. The row of the monitor must be locked. */
-    keepSender: async (sender: Principal) =>
-      runPrepared(
-        db,
-        'keep-alert-sender',
-        `update alert_sources set sender = $3 where workspace_id = $1 and key_id = $2 and sender is distinct from $3`,
-        [...monitor, JSON.stringify(sender)],
-      ),
+    async keepSender(sender: Principal): Promise<void> {
+      await runPipeline(db, [keepSender(sender)]);
+    },
 
     /** A heartbeat that is known and not missed was heard. Returns undefined for another one. */
-    async hear({ name, within, options }: HeardOf, now: Instant): Promise<Heartbeat | undefined> {
-      const [row] = await runPrepared<Heartbeat>(
-        db,
-        'hear-heartbeat',
-        `update alert_heartbeats set heard_at = $4, due_at = $5, within = $6, options = $7
-        where workspace_id = $1 and key_id = $2 and name = $3 and missed_at is null returning ${HEARTBEAT}`,
-        [...monitor, name, now, dueAt(now, within), within, JSON.stringify(options)],
-      );
+    async hear({ name, within, options }: HeardOf, sender: Principal, now: Instant): Promise<Heartbeat | undefined> {
+      const hear: PreparedStatement<Heartbeat> = {
+        name: 'hear-heartbeat',
+        text: `update alert_heartbeats set heard_at = $4, due_at = $5, within = $6, options = $7
+          where workspace_id = $1 and key_id = $2 and name = $3 and missed_at is null returning ${HEARTBEAT}`,
+        values: [...monitor, name, now, dueAt(now, within), within, JSON.stringify(options)],
+      };
+      const [[row]] = await runPipeline(db, [hear, keepSender(sender)]);
       return row;
     },
 
@@ -79,6 +82,8 @@ export function overdueStore(db: Knex, { workspaceId, monitorId }: Pick<AlertSen
         [...monitor, name],
       );
       if (before === undefined) {
+        // Two monitors that add heartbeats count one after the other. It comes after the lock of the monitor.
+        await runPrepared(db, 'lock-heartbeats', LOCK_HEARTBEATS, [`heartbeats-${workspaceId}`]);
         const [row] = await runPrepared<{ count: number }>(
           db,
           'count-heartbeats',

@@ -69,7 +69,9 @@ const PARTS = {
   evidence: ({ links, attachments }) =>
     list([
       ...links.map(({ label, url, summary }) => [link(label, url), inline(summary)].filter(Boolean).join(': ')),
-      ...attachments.map(({ filename, size_bytes: bytes }) => lineOf(`${filename} (${bytes} bytes)`)),
+      ...attachments.map(({ filename, size_bytes: bytes }) =>
+        lineOf(bytes === 0 ? filename : `${filename} (${bytes} bytes)`),
+      ),
     ]) || NOTHING,
   generated_at: ({ generated_at: at, time_zone: zone }) => `${momentText(at, zone)} ${zone}`,
 } as const satisfies Record<Exclude<Placeholder, 'activity'>, (postmortem: PostmortemWire) => string>;

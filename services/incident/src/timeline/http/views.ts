@@ -35,7 +35,7 @@ export function timelineEventView(
     comment_count: event.commentCount,
     attachments: attachments
       .filter(({ eventId }) => eventId === event.id)
-      .map((attachment) => attachmentView(attachment, attachmentUrl(attachment.storageKey))),
+      .map((attachment) => attachmentView(attachment, attachment.url ?? attachmentUrl(attachment.storageKey))),
     source_window_started_at: event.sourceWindowStartedAt,
     source_window_ended_at: event.sourceWindowEndedAt,
     evidence_links: [...event.evidenceLinks],

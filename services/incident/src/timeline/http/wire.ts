@@ -25,13 +25,15 @@ const attachment = z
     filename: z.string().meta({ description: 'The name of the file, for people' }),
     url: z.string().meta({
       description:
-        'A link to download the file, without a token, valid for 15 minutes; empty if the file is not available',
+        'A link to download the file, without a token, valid for 15 minutes, or the address of an image that a monitor sent; empty if the file is not available',
     }),
     url_available: z
       .boolean()
       .meta({ description: 'Whether url is a link; false also if the installation serves no files' }),
-    content_type: z.string().meta({ description: 'The media type of the file, such as `image/png`' }),
-    size_bytes: count.meta({ description: 'The size of the file in bytes' }),
+    content_type: z
+      .string()
+      .meta({ description: 'The media type of the file, such as `image/png`; `image/*` if a monitor has not said it' }),
+    size_bytes: count.meta({ description: 'The size of the file in bytes; 0 if it is not known' }),
     created_at: instant.meta({ description: 'When the file was attached' }),
     created_by: z.string().meta({ description: 'ID, as text, of the user who attached it, or the name of a system' }),
   })
