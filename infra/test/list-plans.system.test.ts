@@ -4,7 +4,7 @@ import type { Client } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import pg from 'pg';
 import { readsInVain } from '../verification/statements/plans.ts';
-import { recordStatements } from '../verification/statements/record-statements.ts';
+import { type Statement, recordStatements } from '../verification/statements/record-statements.ts';
 import { startSystem, type System } from '../verification/systems/system.ts';
 
 /**
@@ -109,6 +109,8 @@ describeWithServers('lists of tables that were filled since they were analysed',
   let incident: Knex;
   let workspaceId: number;
   const ids = new Map<string, number>();
+  /** Those that the lists send, once each; they do not depend on what PostgreSQL knows. */
+  const lists = new Map<string, Statement>();
 
   beforeAll(async () => {
     system = await startSystem();
@@ -193,17 +195,15 @@ describeWithServers('lists of tables that were filled since they were analysed',
       },
     ],
   ])('(%s) read little more than they show', async (_analysed, prepare) => {
-    await administrator.query('truncate incidents cascade');
+    await administrator.query('truncate incidents restart identity cascade');
     await prepare();
     await fill(workspaceId, INCIDENTS);
-    const statements = await recordStatements(readLists);
-    const lists = new Map(
-      statements
-        .filter(
-          ({ text, role }) => role === 'tocsin_incident' && /^\s*(select|with)\b[^]*\bincident_values\b/.test(text),
-        )
-        .map((statement) => [JSON.stringify([statement.text, statement.values]), statement]),
-    );
+    if (lists.size === 0)
+      for (const statement of await recordStatements(readLists)) {
+        const { text, role, values } = statement;
+        if (role === 'tocsin_incident' && /^\s*(select|with)\b[^]*\bincident_values\b/.test(text))
+          lists.set(JSON.stringify([text, values]), statement);
+      }
     expect(lists.size).toBeGreaterThan(500);
     const violations = new Set<string>();
     for (const statement of lists.values()) {

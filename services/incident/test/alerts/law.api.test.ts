@@ -44,7 +44,7 @@ const step = fc.oneof(
       /** Milliseconds after which the process that receives it is killed; the monitor sends it again. */
       killedAfter: fc.oneof(
         { weight: 99, arbitrary: fc.constant(null) },
-        { weight: 1, arbitrary: fc.nat({ max: 40 }) },
+        { weight: 1, arbitrary: fc.nat({ max: 400 }) },
       ),
       lost: fc.option(
         fc.record({ loss: fc.constantFrom('before' as const, 'after' as const), trip: fc.nat({ max: 14 }) }),
