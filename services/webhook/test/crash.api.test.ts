@@ -30,7 +30,7 @@ test('a delivery whose lease expired is sent again, and the first attempt record
   const [second] = await deliveries(service);
   expect(second!.lease_token).not.toBe(first!.lease_token);
   responses[0]!(404);
-  await eventually(() => service.logged().includes('cancelled or leased again'));
+  await eventually(() => service.logged().includes('"is_recorded":false'));
   expect(await deliveries(service)).toMatchObject([{ status: 'queued', lease_token: second!.lease_token }]);
   responses[1]!(204);
   expect(await settled(service, ({ status }) => status === 'succeeded')).toMatchObject({
@@ -61,7 +61,7 @@ test('an attempt whose lease expires during the DNS lookup sends nothing', async
   service.clock.advance(LEASE);
   await eventually(() => lookups.length === 2);
   lookups[0]!.resolve(['127.0.0.1']);
-  await eventually(() => service.logged().includes('cancelled before it was sent'));
+  await eventually(() => service.logged().includes('"stage":"prepare","result":"lost"'));
   expect(receiver.requests).toEqual([]);
   lookups[1]!.resolve(['127.0.0.1']);
   await settled(service, ({ status }) => status === 'succeeded');

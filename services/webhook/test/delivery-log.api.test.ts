@@ -106,7 +106,7 @@ describe('a redelivery', () => {
       service
         .logged()
         .split('\n')
-        .find((each) => each.includes('"delivered"')) ?? '{}';
+        .find((each) => each.includes('"redelivery":1')) ?? '{}';
     expect(JSON.parse(line)).toMatchObject({ delivery: queued.id, redelivery: 1, requested_by: 'ana@ops' });
   });
 

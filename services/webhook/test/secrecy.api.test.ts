@@ -57,7 +57,7 @@ test('secrets and the hidden part of URLs reach only the receiver', async () => 
   const rows = await everyRow();
   const everything = [service.logged(), metrics, rows, ...responses.map(({ text }) => text)].join('\n');
   expect(receiver.requests.length).toBeGreaterThan(0);
-  expect(service.logged()).toMatch(/"receiver":"https:\/\/localhost".*"msg":"delivered"/);
+  expect(service.logged()).toMatch(/"receiver":"https:\/\/localhost".*"result":"succeeded"/);
   expect(metrics).toMatch(/tocsin_webhook_attempts_total\{result="succeeded"/);
   expect(receiver.requests.map(({ headers }) => headers.authorization)).toContain(CREDENTIAL);
   for (const hidden of [CREDENTIAL, secret, rotated, secret.slice(6), rotated.slice(6), PATH, KEY]) {
