@@ -1,6 +1,7 @@
 import { ARCHIVED_FACTOR, quotaOf } from '@tocsin/contracts';
 import { checkRevision, DomainError, notFound, quotaExceeded } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
+import { entriesOf } from '@tocsin/runtime';
 import { checkReaches } from '../identity/domain/authority.ts';
 import type { Role, Seat } from '../identity/domain/roles.ts';
 import { checkEmail, checkName } from './domain/checks.ts';
@@ -93,11 +94,7 @@ export async function setUser(trx: Knex.Transaction, input: UserChange, context:
 }
 
 const differences = (current: User, requested: RequestedProperties): Partial<UserProperties> =>
-  Object.fromEntries(
-    Object.entries(requested).filter(
-      ([name, value]) => value !== undefined && value !== current[name as keyof UserProperties],
-    ),
-  );
+  Object.fromEntries(entriesOf(requested).filter(([name, value]) => value !== undefined && value !== current[name]));
 
 /** A workspace without an owner could not be given one through the API. */
 async function checkOwnerRemains(

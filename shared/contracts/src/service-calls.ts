@@ -20,4 +20,4 @@ export const SERVICE_CALLS: Readonly<Record<string, readonly string[]>> = Object
 
 /** The services that may call this one. */
 export const callersOf = (service: string): string[] =>
-  Object.keys(SERVICE_CALLS).filter((name) => SERVICE_CALLS[name]?.includes(service));
+  Object.entries(SERVICE_CALLS).flatMap(([name, calls]) => (calls.includes(service) ? name : []));

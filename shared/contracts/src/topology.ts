@@ -57,12 +57,11 @@ export const QUEUES = {
   catalogReplicas: { name: 'catalog.replicas', bindings: ['user.changed'] },
 } as const satisfies Record<string, QueueDefinition>;
 
+const isBound = ({ bindings }: { bindings: readonly string[] }, type: string) => bindings.includes(type);
+
 /** Whether a queue is bound to events of this type. If so, a message that the broker could not route must be resent. */
-export const hasConsumer = (type: string) =>
-  Object.values(QUEUES).some(({ bindings }: QueueDefinition) => bindings.includes(type as EventType));
+export const hasConsumer = (type: string) => Object.values(QUEUES).some((queue) => isBound(queue, type));
 
 /** The queue among those bound to this type that publishers keep short. */
 export const shortQueueOf = (type: string): QueueDefinition | undefined =>
-  Object.values<QueueDefinition>(QUEUES).find(
-    ({ bindings, keptBelow }) => keptBelow !== undefined && bindings.includes(type as EventType),
-  );
+  Object.values<QueueDefinition>(QUEUES).find((queue) => queue.keptBelow !== undefined && isBound(queue, type));

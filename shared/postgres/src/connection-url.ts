@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import tls from 'node:tls';
+import { ownProperty } from '@tocsin/runtime';
 
 /** The parameters of a URL that the driver would understand otherwise. */
 const TLS = ['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'uselibpqcompat', 'channel_binding', 'gssencmode'];
@@ -78,7 +79,7 @@ function tlsOf({ searchParams, hostname }: URL): TlsOptions | false | undefined 
   if (mode === 'disable' || host.startsWith('/')) return false;
   if (!['require', 'verify-ca', 'verify-full'].includes(mode)) {
     throw new Error(
-      `must not have sslmode=${mode}: write ${INSTEAD[mode] ?? 'disable, require, verify-ca or verify-full'}`,
+      `must not have sslmode=${mode}: write ${ownProperty(INSTEAD, mode) ?? 'disable, require, verify-ca or verify-full'}`,
     );
   }
   if ((cert === '') !== (key === '')) throw new Error('must have sslcert and sslkey together');

@@ -1,9 +1,10 @@
+import { ownProperty } from '@tocsin/runtime';
 import { DatabaseCallError, type DatabaseFailure } from './database-call-error.ts';
 
 export type { DatabaseFailure } from './database-call-error.ts';
 
 /** By SQLSTATE or a prefix of it; the longest match wins. All other states are `refused`. */
-const FAILURES: Record<string, DatabaseFailure> = {
+const FAILURES: Readonly<Record<string, DatabaseFailure>> = {
   // Connection exceptions, and sessions ended by the server.
   '08': 'unreachable',
   '57P': 'unreachable',
@@ -43,7 +44,7 @@ const FAILURES: Record<string, DatabaseFailure> = {
 /** Classifies the SQLSTATE of a failed statement. */
 export function failureOfSqlState(state: string): DatabaseFailure {
   for (let length = state.length; length >= 2; length -= 1) {
-    const failure = FAILURES[state.slice(0, length)];
+    const failure = ownProperty(FAILURES, state.slice(0, length));
     if (failure !== undefined) return failure;
   }
   return 'refused';

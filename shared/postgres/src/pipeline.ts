@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { ownProperty } from '@tocsin/runtime';
 import pg from 'pg';
 import { serialize } from 'pg-protocol';
 
@@ -11,14 +12,17 @@ interface Connection {
   off(event: 'readyForQuery' | 'end', listener: () => void): this;
 }
 
+/** A name that a statement gives, which no client chooses. */
+type ColumnName = string & { readonly of: 'column' };
+
 interface Field {
-  name: string;
+  name: ColumnName;
   dataTypeID: typeof pg.types.builtins.TEXT;
 }
 
 /** Reads the rows of one prepared statement. */
 interface RowReader {
-  names: readonly string[];
+  names: readonly ColumnName[];
   parsers: readonly ((text: string) => unknown)[];
   /** A row of nulls: a copy of it is faster than adding one property after the other. */
   empty: Record<string, unknown>;
@@ -115,7 +119,7 @@ export class Pipeline {
   /** Sends the statements. Returns an error instead of throwing it, as the driver expects. */
   submit(connection: Connection): Error | null {
     const parsed = new Map<string, string>();
-    const parsedText = (name: string) => parsed.get(name) ?? connection.parsedStatements[name];
+    const parsedText = (name: string) => parsed.get(name) ?? ownProperty(connection.parsedStatements, name);
     for (const { name, text } of this.statements) {
       if (name === '') continue;
       const known = parsedText(name);
@@ -173,7 +177,7 @@ export class Pipeline {
     try {
       for (let index = 0; index < names.length; index += 1) {
         const text = fields[index];
-        if (typeof text === 'string') row[names[index] as string] = parsers[index]?.(text);
+        if (typeof text === 'string') row[names[index] as ColumnName] = parsers[index]?.(text);
       }
     } catch (error) {
       this.#failure = error;

@@ -52,6 +52,7 @@ describe('a URL', () => {
     ['sslmode=allow', /sslmode=allow: write require/],
     ['sslmode=no-verify', /sslmode=no-verify: write require/],
     ['sslmode=always', /write disable, require, verify-ca or verify-full/],
+    ['sslmode=constructor', /write disable, require, verify-ca or verify-full/],
     ['ssl=no-verify', /instead of ssl/],
     ['sslmode=verify-ca', /an authority of its own as sslrootcert/],
     ['sslmode=verify-ca&sslrootcert=system', /with a public one, write sslmode=verify-full/],

@@ -1,4 +1,5 @@
 import { jsonEqual } from '@tocsin/http';
+import { entriesOf } from '@tocsin/runtime';
 
 /** Drops the properties that are `undefined`, that is, those that a request does not contain. */
 export function definedProperties<Properties>(all: {
@@ -15,8 +16,6 @@ export function changedProperties<Properties extends object>(
   current: Properties,
   requested: Partial<Properties>,
 ): Partial<Properties> | undefined {
-  const changed = Object.entries(requested).filter(
-    ([property, value]) => !jsonEqual(value, current[property as keyof Properties]),
-  );
+  const changed = entriesOf(requested).filter(([property, value]) => !jsonEqual(value, current[property]));
   return changed.length === 0 ? undefined : (Object.fromEntries(changed) as Partial<Properties>);
 }

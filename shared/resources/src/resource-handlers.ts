@@ -2,6 +2,7 @@ import { boundedText, MAX_FILTER_TEXT, type Principal, type WorkspaceContext } f
 import { type CursorScope, DEFAULT_LIMIT, idempotently, pageQuery, type Reply, type RouteRequest } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { z } from 'zod';
+import { entriesOf } from '@tocsin/runtime';
 import type { Caller } from './caller.ts';
 import type { StoredResource } from './resource.ts';
 import type { ResourceKind, resourceCommands } from './resource-commands.ts';
@@ -118,8 +119,8 @@ export function withDefaults<Shape extends Readonly<Record<string, z.ZodType>>>(
   properties: Shape,
   defaults: { readonly [Name in keyof Shape]?: unknown },
 ): Shape {
-  const described = Object.entries(properties).map(([name, schema]) => {
-    if (!(name in defaults)) return [name, schema] as const;
+  const described = entriesOf(properties).map(([name, schema]) => {
+    if (!Object.hasOwn(defaults, name)) return [name, schema] as const;
     const value = defaults[name];
     const { description = '' } = schema.meta() ?? {};
     const words = typeof value === 'string' ? `; default: \`${value}\`` : `; default: ${String(value)}`;

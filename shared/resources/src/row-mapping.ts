@@ -51,7 +51,7 @@ export function rowMapping<Entity, Columns extends ColumnsOf<Entity>>(columns: C
     /** Reads only the columns of the record; the row may have more. */
     toEntity: (row: RowOf<Entity, Columns>): Entity => {
       const entity: Partial<Record<keyof Entity, unknown>> = {};
-      const values = row as Record<string, unknown>;
+      const values = row as typeof row & Readonly<Record<Name, unknown>>;
       for (const { property, name } of mapped) entity[property] = values[name];
       return entity as Entity;
     },
@@ -65,7 +65,7 @@ export function rowMapping<Entity, Columns extends ColumnsOf<Entity>>(columns: C
       ),
 
     /** The properties that a row with some of the columns, or a request with their names, has. */
-    toProperties: (row: Readonly<Record<string, unknown>>): Partial<Entity> =>
+    toProperties: (row: Readonly<Partial<Record<Name, unknown>>>): Partial<Entity> =>
       Object.fromEntries(
         mapped.filter(({ name }) => row[name] !== undefined).map(({ property, name }) => [property, row[name]]),
       ) as Partial<Entity>,

@@ -2,6 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { z } from 'zod';
 import { ConfigError } from './config-error.ts';
 import { findKnownSecretViolation } from './known-secrets.ts';
+import { ownProperty } from './own-properties.ts';
 import { publicUrl } from './public-url.ts';
 
 export { ConfigError } from './config-error.ts';
@@ -27,26 +28,25 @@ export function readConfig<Shape extends z.ZodRawShape>(
   contradictions: (read: z.output<z.ZodObject<Shape>>) => string[] = () => [],
 ): z.output<z.ZodObject<Shape>> {
   const violations: string[] = [];
-  const present: Record<string, string> = {};
+  const present = new Map<string, string>();
   for (const name of Object.keys(shape)) {
     try {
       const value = readSetting(env, name);
-      if (value !== undefined) present[name] = value;
+      if (value !== undefined) present.set(name, value);
     } catch (error) {
       violations.push((error as Error).message);
     }
   }
-  const parsed = z.object(shape).safeParse(present);
+  const parsed = z.object(shape).safeParse(Object.fromEntries(present));
   if (!parsed.success) {
     const unreadable = new Set(violations.map((violation) => violation.slice(0, violation.indexOf(FILE))));
     for (const issue of parsed.error.issues) {
       const name = issue.path.join('.');
-      if (!unreadable.has(name))
-        violations.push(`${name}: ${present[name] === undefined ? 'is not set' : issue.message}`);
+      if (!unreadable.has(name)) violations.push(`${name}: ${present.has(name) ? issue.message : 'is not set'}`);
     }
   } else violations.push(...contradictions(parsed.data));
   if (env['NODE_ENV'] === 'production') {
-    for (const [name, value] of Object.entries(present)) {
+    for (const [name, value] of present) {
       const violation = findKnownSecretViolation(name, value);
       if (violation !== undefined) violations.push(`${name}: ${violation}`);
     }
@@ -57,22 +57,22 @@ export function readConfig<Shape extends z.ZodRawShape>(
 
 /** Replaces each `<name>_FILE` setting of a secret by `<name>` with the file's content. @throws ConfigError */
 export function withFileSettings(env: Environment): Environment {
-  const environment: Record<string, string | undefined> = { ...env };
-  for (const name of Object.keys(env).filter((one) => one.endsWith(FILE) && isSet(env[one]))) {
-    const secret = name.slice(0, -FILE.length);
-    if (!SECRET.test(secret)) continue;
-    environment[secret] = readSetting(env, secret);
-    environment[name] = undefined;
-  }
-  return environment;
+  const files = Object.entries(env).filter(([name, value]) => name.endsWith(FILE) && isSet(value));
+  const secrets = files.map(([name]) => name.slice(0, -FILE.length)).filter((name) => SECRET.test(name));
+  const values = secrets.flatMap((name): [string, string | undefined][] => [
+    [name, readSetting(env, name)],
+    [name + FILE, undefined],
+  ]);
+  return { ...env, ...Object.fromEntries(values) };
 }
 
 const isSet = (value: string | undefined): value is string => value !== undefined && value !== '';
 
 /** A setting's value, or the content of its file. @throws ConfigError if both are set, or the file cannot be read */
 function readSetting(env: Environment, name: string): string | undefined {
-  const value = isSet(env[name]) ? env[name] : undefined;
-  const file = SECRET.test(name) ? env[name + FILE] : undefined;
+  const set = ownProperty(env, name);
+  const value = isSet(set) ? set : undefined;
+  const file = SECRET.test(name) ? ownProperty(env, name + FILE) : undefined;
   if (!isSet(file)) return value;
   if (value !== undefined) throw new ConfigError(`${name}${FILE}: must not be set together with ${name}`);
   const text = readBounded(file, name + FILE)

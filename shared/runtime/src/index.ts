@@ -31,6 +31,7 @@ export { createLogger, type Logger } from './logger.ts';
 export { Counter, createMetrics, Gauge, Histogram, type Metrics } from './metrics.ts';
 export { workspaceUrl } from './public-url.ts';
 export { openRedis, type Redis, redisReadiness } from './redis.ts';
+export { entriesOf, ownProperty } from './own-properties.ts';
 export { type PeriodicTask, startPeriodicTask } from './periodic-task.ts';
 export { withTimeout } from './with-timeout.ts';
 export { coalesceCalls } from './coalesce-calls.ts';

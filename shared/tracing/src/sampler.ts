@@ -7,7 +7,7 @@ import {
   type Sampler,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace';
-import { ConfigError, type Environment, isUntrusted } from '@tocsin/runtime';
+import { ConfigError, type Environment, isUntrusted, ownProperty } from '@tocsin/runtime';
 
 const SAMPLERS: Readonly<Record<string, (ratio: () => number) => Sampler>> = {
   always_on: () => new AlwaysOnSampler(),
@@ -24,7 +24,7 @@ export function samplerFrom(env: Environment): Sampler {
   const name = env['OTEL_TRACES_SAMPLER'] ?? `${PARENT_BASED}always_on`;
   const isParentBased = name.startsWith(PARENT_BASED);
   const own = isParentBased ? name.slice(PARENT_BASED.length) : name;
-  const create = Object.hasOwn(SAMPLERS, own) ? SAMPLERS[own] : undefined;
+  const create = ownProperty(SAMPLERS, own);
   if (create === undefined) {
     const names = Object.keys(SAMPLERS).flatMap((one) => [one, PARENT_BASED + one]);
     throw new ConfigError(`OTEL_TRACES_SAMPLER: must be one of ${names.join(', ')}`);

@@ -18,8 +18,8 @@ type Settings = Record<string, string | undefined>;
  */
 export function startSdk({ env, mainModule }: { env: Settings; mainModule: string }): void {
   // An empty variable counts as unset, because Compose passes unset ones like that.
-  for (const name of Object.keys(env)) {
-    if (name.startsWith('OTEL_') && env[name] === '') Reflect.deleteProperty(env, name);
+  for (const [name, value] of Object.entries(env)) {
+    if (name.startsWith('OTEL_') && value === '') Reflect.deleteProperty(env, name);
   }
   env['OTEL_SERVICE_NAME'] ??= serviceNameOf(mainModule);
   // Neither the command line nor the names of the machine and of its user.

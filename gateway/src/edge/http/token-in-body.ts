@@ -1,5 +1,5 @@
 import { hasBody } from '@tocsin/http';
-import { FairQueue } from '@tocsin/runtime';
+import { FairQueue, ownProperty } from '@tocsin/runtime';
 import type { BodyTimes } from '../../limits/domain/shares.ts';
 import type { RequestContext } from '../../requests/http/request-context.ts';
 import { bodyReader } from './body-reader.ts';
@@ -33,7 +33,7 @@ function tokenOf(bytes: Buffer, property: string): string | undefined {
   if (bytes.length > MAX_BYTES || !bytes.includes(property)) return undefined;
   try {
     const parsed = JSON.parse(bytes.toString()) as Readonly<Record<string, unknown>> | null;
-    const value = parsed?.[property];
+    const value = ownProperty(parsed ?? {}, property);
     return typeof value === 'string' ? value : undefined;
   } catch {
     // The service says what is wrong with it, to those who have a token elsewhere.

@@ -1,4 +1,4 @@
-import { addMilliseconds, type Instant } from '@tocsin/runtime';
+import { addMilliseconds, type Instant, ownProperty } from '@tocsin/runtime';
 
 // A session of a browser is a key with all scopes that only a cookie carries (ADR 59).
 
@@ -21,13 +21,13 @@ export const idleSince = (now: Instant): Instant => addMilliseconds(now, -SESSIO
 
 const BROWSERS = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari'];
 const SYSTEMS = ['Windows', 'Android', 'iPhone', 'iPad', 'Mac OS', 'Linux'];
-const SHOWN: Readonly<Record<string, string>> = { Edg: 'Edge', OPR: 'Opera', 'Mac OS': 'macOS' };
+const SHOWN = { Edg: 'Edge', OPR: 'Opera', 'Mac OS': 'macOS' };
 
 /** A name for people, such as `Firefox on Linux`. */
 export function browserName(userAgent: string): string {
   const nameIn = (names: readonly string[], end: string) => {
     const name = names.find((each) => userAgent.includes(each + end));
-    return name === undefined ? undefined : (SHOWN[name] ?? name);
+    return name === undefined ? undefined : (ownProperty(SHOWN, name) ?? name);
   };
   const system = nameIn(SYSTEMS, '');
   return `${nameIn(BROWSERS, '/') ?? 'Browser'}${system === undefined ? '' : ` on ${system}`}`;

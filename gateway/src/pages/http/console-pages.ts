@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { DomainError } from '@tocsin/http';
+import { ownProperty } from '@tocsin/runtime';
 import { immutableFile, type PublicPage, type PublicPages } from './public-pages.ts';
 import { SIGN_IN_PATHS } from '../../sign-in/http/session-requests.ts';
 import { staticContent } from './static-content.ts';
@@ -8,7 +9,7 @@ import { staticContent } from './static-content.ts';
 /** What `infra/console` builds. */
 const BUILT = path.join(import.meta.dirname, '../../../console/dist');
 
-const TYPES: Readonly<Record<string, string>> = {
+const TYPES = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
@@ -32,7 +33,7 @@ export function consolePages(folder = BUILT): PublicPages {
   const isBuilt = existsSync(path.join(folder, 'index.html'));
   const assets = new Map<string, PublicPage>();
   for (const name of isBuilt ? readdirSync(path.join(folder, 'assets')) : []) {
-    const type = TYPES[path.extname(name)] ?? 'application/octet-stream';
+    const type = ownProperty(TYPES, path.extname(name)) ?? 'application/octet-stream';
     const read = () => readFileSync(path.join(folder, 'assets', name));
     assets.set(`/app/assets/${name}`, immutableFile(staticContent(read, { type, caching: 'immutable' })));
   }

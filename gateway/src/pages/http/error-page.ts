@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DomainError } from '@tocsin/http';
+import { ownProperty } from '@tocsin/runtime';
 import Negotiator from 'negotiator';
 
 /** Whether a browser shows the response to a person. Programs that take anything get JSON. */
@@ -7,8 +8,8 @@ export const isForPerson = (request: IncomingMessage): boolean =>
   (request.method === 'GET' || request.method === 'HEAD') &&
   new Negotiator(request).mediaType(['application/json', 'text/html']) === 'text/html';
 
-const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escape = (text: string) => text.replaceAll(/[&<>"]/g, (character) => ESCAPES[character] ?? '');
+const ESCAPES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const escape = (text: string) => text.replaceAll(/[&<>"]/g, (character) => ownProperty(ESCAPES, character) ?? '');
 
 /** Sends an error with the same status and headers as the JSON of the API has. */
 export function sendErrorPage(response: ServerResponse, error: DomainError, requestId: string): void {

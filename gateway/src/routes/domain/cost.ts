@@ -1,4 +1,5 @@
 import type { Cost } from '@tocsin/http';
+import { ownProperty } from '@tocsin/runtime';
 
 /** A request for a path that is no operation is cheap. */
 const DEFAULT_COST: Cost = { base: 1 };
@@ -10,7 +11,6 @@ const DEFAULT_COST: Cost = { base: 1 };
 export function costOf({ base, parameters }: Cost = DEFAULT_COST, search = ''): number {
   if (parameters === undefined || search === '') return base;
   let cost = base;
-  for (const name of new URLSearchParams(search).keys())
-    cost += Object.hasOwn(parameters, name) ? (parameters[name] ?? 0) : 0;
+  for (const name of new URLSearchParams(search).keys()) cost += ownProperty(parameters, name) ?? 0;
   return cost;
 }

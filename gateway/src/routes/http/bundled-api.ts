@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Prerequisite } from '@tocsin/contracts';
 import { type Cost, type Deprecation, EXTENSIONS } from '@tocsin/http';
+import { ownProperty } from '@tocsin/runtime';
 import { type Operation, OWN_SERVICE } from '../domain/route-table.ts';
 import type { ApiDescription } from './api-description.ts';
 import { type Guides, readGuides } from './guides.ts';
@@ -27,7 +28,9 @@ export async function readBundledApi(
 ): Promise<BundledApi> {
   const isFile = (service: string) => replaced === undefined || service === OWN_SERVICE;
   const descriptions = await Promise.all(
-    services.map(async (service) => (isFile(service) ? readDescription(service) : (replaced?.[service] ?? NOTHING))),
+    services.map(async (service) =>
+      isFile(service) ? readDescription(service) : (ownProperty(replaced ?? {}, service) ?? NOTHING),
+    ),
   );
   return { descriptions, operations: descriptions.flatMap(operationsOf), guides: await readGuides() };
 }

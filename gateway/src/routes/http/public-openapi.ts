@@ -106,14 +106,15 @@ type Operations = ApiDescription['paths'];
 
 /** @param headers those that every response has in addition */
 function mergeOperations(records: readonly Operations[], headers?: ApiResponse['headers']): Operations {
-  const merged: Operations = {};
+  const merged = new Map<string, Operations[string]>();
   for (const [path, methods] of records.flatMap((record) => Object.entries(record))) {
     for (const [method, operation] of Object.entries(methods)) {
-      if (merged[path]?.[method] !== undefined) throw new Error(`two services describe ${method} ${path}`);
-      merged[path] = { ...merged[path], [method]: publicOperation(operation, headers) };
+      const others = merged.get(path) ?? {};
+      if (Object.hasOwn(others, method)) throw new Error(`two services describe ${method} ${path}`);
+      merged.set(path, { ...others, [method]: publicOperation(operation, headers) });
     }
   }
-  return merged;
+  return Object.fromEntries(merged);
 }
 
 /** The tags that the operations use, after the guides. */

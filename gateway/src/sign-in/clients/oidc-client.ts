@@ -27,7 +27,7 @@ import {
   type ServerMetadata,
   setJwksCache,
 } from 'openid-client';
-import { FairQueue } from '@tocsin/runtime';
+import { FairQueue, ownProperty } from '@tocsin/runtime';
 import type { GroupRoles } from '../domain/group-roles.ts';
 
 /** A client at a provider. */
@@ -287,7 +287,7 @@ async function readPerson(
 const textOf = (claim: unknown): string | undefined => (typeof claim === 'string' ? claim : undefined);
 
 function groupsOf(claims: Claims, name: string): string[] {
-  const groups = Object.hasOwn(claims, name) ? claims[name] : undefined;
+  const groups = ownProperty(claims, name);
   // A person with many groups: their names are somewhere else (OpenID Connect Core, section 5.6.2).
   const elsewhere = claims['_claim_names'];
   if (groups === undefined && typeof elsewhere === 'object' && elsewhere !== null && Object.hasOwn(elsewhere, name))

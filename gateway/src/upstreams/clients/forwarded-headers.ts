@@ -54,13 +54,12 @@ export function forwardedHeaders(
   },
 ): IncomingHttpHeaders {
   const connectionOptions = connectionOptionsOf(headers.connection ?? '');
-  const forwarded: IncomingHttpHeaders = {};
-  for (const name in headers) {
-    if (DROPPED_REQUEST_HEADERS.has(name) || name.startsWith(INTERNAL_PREFIX)) continue;
-    if (connectionOptions.includes(name)) continue;
-    forwarded[name] = headers[name];
-  }
-  Object.assign(forwarded, own.trace);
+  const isForService = (name: string) =>
+    !DROPPED_REQUEST_HEADERS.has(name) && !name.startsWith(INTERNAL_PREFIX) && !connectionOptions.includes(name);
+  const forwarded: IncomingHttpHeaders = {
+    ...Object.fromEntries(Object.entries(headers).filter(([name]) => isForService(name))),
+    ...own.trace,
+  };
   forwarded[PRINCIPAL_HEADER] = own.principal;
   forwarded['x-request-id'] = own.requestId;
   if (own.bodyLength !== undefined) forwarded['content-length'] = String(own.bodyLength);

@@ -2,6 +2,7 @@ import { checkRevision, DomainError, jsonEqual, serviceUnavailable } from '@tocs
 import { type Change, recordChange } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
+import { changedProperties } from '@tocsin/resources';
 import {
   type ConfigurationLists,
   type ConfigurationListsView,
@@ -137,8 +138,7 @@ export async function changeConfiguration(
 
 /** What is not the same, before and after. */
 function differences(before: ConfigurationListsView, after: ConfigurationListsView) {
-  const isChanged = ([name, list]: [string, unknown]) => !jsonEqual(list, before[name as keyof typeof before]);
-  const changed = Object.fromEntries(Object.entries(after).filter(isChanged));
+  const changed = changedProperties(before, after) ?? {};
   return {
     before: Object.fromEntries(Object.entries(before).filter(([name]) => Object.hasOwn(changed, name))),
     after: changed,

@@ -1,6 +1,6 @@
 import { insertEvents, type NewEvent } from '@tocsin/messaging';
 import { type Knex, runPipeline } from '@tocsin/postgres';
-import type { Instant } from '@tocsin/runtime';
+import { type Instant, ownProperty } from '@tocsin/runtime';
 import type { WorkflowStatus } from '../configuration/domain/configuration.ts';
 import { type Author, publishedActor, recordedActor } from '../incidents/save-incident.ts';
 import { bytesOfChanges, changesBetween, shortenChanges } from '../incidents/domain/changes.ts';
@@ -49,8 +49,8 @@ export async function mapIncidents(trx: Knex.Transaction, mapping: IncidentMappi
 }
 
 function change(before: Incident, { replace, statuses, author, now }: IncidentMapping) {
-  const status = replacement(replace.statuses, before.status);
-  const severity = replacement(replace.severities, before.severity);
+  const status = ownProperty(replace.statuses ?? {}, before.status);
+  const severity = ownProperty(replace.severities ?? {}, before.severity);
   const after: Incident = {
     ...before,
     ...(status !== undefined && statusChange(before, status, { statuses, now })),
@@ -70,6 +70,3 @@ function change(before: Incident, { replace, statuses, author, now }: IncidentMa
   const entry = { incidentId, revision, ...recordedActor(author), changedAt: now, changes };
   return { after, entry, event, bytes: bytesOfChanges(differences).written };
 }
-
-const replacement = (replacements: Readonly<Record<string, string>> = {}, key: string): string | undefined =>
-  Object.hasOwn(replacements, key) ? replacements[key] : undefined;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ownProperty } from '@tocsin/runtime';
 import { invalidRequest } from '../errors/errors.ts';
 import { checkText } from '../json/json.ts';
 import { nearName } from '../errors/near-name.ts';
@@ -25,12 +26,12 @@ export const pathId = z
  */
 export function readQuery(search: string, schema: z.ZodObject): Record<string, unknown> {
   const shape = schema.shape as Record<string, z.ZodType>;
-  const raw: Record<string, unknown> = {};
+  const raw = new Map<string, unknown>();
   for (const pair of search.split('&')) {
     if (pair === '') continue;
     const cut = pair.indexOf('=');
     const name = decode(cut === -1 ? pair : pair.slice(0, cut), 'query');
-    const declared = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    const declared = ownProperty(shape, name);
     if (declared === undefined) {
       const meant = nearName(name, Object.keys(shape));
       const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
@@ -39,13 +40,14 @@ export function readQuery(search: string, schema: z.ZodObject): Record<string, u
     const { kind, repeatable, maximum } = describeParameter(declared);
     const value = convert(decode(cut === -1 ? '' : pair.slice(cut + 1), name), kind, name);
     if (repeatable) {
+      const values = (raw.get(name) ?? []) as unknown[];
       // Here too, so that no further values are read.
-      if (((raw[name] ??= []) as unknown[]).push(value) > maximum)
-        throw invalidRequest(name, `Must have at most ${maximum} items`);
-    } else if (Object.hasOwn(raw, name)) throw invalidRequest(name, 'Must not be given more than once');
-    else raw[name] = value;
+      if (values.push(value) > maximum) throw invalidRequest(name, `Must have at most ${maximum} items`);
+      raw.set(name, values);
+    } else if (raw.has(name)) throw invalidRequest(name, 'Must not be given more than once');
+    else raw.set(name, value);
   }
-  return raw;
+  return Object.fromEntries(raw);
 }
 
 /** Converts decoded path parameters to the types of their schema. */
@@ -53,7 +55,7 @@ export function readPath(params: Record<string, string>, schema: z.ZodObject): R
   const shape = schema.shape as Record<string, z.ZodType>;
   return Object.fromEntries(
     Object.entries(shape).map(([name, declared]): [string, unknown] => {
-      const text = params[name] ?? '';
+      const text = ownProperty(params, name) ?? '';
       if (describeParameter(declared).kind !== 'integer') {
         checkText(text, name);
         return [name, text];

@@ -49,11 +49,10 @@ function descend<Value>(node: Node<Value>, segments: readonly string[], depth: n
 
 /** Returns the values of a pattern's `{parameters}` in a path that it matches, as they were sent. */
 export function parametersIn(path: string, pattern: string): Record<string, string> {
-  const parameters: Record<string, string> = {};
-  if (!pattern.includes('{')) return parameters;
+  if (!pattern.includes('{')) return {};
   const values = path.split('/');
-  for (const [index, segment] of pattern.split('/').entries()) {
-    if (segment.startsWith('{')) parameters[segment.slice(1, -1)] = values[index] ?? '';
-  }
-  return parameters;
+  const segments = pattern.split('/').map((segment, index) => [segment, values[index] ?? ''] as const);
+  return Object.fromEntries(
+    segments.flatMap(([segment, value]) => (segment.startsWith('{') ? [[segment.slice(1, -1), value]] : [])),
+  );
 }

@@ -67,10 +67,8 @@ async function run(
 }
 
 /** @throws URIError */
-function decoded(params: Record<string, string>): Record<string, string> {
-  for (const name of Object.keys(params)) params[name] = decodeURIComponent(params[name] ?? '');
-  return params;
-}
+const decoded = (params: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]));
 
 /** Returns a factory of functions that measure the requests of one route. */
 function durationMetric(metrics: Metrics): (route: string) => TableEntry['observe'] {

@@ -1,4 +1,4 @@
-import type { Logger } from '@tocsin/runtime';
+import { entriesOf, type Logger } from '@tocsin/runtime';
 import type { z } from 'zod';
 import type { Deprecation } from './deprecation.ts';
 import type { DomainError, ErrorCode } from '../errors/errors.ts';
@@ -197,10 +197,10 @@ export function implement<C extends Contracts>(
   handlers: Handlers<C>,
   onRefusal: { readonly [Id in keyof C]?: Route['onRefusal'] } = {},
 ): Route[] {
-  return Object.entries(contracts).map(([id, contract]) => ({
+  return entriesOf(contracts).map(([id, contract]) => ({
     ...contract,
     id,
-    handle: handlers[id as keyof C] as unknown as Route['handle'],
+    handle: handlers[id] as unknown as Route['handle'],
     onRefusal: onRefusal[id],
   }));
 }

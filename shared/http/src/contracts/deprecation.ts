@@ -1,3 +1,5 @@
+import { ownProperty } from '@tocsin/runtime';
+
 /** When an operation was deprecated, when it is removed, and its successor. */
 export interface Deprecation {
   /** RFC 3339. */
@@ -12,7 +14,9 @@ export function deprecationHeaders(
   { since, sunset, successor }: Deprecation,
   parameters: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const path = successor.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ''));
+  const path = successor.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(ownProperty(parameters, name) ?? ''),
+  );
   return {
     Deprecation: `@${Date.parse(since) / 1_000}`,
     Sunset: new Date(sunset).toUTCString(),

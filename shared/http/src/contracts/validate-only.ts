@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ownProperty } from '@tocsin/runtime';
 import type { Contract, Reply } from './contract.ts';
 
 /** On a response that would be the one of a request, had it been more than validated. */
@@ -30,7 +31,6 @@ export function validatedReply({ reply: { assigned = [] } }: Pick<Contract, 'rep
 /** Sets a property to null if there is one at the path; a path through a list has the place of an item. */
 function setNull(value: unknown, [name = '', ...rest]: readonly string[]): void {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return;
-  const object = value as Record<string, unknown>;
-  if (rest.length === 0) object[name] = null;
-  else setNull(object[name], rest);
+  if (rest.length === 0) Object.assign(value, { [name]: null });
+  else setNull(ownProperty(value as Readonly<Record<string, unknown>>, name), rest);
 }

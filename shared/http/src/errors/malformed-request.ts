@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { ownProperty } from '@tocsin/runtime';
 import { DomainError, errorBody } from './errors.ts';
 
 const NOT_ENCODED = {
@@ -8,7 +9,7 @@ const NOT_ENCODED = {
   message: 'The request is not valid HTTP: the path and the query must be percent-encoded, spaces too',
 };
 /** Statuses for errors of Node's HTTP parser. The error code is always `invalid_request`. */
-const RESPONSES: Record<string, { status: number; message: string }> = {
+const RESPONSES = {
   HPE_HEADER_OVERFLOW: { status: 431, message: 'The request line and headers are too long' },
   // What follows a space in the path is not the version of HTTP.
   HPE_INVALID_CONSTANT: NOT_ENCODED,
@@ -25,7 +26,7 @@ export function rejectMalformedRequest(error: NodeJS.ErrnoException, socket: Dup
     socket.destroy();
     return;
   }
-  const { status, message } = RESPONSES[error.code ?? ''] ?? MALFORMED;
+  const { status, message } = ownProperty(RESPONSES, error.code ?? '') ?? MALFORMED;
   const requestId = randomUUID();
   const body = JSON.stringify(errorBody(new DomainError('invalid_request', message), requestId));
   socket.end(

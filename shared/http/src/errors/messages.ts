@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { ownProperty } from '@tocsin/runtime';
 import { nearName } from './near-name.ts';
 
 type RawIssue = z.core.$ZodRawIssue;
@@ -14,8 +15,7 @@ export function validationMessage(issue: RawIssue): string {
   if (issue.input === null && issue.code !== 'custom') return 'Must not be null';
   switch (issue.code) {
     case 'invalid_type':
-      if (isInteger(issue.inst)) return `Must be ${TYPES.int}`;
-      return issue.expected in TYPES ? `Must be ${TYPES[issue.expected]}` : INVALID;
+      return mustBe(isInteger(issue.inst) ? 'int' : issue.expected);
     case 'invalid_value':
       return oneOf(issue.values);
     case 'too_big':
@@ -23,7 +23,7 @@ export function validationMessage(issue: RawIssue): string {
     case 'too_small':
       return tooSmall(issue);
     case 'invalid_format':
-      return `Must be ${FORMATS[issue.format] ?? 'in the required form'}`;
+      return `Must be ${ownProperty(FORMATS, issue.format) ?? 'in the required form'}`;
     case 'not_multiple_of':
       return `Must be a multiple of ${issue.divisor}`;
     case 'unrecognized_keys':
@@ -48,7 +48,7 @@ const MISSING_CODES: ReadonlySet<string> = new Set(['invalid_type', 'invalid_val
 const INVALID = 'Must be a valid value';
 
 /** What a value must be, by the validator's names of types. */
-const TYPES: Partial<Record<string, string>> = {
+const TYPES = {
   string: 'text',
   number: 'a number',
   int: 'an integer',
@@ -59,13 +59,18 @@ const TYPES: Partial<Record<string, string>> = {
   null: 'null',
 };
 
+function mustBe(type: string): string {
+  const words = ownProperty(TYPES, type);
+  return words === undefined ? INVALID : `Must be ${words}`;
+}
+
 /** The validator says of an integer's schema that it expects a number. */
 const isInteger = (schema: RawIssue['inst']): boolean => {
   const def: object | undefined = schema?._zod.def;
   return def !== undefined && 'format' in def && def.format === 'safeint';
 };
 
-const FORMATS: Partial<Record<string, string>> = {
+const FORMATS = {
   datetime: 'an RFC 3339 timestamp',
   uuid: 'a UUID',
 };
@@ -102,6 +107,6 @@ function oneOfTypes(branches: readonly (readonly Issue[])[]): string {
 export const isMismatch = ({ code, path }: Issue): boolean => path.length === 0 && MISSING_CODES.has(code);
 
 function typeOf(issue: Issue): string | undefined {
-  if (issue.code === 'invalid_type') return TYPES[issue.expected];
-  return issue.code === 'invalid_value' ? TYPES[typeof issue.values[0]] : undefined;
+  if (issue.code === 'invalid_type') return ownProperty(TYPES, issue.expected);
+  return issue.code === 'invalid_value' ? ownProperty(TYPES, typeof issue.values[0]) : undefined;
 }

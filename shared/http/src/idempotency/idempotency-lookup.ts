@@ -1,5 +1,5 @@
 import { type Knex, runPipeline } from '@tocsin/postgres';
-import type { Instant } from '@tocsin/runtime';
+import { type Instant, ownProperty } from '@tocsin/runtime';
 import { idempotencyKeyQuery, type IdempotencyKeyUse, INTERNAL_PATHS } from '@tocsin/contracts';
 import { type Contracts, type InternalRoute, internalRoute } from '../contracts/contract.ts';
 import { LEASE, lockOf } from './idempotency-keys.ts';
@@ -44,7 +44,8 @@ const FIND_RUNNING = `
 
 /** Finds what the creates of a service have done with the keys of a user (contract: Idempotency). */
 export function keyLookup({ database, contracts, hours }: { database: Knex; contracts: Contracts; hours: number }) {
-  const ids = Object.keys(contracts).filter((id) => contracts[id]?.idempotent === true);
+  const creates = new Map(Object.entries(contracts).filter(([, { idempotent }]) => idempotent === true));
+  const ids = [...creates.keys()];
   return async ({ workspaceId, userId, key }: KeyLookup): Promise<IdempotencyKeyUse[]> => {
     const locks = ids.map((route) => lockOf({ workspace_id: workspaceId, user_id: userId, route, key }));
     // In this order: what ends in between has a row.
@@ -56,7 +57,7 @@ export function keyLookup({ database, contracts, hours }: { database: Knex; cont
       const { route, status, created_at, expires_at } = row;
       const state = stateOf(row);
       if (state === undefined) return [];
-      const resource_path = state === 'completed' ? resourcePath(contracts[route]?.reply.resource, row) : null;
+      const resource_path = state === 'completed' ? resourcePath(creates.get(route)?.reply.resource, row) : null;
       return [
         {
           operation: route,
@@ -105,7 +106,9 @@ function stateOf({ state, is_abandoned: isAbandoned }: KeyRow): IdempotencyKeyUs
 function resourcePath(template: string | undefined, { status, body }: KeyRow): string | null {
   if (template === undefined || body === null || status === null || status >= 300) return null;
   const response: unknown = JSON.parse(body);
+  const member = (value: unknown, name: string) =>
+    ownProperty((value ?? {}) as Readonly<Record<string, unknown>>, name);
   return template.replaceAll(/\{([\w.]+)\}/g, (_match, path: string) =>
-    String(path.split('.').reduce((value, name) => (value as Record<string, unknown> | undefined)?.[name], response)),
+    String(path.split('.').reduce(member, response)),
   );
 }

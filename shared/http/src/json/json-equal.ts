@@ -1,3 +1,5 @@
+import { ownProperty } from '@tocsin/runtime';
+
 /** Whether two JSON values are equal. The order of an object's members does not matter. */
 export function jsonEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
@@ -17,4 +19,4 @@ export function jsonEqual(a: unknown, b: unknown): boolean {
   );
 }
 
-const memberOf = (object: object, name: string) => (object as Record<string, unknown>)[name];
+const memberOf = (object: object, name: string) => ownProperty(object as Readonly<Record<string, unknown>>, name);

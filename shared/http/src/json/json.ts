@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { ownProperty } from '@tocsin/runtime';
 import { DomainError, invalidRequest } from '../errors/errors.ts';
 import { findLosses, type Loss } from './find-loss.ts';
 import { findJsonFault, type Place, placeAfter } from './json-fault.ts';
@@ -58,9 +59,8 @@ export function parseJson(bytes: Uint8Array, limits: Partial<DocumentLimits> = {
 
 /** The items that are requests by themselves. More than the allowed ones are none: the contract refuses the request. */
 function itemsOf(document: unknown, { of, max }: Partial<DocumentLimits['items']> = {}) {
-  if (of === undefined || typeof document !== 'object' || document === null || !Object.hasOwn(document, of))
-    return undefined;
-  const list = (document as Record<string, unknown>)[of];
+  if (of === undefined || typeof document !== 'object' || document === null) return undefined;
+  const list = ownProperty(document as Readonly<Record<string, unknown>>, of);
   return Array.isArray(list) && list.length <= (max ?? 0) ? { of, list: list as unknown[] } : undefined;
 }
 
@@ -190,7 +190,7 @@ function findUnstorableMember(
   const names = Object.keys(members);
   counter.names += names.length;
   for (const name of names) {
-    const fault = unstorable(textViolation(name)) ?? findUnstorable(members[name], depth + 1, counter);
+    const fault = unstorable(textViolation(name)) ?? findUnstorable(ownProperty(members, name), depth + 1, counter);
     if (fault !== undefined) {
       fault.path.push(printable(name));
       return fault;

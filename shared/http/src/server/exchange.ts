@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { WorkspaceContext } from '@tocsin/contracts';
+import { ownProperty } from '@tocsin/runtime';
 
 /** A request for an operation and its response, with what becomes known of them. */
 export interface Exchange {
@@ -21,7 +22,7 @@ export function pathOf({ url = '' }: IncomingMessage): string {
 
 /** The value of a header that has at most one. @param name in lower case */
 export function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
-  const value = headers[name];
+  const value = ownProperty(headers, name);
   return typeof value === 'string' ? value : undefined;
 }
 

@@ -1,5 +1,5 @@
 import { invalidRequest } from '@tocsin/http';
-import type { Instant } from '@tocsin/runtime';
+import { type Instant, ownProperty } from '@tocsin/runtime';
 import {
   type Alert,
   type AlertGroup,
@@ -9,7 +9,7 @@ import {
   MAX_ALERTS,
   type Notification,
 } from './alert.ts';
-import { type Body, type BodyReader, bodyReader, isObject, shorten, valueOf } from './body-reader.ts';
+import { type Body, type BodyReader, bodyReader, isObject, shorten } from './body-reader.ts';
 
 const STATES = new Map<unknown, Alert['state']>([
   ['firing', 'firing'],
@@ -76,7 +76,7 @@ function alertOf(
   const id = identityOf(value['fingerprint'], labels);
   const startedAt = read.time(value['startsAt'], `${at}.startsAt`);
   const text = (from: Body, name: string, field: string, max?: number) =>
-    read.text(valueOf(from, name), `${at}.${field}.${name}`, max);
+    read.text(ownProperty(from, name), `${at}.${field}.${name}`, max);
   const summary = text(annotations, 'summary', 'annotations', KEPT.name);
   const valueString = read.text(value['valueString'], `${at}.valueString`);
   return {

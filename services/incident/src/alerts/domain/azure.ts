@@ -1,6 +1,7 @@
 import { invalidRequest } from '@tocsin/http';
+import { ownProperty } from '@tocsin/runtime';
 import { type AlertOptions, digestOf, KEPT, type Notification } from './alert.ts';
-import { type Body, bodyReader, valueOf } from './body-reader.ts';
+import { type Body, bodyReader } from './body-reader.ts';
 
 const CONDITIONS = new Map<unknown, 'firing' | 'ended'>([
   ['Fired', 'firing'],
@@ -19,8 +20,8 @@ export function readAzure(body: Body, { now, options }: { now: string; options: 
   const essentials = read.object(data['essentials'], 'data.essentials');
   const state = CONDITIONS.get(essentials['monitorCondition']);
   if (state === undefined) throw invalidRequest('data.essentials.monitorCondition', 'Must be Fired or Resolved');
-  const text = (name: string, max?: number) => read.text(essentials[name], `data.essentials.${name}`, max);
-  const time = (name: string) => read.time(essentials[name], `data.essentials.${name}`);
+  const text = (name: string, max?: number) => read.text(ownProperty(essentials, name), `data.essentials.${name}`, max);
+  const time = (name: string) => read.time(ownProperty(essentials, name), `data.essentials.${name}`);
   const identity = read.required(essentials['alertId'], 'data.essentials.alertId');
   const title = text('alertRule', KEPT.name) || identity;
   const items = Array.isArray(essentials['configurationItems']) ? essentials['configurationItems'] : [];
@@ -30,7 +31,7 @@ export function readAzure(body: Body, { now, options }: { now: string; options: 
     signal: essentials['signalType'],
     monitor: essentials['monitoringService'],
   };
-  const label = (name: string) => read.text(valueOf(labels, name), `data.${name}`, KEPT.label);
+  const label = (name: string) => read.text(ownProperty(labels, name), `data.${name}`, KEPT.label);
   const startedAt = time('firedDateTime');
   return {
     groups: [

@@ -15,9 +15,6 @@ export type Body = Readonly<Record<string, unknown>>;
 export const isObject = (value: unknown): value is Body =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A property that the body itself has: an option of the client may name any, such as `constructor`. */
-export const valueOf = (body: Body, name: string): unknown => (Object.hasOwn(body, name) ? body[name] : undefined);
-
 /** The first characters of a text, whole ones. */
 export const shorten = (text: string, max: number): string =>
   isLongerThan(text, max) ? `${[...text.slice(0, 2 * max)].slice(0, max - 1).join('')}…` : text;

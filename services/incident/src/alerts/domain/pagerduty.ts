@@ -1,7 +1,7 @@
 import { invalidRequest } from '@tocsin/http';
-import type { Instant } from '@tocsin/runtime';
+import { type Instant, ownProperty } from '@tocsin/runtime';
 import { type Alert, type AlertOptions, digestOf, KEPT, type Notification } from './alert.ts';
-import { type Body, bodyReader, isObject, shorten, valueOf } from './body-reader.ts';
+import { type Body, bodyReader, isObject, shorten } from './body-reader.ts';
 
 const ACTIONS = ['trigger', 'acknowledge', 'resolve'] as const;
 
@@ -17,7 +17,8 @@ export function readPagerDuty(body: Body, { now, options }: { now: Instant; opti
   const isTrigger = action === 'trigger';
   if (isTrigger && !isObject(body['payload'])) throw invalidRequest('payload', 'Must be an object');
   const payload = read.object(body['payload'], 'payload');
-  const text = (name: string, max: number = KEPT.label) => read.text(payload[name], `payload.${name}`, max);
+  const text = (name: string, max: number = KEPT.label) =>
+    read.text(ownProperty(payload, name), `payload.${name}`, max);
   const summary = isTrigger
     ? read.text(read.required(payload['summary'], 'payload.summary'), 'payload.summary', KEPT.name)
     : text('summary', KEPT.name);
@@ -43,11 +44,11 @@ export function readPagerDuty(body: Body, { now, options }: { now: Instant; opti
     name: summary || shorten(identity, KEPT.name),
     summary,
     description: details === undefined ? text('custom_details', KEPT.text) : '',
-    severity: read.text(valueOf(labels, options.severityLabel), `payload.${options.severityLabel}`, KEPT.label),
+    severity: read.text(ownProperty(labels, options.severityLabel), `payload.${options.severityLabel}`, KEPT.label),
     service:
       options.service ||
       read.text(
-        valueOf(labels, options.serviceLabel) ?? about.component,
+        ownProperty(labels, options.serviceLabel) ?? about.component,
         `payload.${options.serviceLabel}`,
         KEPT.label,
       ),

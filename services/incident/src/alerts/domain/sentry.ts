@@ -1,6 +1,7 @@
 import { invalidRequest } from '@tocsin/http';
+import { ownProperty } from '@tocsin/runtime';
 import { type AlertOptions, digestOf, KEPT, type Notification } from './alert.ts';
-import { type Body, bodyReader, isObject, valueOf } from './body-reader.ts';
+import { type Body, bodyReader, isObject } from './body-reader.ts';
 
 /** What a webhook about an issue says of it. An issue that is archived is not looked at any more. */
 const ACTIONS = new Map<unknown, 'firing' | 'acknowledged' | 'ended'>([
@@ -36,7 +37,7 @@ export function readSentry(body: Body, { now, options }: { now: string; options:
     ...Object.fromEntries(tags.filter((tag): tag is [string, unknown] => Array.isArray(tag) && tag.length === 2)),
     ...{ project, level: about['level'], culprit: about['culprit'], rule: data['triggered_rule'] },
   };
-  const label = (name: string) => read.text(valueOf(labels, name), `${at}.${name}`, KEPT.label);
+  const label = (name: string) => read.text(ownProperty(labels, name), `${at}.${name}`, KEPT.label);
   const time = read.time(about[kind === 'event' ? 'datetime' : 'lastSeen'], `${at}.datetime`);
   return {
     groups: [

@@ -1,4 +1,5 @@
 import type { WebClient } from '@slack/web-api';
+import { ownProperty } from '@tocsin/runtime';
 import { type Chat, ChatError } from './chat.ts';
 import {
   channelListResponse,
@@ -14,8 +15,8 @@ import { inviteUsergroups } from './slack/invitations.ts';
 const PAGE_SIZE = 1_000;
 
 /** Without markup, these characters alone begin references, which call people or hide addresses. */
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
-const escapeText = (text: string) => text.replaceAll(/[&<>]/g, (character) => ENTITIES[character] ?? '');
+const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+const escapeText = (text: string) => text.replaceAll(/[&<>]/g, (character) => ownProperty(ENTITIES, character) ?? '');
 
 /**
  * Implements the chat port for a Slack workspace (contract: Chat). It never retries and never waits for a rate limit; the

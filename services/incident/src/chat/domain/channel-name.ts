@@ -1,4 +1,4 @@
-import type { Instant } from '@tocsin/runtime';
+import { type Instant, ownProperty } from '@tocsin/runtime';
 import { localTime } from '../../shared/domain/time-zone.ts';
 
 /** Slack's maximum length of a channel name, in Unicode characters. */
@@ -32,7 +32,7 @@ export const isChannelName = (name: string): boolean =>
   NAME.test(name) && /[\p{L}\p{N}]/u.test(name) && !/\p{Default_Ignorable_Code_Point}/u.test(name);
 
 /** Letters that Unicode decomposition does not convert to ASCII. */
-const ASCII_LETTERS: Record<string, string> = {
+const ASCII_LETTERS = {
   ß: 'ss',
   æ: 'ae',
   œ: 'oe',
@@ -53,7 +53,7 @@ export function slugify(text: string): string {
   return (
     decomposed
       .replaceAll(/(?<=[\p{Script=Latin}0-9])\p{M}+/gu, '')
-      .replaceAll(/[ßæœøđðþłı]/g, (letter) => ASCII_LETTERS[letter] ?? letter)
+      .replaceAll(/[ßæœøđðþłı]/g, (letter) => ownProperty(ASCII_LETTERS, letter) ?? letter)
       .normalize('NFC')
       .replaceAll(OTHER_CHARACTERS, '-')
       // Marks of what is gone.
@@ -107,4 +107,4 @@ export function findTemplateViolation(template: string): string | undefined {
 }
 
 const renderTemplate = (template: string, values: Record<Placeholder, string>): string =>
-  slugify(template.replaceAll(/\{(\w+)\}/g, (_, name) => values[name as Placeholder]));
+  slugify(template.replaceAll(/\{(\w+)\}/g, (_, name: string) => ownProperty(values, name) ?? ''));

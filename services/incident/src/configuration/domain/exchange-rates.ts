@@ -23,14 +23,16 @@ export interface MrrProjection {
 }
 
 /** The number of decimals of each currency in ISO 4217 that does not have two. */
-const DECIMALS: Readonly<Record<string, number>> = Object.fromEntries(
+const DECIMALS = new Map(
   Object.entries({
     0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
     3: 'BHD IQD JOD KWD LYD OMR TND',
     4: 'CLF UYW',
-  }).flatMap(([decimals, currencies]) => currencies.split(' ').map((currency) => [currency, Number(decimals)])),
+  }).flatMap(([decimals, currencies]) =>
+    currencies.split(' ').map((currency) => [currency, Number(decimals)] as const),
+  ),
 );
-const decimalsOf = (currency: string) => DECIMALS[currency] ?? 2;
+const decimalsOf = (currency: string) => DECIMALS.get(currency) ?? 2;
 
 export function conversions(reportingCurrency: string, rates: ExchangeRates): Conversion[] {
   const others = [...rates].filter(([currency]) => currency !== reportingCurrency);

@@ -3,6 +3,7 @@ import { type IdempotencyKey, type KeyState, quotaExceeded } from '@tocsin/http'
 import type { OutboxRow } from '@tocsin/messaging';
 import { type Column, column, type SqlType } from '@tocsin/resources';
 import { type Knex, runPrepared } from '@tocsin/postgres';
+import { ownProperty } from '@tocsin/runtime';
 import type { UnnumberedIncident } from '../../incidents/domain/incident.ts';
 import type { FieldValue } from '../../values/domain/values.ts';
 import { Retry } from '../../shared/domain/retry.ts';
@@ -189,7 +190,7 @@ export async function insertIncident(database: Knex, insert: IncidentInsert): Pr
     configurationVersion,
     quota,
     event.trace_context,
-    ...COLUMNS.map(({ name }) => columns[name] ?? null),
+    ...COLUMNS.map(({ name }) => ownProperty(columns, name) ?? null),
   ];
   const keyPart = key === undefined ? NO_KEY : keyPartOf(key, parameters.length + 1);
   parameters.push(...keyPart.values);

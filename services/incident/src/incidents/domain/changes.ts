@@ -1,4 +1,5 @@
 import { jsonEqual } from '@tocsin/http';
+import { ownProperty } from '@tocsin/runtime';
 import { getValue, type Incident } from './incident.ts';
 import { RECORDED } from './property-sets.ts';
 import { shortenValues } from './large-value.ts';
@@ -45,9 +46,9 @@ export function changesOfPart(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,
 ): Change[] {
-  return Object.keys(before)
-    .filter((name) => !UNSAID.has(name))
-    .map((name): Change => ({ field: `${place}.${name}`, from: before[name], to: after[name] ?? null }))
+  return Object.entries(before)
+    .filter(([name]) => !UNSAID.has(name))
+    .map(([name, from]): Change => ({ field: `${place}.${name}`, from, to: ownProperty(after, name) ?? null }))
     .filter(({ from, to }) => !jsonEqual(from, to));
 }
 

@@ -1,4 +1,4 @@
-import type { Instant } from '@tocsin/runtime';
+import { type Instant, ownProperty } from '@tocsin/runtime';
 import type { Patchable, Stored, ValueOf } from './property-sets.ts';
 
 /** An incident (contract: Incidents). */
@@ -10,9 +10,9 @@ export type IncidentProperties = Pick<Incident, Patchable | 'shortTitle'>;
 /** An incident before the database assigns its ID and number. */
 export type UnnumberedIncident = Omit<Incident, 'id' | 'number'>;
 
-/** Returns the custom-field value of a slug, null if unset. Slugs may equal inherited properties, such as `constructor`. */
+/** Returns the custom-field value of a slug, null if unset. */
 export const getValue = (values: Readonly<Record<string, unknown>>, slug: string): unknown =>
-  Object.hasOwn(values, slug) ? values[slug] : null;
+  ownProperty(values, slug) ?? null;
 
 /** The permanent reference for users. */
 export const humanId = (number: number | string) => `INC-${number}`;

@@ -30,7 +30,10 @@ export type EventValueOf<Each extends Published> = Table[Each] extends { toEvent
   : ValueOf<Each>;
 
 /** A property as an item of a list: its name in the code is `property`, that on the wire `name`. */
-export type Item<Each extends PropertyName> = Property & { property: Each; name: string };
+export type Item<Each extends PropertyName> = Property & {
+  property: Each;
+  name: Each extends Shown ? WireName<Each> : string;
+};
 
 const ALL = Object.entries<Property>(INCIDENT_PROPERTIES).map(([property, entry]) => ({ ...entry, property }));
 

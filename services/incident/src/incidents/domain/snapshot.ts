@@ -5,7 +5,9 @@ import { type EventValueOf, PUBLISHED, type Published, type WireName } from './p
 type Snapshot = { [Each in Published as WireName<Each>]: EventValueOf<Each> };
 
 /** To overwrite the values of a copy takes less time than to add one property after the other. */
-const BLANK: Record<string, unknown> = Object.fromEntries(PUBLISHED.map(({ name }) => [name, null]));
+const BLANK: Partial<Record<WireName<Published>, unknown>> = Object.fromEntries(
+  PUBLISHED.map(({ name }) => [name, null]),
+);
 
 /** Returns an incident as events contain it (contract: Events on the broker). */
 export function incidentSnapshot(incident: Incident): PublishedIncident {

@@ -1,3 +1,4 @@
+import { ownProperty } from '@tocsin/runtime';
 import { type ParsedTime, type SourceEntry, toParsedTime } from './entry.ts';
 import { readDate, readTime, readZone, type WrittenDate, type Zone } from './written-time.ts';
 
@@ -130,7 +131,7 @@ export function readHtmlTable(html: string): HtmlRow[] {
 
 const countLines = (text: string) => text.split('\n').length - 1;
 
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
+const ENTITIES = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
 
 /** The text of a piece of HTML. */
 export const htmlText = (html: string): string =>
@@ -138,7 +139,7 @@ export const htmlText = (html: string): string =>
     .replaceAll(/<br\s{0,3}\/?>/gi, '\n')
     .replaceAll(/<[^<>]*>/g, '')
     .replaceAll(/&(?:(amp|lt|gt|quot|apos|nbsp)|#(\d{1,7})|#x([\da-f]{1,6}));/gi, (entity, name, decimal, hex) => {
-      if (name !== undefined) return ENTITIES[String(name).toLowerCase()] ?? entity;
+      if (name !== undefined) return ownProperty(ENTITIES, String(name).toLowerCase()) ?? entity;
       const code = decimal === undefined ? Number.parseInt(String(hex), 16) : Number(decimal);
       return code > 0 && code <= 0x10_ff_ff ? String.fromCodePoint(code) : entity;
     })

@@ -1,4 +1,5 @@
 import { isCalendarDay } from '@tocsin/contracts';
+import { ownProperty } from '@tocsin/runtime';
 import { isTimeZone, UTC } from '../../shared/domain/time-zone.ts';
 
 /** Why something cannot be read, as a clause like "its date has no year". */
@@ -43,7 +44,7 @@ export function readZone(word: string): Zone | undefined {
   if (utc !== null) return utc[1] === undefined ? UTC : offset(utc[1], utc[2]);
   if (word.includes('/')) return isTimeZone(word) ? word : undefined;
   if (UNREAD.has(word)) return { violation: `${word} is not an abbreviation of one known time zone` };
-  return Object.hasOwn(OFFSETS, word) ? OFFSETS[word] : undefined;
+  return ownProperty(OFFSETS, word);
 }
 
 function offset(hours: string, minutes = '00'): string | undefined {

@@ -1,6 +1,7 @@
 import { quotaOf, type WorkspaceContext } from '@tocsin/contracts';
 import { DomainError, invalidRequest, jsonEqual, quotaExceeded } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
+import { changedProperties } from '@tocsin/resources';
 import type { WorkflowStatus } from '../../configuration/domain/configuration.ts';
 import type { Change } from '../../incidents/domain/changes.ts';
 import { humanId, type Incident } from '../../incidents/domain/incident.ts';
@@ -121,9 +122,8 @@ function planEvent(
   named: StoredEvent | undefined,
   { incidentId, nextId }: { incidentId: number; nextId: () => number },
 ): (TimelineEvent & { externalId: string }) | undefined {
-  const isSame = ([name, value]: [string, unknown]) =>
-    name === 'body' || jsonEqual(named?.[name as keyof StoredEvent], value);
-  if (named?.isRewritten === false && Object.entries(given).every(isSame)) return undefined;
+  const { body: _body, ...others } = given;
+  if (named?.isRewritten === false && changedProperties<typeof others>(named, others) === undefined) return undefined;
   const stored = named?.isNative === true ? undefined : named;
   const { isRewritten: hasOtherBody = true, isNative: _, ...kept } = stored ?? {};
   const after = { ...NEW_EVENT, source: 'import', ...kept, ...given };

@@ -1,5 +1,5 @@
 import type { PreparedStatement } from '@tocsin/postgres';
-import type { Instant } from '@tocsin/runtime';
+import { entriesOf, type Instant } from '@tocsin/runtime';
 import type { Change } from '../../incidents/domain/changes.ts';
 import type { Incident } from '../../incidents/domain/incident.ts';
 import { INCIDENT_SELECTION, INCIDENT_TABLE, toListColumns } from '../../incidents/store/incident-row.ts';
@@ -166,9 +166,7 @@ export const putIncidents = (incidents: readonly Incident[]): PreparedStatement 
   values: [
     JSON.stringify(
       incidents.map((incident) => ({
-        ...Object.fromEntries(
-          Object.entries(INCIDENT_TABLE).map(([property, { name }]) => [name, incident[property as keyof Incident]]),
-        ),
+        ...Object.fromEntries(entriesOf(INCIDENT_TABLE).map(([property, { name }]) => [name, incident[property]])),
         ...toListColumns(incident),
       })),
     ),

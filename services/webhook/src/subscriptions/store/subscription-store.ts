@@ -1,6 +1,6 @@
 import { notFound } from '@tocsin/http';
 import { type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
-import type { Instant, Sealed } from '@tocsin/runtime';
+import { entriesOf, type Instant, type Sealed } from '@tocsin/runtime';
 import type { Subscription } from '../domain/subscription.ts';
 
 /** The column of each property. */
@@ -174,6 +174,4 @@ export const lockStatement = (workspaceIds: readonly number[]): PreparedStatemen
 });
 
 const toRow = (subscription: Subscription) =>
-  Object.fromEntries(
-    Object.entries(COLUMNS).map(([property, column]) => [column, subscription[property as keyof Subscription]]),
-  );
+  Object.fromEntries(entriesOf(COLUMNS).map(([property, column]) => [column, subscription[property]]));

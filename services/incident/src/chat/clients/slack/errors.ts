@@ -1,4 +1,5 @@
 import { WebAPIPlatformError, WebAPIRequestError } from '@slack/web-api';
+import { entriesOf } from '@tocsin/runtime';
 import { ChatError, type ChatFailureReason } from '../chat.ts';
 
 /** Slack's error codes by our reason. An unlisted code means `refused`. */
@@ -55,9 +56,7 @@ const CODES_BY_REASON: Record<Exclude<ChatFailureReason, 'refused'>, readonly st
 };
 
 const REASONS = new Map(
-  Object.entries(CODES_BY_REASON).flatMap(([reason, codes]) =>
-    codes.map((code) => [code, reason as ChatFailureReason] as const),
-  ),
+  entriesOf(CODES_BY_REASON).flatMap(([reason, codes]) => codes.map((code) => [code, reason] as const)),
 );
 
 export const reasonOf = (code: string): ChatFailureReason => REASONS.get(code) ?? 'refused';
