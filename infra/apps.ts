@@ -217,12 +217,17 @@ export function readRecorded(
   env: Environment,
 ): { config: unknown; names: ReadonlySet<string> } {
   const names = new Set<string>();
+  const recorded =
+    <Result>(look: (target: Environment, name: string | symbol) => Result) =>
+    (target: Environment, name: string | symbol) => {
+      names.add(String(name));
+      return look(target, name);
+    };
   const config = read(
     new Proxy(env, {
-      get: (target, name) => {
-        names.add(String(name));
-        return Reflect.get(target, name) as string | undefined;
-      },
+      get: recorded(Reflect.get),
+      // Of `Object.hasOwn`.
+      getOwnPropertyDescriptor: recorded(Reflect.getOwnPropertyDescriptor),
     }),
   );
   return { config, names };
