@@ -15,7 +15,7 @@ import { withClient } from '../databases.ts';
 import { ROOT } from '../environment.ts';
 import { running, runningSystem, temporaryFolder } from './running.ts';
 
-const CONFIGURATIONS = path.join(ROOT, 'gateway/console/src/monitors');
+const CONFIGURATIONS = path.join(ROOT, 'gateway/console/src/settings/monitors');
 const ALERTS = '/api/v1/alerts';
 const INCIDENTS = '/api/v1/incidents';
 

@@ -3,9 +3,9 @@ import { RouterProvider } from '@tanstack/react-router';
 import { createRoot, type Root } from 'react-dom/client';
 import './ui/tokens.css';
 import { ApiError, returnToPage, signIn } from './api/client.ts';
-import { OtherUser, usersOf } from './pages/other-user.tsx';
+import { OtherUser, usersOf } from './sign-in/other-user.tsx';
 import { queryClient } from './api/hooks.ts';
-import { refusalText, SignedOut } from './pages/signed-out.tsx';
+import { refusalText, SignedOut } from './sign-in/signed-out.tsx';
 import { router } from './router.tsx';
 
 const LINK = '/app/sign-in';

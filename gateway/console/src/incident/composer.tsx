@@ -1,0 +1,152 @@
+import type { TimelineEvent } from '@tocsin/sdk';
+import { type ComponentProps, type ReactNode, useRef, useState } from 'react';
+import { ApiError, failureOf, write } from '../api/client.ts';
+import { refreshTimeline } from '../api/live.ts';
+import { Button, classes } from '../ui/button.tsx';
+import { useDraft } from '../ui/drafts.ts';
+import { Check, Input, Refusable, TextArea } from '../ui/fields.tsx';
+import { fromLocalInput, toLocalInput } from '../ui/format.ts';
+import ui from '../ui/ui.module.css';
+import { isSending, useKeys } from '../ui/use-keys.ts';
+import css from './activity.module.css';
+import { labelOf } from '../incidents/describe.ts';
+
+/** What people write of an event, as the API has it. */
+export type EventFields = Pick<TimelineEvent, 'body' | 'is_key' | 'ended_at'> & { started_at: string | null };
+
+const TIMES = ['started_at', 'ended_at'] as const;
+
+/** The fields of an event. The text is sent with Ctrl+Enter. */
+export function EventForm({
+  label,
+  value,
+  onValue,
+  onSubmit,
+  error,
+  hasTimes,
+  children,
+  ...area
+}: Omit<ComponentProps<'textarea'>, 'value' | 'onSubmit'> & {
+  label: string;
+  value: EventFields;
+  onValue: (changes: Partial<EventFields>) => void;
+  onSubmit: () => void;
+  error: ApiError | null;
+  hasTimes: boolean;
+  /** Below the fields. */
+  children: ReactNode;
+}) {
+  return (
+    <form
+      className={css.composer}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    >
+      <Refusable error={error}>
+        <TextArea
+          bare
+          name="body"
+          label={label}
+          value={value.body}
+          onValue={(body) => onValue({ body })}
+          onKeyDown={(event) => {
+            if (isSending(event)) onSubmit();
+            if (event.key === 'Escape') event.currentTarget.blur();
+          }}
+          {...area}
+        />
+        {hasTimes && (
+          <div className={ui.pair}>
+            {TIMES.map((name) => (
+              <Input
+                key={name}
+                name={name}
+                label={labelOf(name)}
+                type="datetime-local"
+                defaultValue={toLocalInput(value[name])}
+                onValue={(text) => onValue({ [name]: fromLocalInput(text) })}
+              />
+            ))}
+          </div>
+        )}
+      </Refusable>
+      <div className={classes(ui.row, css.compose)}>
+        <Check label="Key event" value={value.is_key} onValue={(isKey) => onValue({ is_key: isKey })} />
+        {children}
+      </div>
+    </form>
+  );
+}
+
+interface Draft extends EventFields {
+  /** What was sent without a response: the same content must not become a second event. */
+  sent?: { content: string; key: string };
+}
+
+const NOTHING: EventFields = { body: '', is_key: false, started_at: null, ended_at: null };
+
+export function Composer({ incidentId }: { incidentId: number }) {
+  const [draft = NOTHING, setDraft] = useDraft<Draft>(`${incidentId} note`);
+  const [state, setState] = useState<'rest' | 'sending' | ApiError>('rest');
+  const [hasTimes, setHasTimes] = useState(draft.started_at !== null || draft.ended_at !== null);
+  const form = useRef<HTMLDivElement>(null);
+  const latest = useRef<Draft>(draft);
+  const set = (next: Draft | undefined) => {
+    latest.current = next ?? NOTHING;
+    setDraft(next);
+  };
+  useKeys({ n: () => form.current?.querySelector('textarea')?.focus() });
+
+  const submit = async () => {
+    if (draft.body.trim() === '' || state === 'sending') return;
+    const { sent, body, is_key, started_at, ended_at } = latest.current;
+    const event = { body, is_key, ...(started_at && { started_at }), ...(ended_at && { ended_at }) };
+    const content = JSON.stringify(event);
+    const key = sent?.content === content ? sent.key : crypto.randomUUID();
+    set({ ...latest.current, sent: { content, key } });
+    setState('sending');
+    try {
+      await write({ path: `/incidents/${incidentId}/timeline`, key, body: event });
+      // Whoever types on meanwhile keeps that.
+      const rest = latest.current.body.startsWith(body) ? latest.current.body.slice(body.length) : latest.current.body;
+      set(rest.trim() === '' ? undefined : { ...NOTHING, body: rest });
+      setHasTimes(false);
+      setState('rest');
+      await refreshTimeline(incidentId);
+    } catch (error) {
+      setState(failureOf(error));
+    }
+  };
+  return (
+    <div ref={form} id="write" className={css.write}>
+      <EventForm
+        label="Write to the timeline"
+        placeholder="What happened?"
+        rows={2}
+        value={draft}
+        onValue={(changes) => {
+          const next = { ...latest.current, ...changes };
+          set(
+            next.body === '' && next.started_at === null && next.ended_at === null && !next.is_key ? undefined : next,
+          );
+        }}
+        onSubmit={() => void submit()}
+        error={state instanceof ApiError ? state : null}
+        hasTimes={hasTimes}
+      >
+        {!hasTimes && (
+          <Button kind="quiet" small onClick={() => setHasTimes(true)}>
+            Set a time
+          </Button>
+        )}
+        <span className={classes(ui.hint, css.keys)}>Ctrl+Enter adds it</span>
+        <Button type="submit" kind="primary" small busy={state === 'sending'} disabled={draft.body.trim() === ''}>
+          Add
+        </Button>
+      </EventForm>
+    </div>
+  );
+}

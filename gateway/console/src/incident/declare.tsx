@@ -1,0 +1,184 @@
+import type { CustomField, Incident } from '@tocsin/sdk';
+import { useNavigate } from '@tanstack/react-router';
+import {
+  useConfiguration,
+  useContentKey,
+  useFields,
+  useMe,
+  useResponders,
+  useServices,
+  useTeams,
+} from '../api/hooks.ts';
+import { EditDialog } from '../resources/edit-dialog.tsx';
+import { Check, choices, Input, Select } from '../ui/fields.tsx';
+import ui from '../ui/ui.module.css';
+import { fieldEditor } from './editable.tsx';
+import { ShortTitle } from './short-title.tsx';
+
+interface Draft {
+  title: string;
+  /** Empty: the default one. */
+  severity: string;
+  /** A slug of the catalog, `OTHER`, or empty: not known yet. */
+  service: string;
+  /** What is not in the catalog. */
+  other: string;
+  team: string;
+  lead: string;
+  shortTitle: string;
+  hasChannel: boolean;
+  /** By the ID of the field; null: emptied. */
+  values: Readonly<Record<number, unknown>>;
+}
+
+const EMPTY: Draft = {
+  ...{ title: '', severity: '', service: '', other: '', team: '', lead: '', shortTitle: '' },
+  ...{ hasChannel: false, values: {} },
+};
+
+/** No slug has a space. */
+const OTHER = ' other';
+const NOT_YET = ['', 'Not known yet'] as const;
+
+/** Three fields, and what the workspace asks for; everything else can wait until the incident exists. */
+export function DeclareDialog({ onClose }: { onClose: () => void }) {
+  const { severities } = useConfiguration();
+  const { data: services = [] } = useServices();
+  const { data: teams = [] } = useTeams();
+  const { data: fields = [] } = useFields();
+  const responders = useResponders();
+  const workspace = useMe().data?.workspace;
+  const navigate = useNavigate();
+  const key = useContentKey();
+  const asked = fields.filter(({ show_on_creation: isAsked }) => isAsked);
+  const severityOf = ({ severity }: Draft) =>
+    severity || (severities.find(({ is_default: isDefault }) => isDefault)?.key ?? '');
+  const bodyOf = (draft: Draft) => ({
+    title: draft.title,
+    severity: severityOf(draft),
+    service: draft.service === OTHER ? draft.other : draft.service,
+    ...(draft.team !== '' && { team_id: Number(draft.team) }),
+    ...(draft.lead !== '' && { incident_manager: draft.lead }),
+    ...(draft.shortTitle !== '' && { short_title: draft.shortTitle }),
+    ...(draft.hasChannel && { create_slack_channel: true }),
+    ...(asked.length > 0 && { custom_field_values: asked.flatMap((field) => valueOf(field, draft)) }),
+  });
+  const locate = (at: string, draft: Draft): string => {
+    const [list, index] = at.split('.');
+    if (list !== 'custom_field_values') return at;
+    // Without an index it is one that was not sent.
+    const sent = bodyOf(draft).custom_field_values?.[Number(index)]?.field_id;
+    const missing = asked.find((field) => field.required_on_creation && valueIn(field, draft) === undefined);
+    return nameOf(sent ?? missing?.id);
+  };
+  return (
+    <EditDialog<Draft, { incident: Incident }>
+      title="Declare an incident"
+      label="Declare"
+      keptAs="declare"
+      initial={EMPTY}
+      request={(draft) => {
+        const body = bodyOf(draft);
+        return { path: '/incidents', key: key.of(JSON.stringify(body)), body };
+      }}
+      locate={locate}
+      onDone={({ incident }) => void navigate({ to: '/incidents/$id', params: { id: incident.human_id } })}
+      onClose={onClose}
+    >
+      {(bind, draft) => (
+        <>
+          <Input label="What is happening?" maxLength={255} placeholder="Checkout answers slowly" {...bind('title')} />
+          <Select
+            label="Severity"
+            options={choices(severities, 'key', 'label')}
+            {...bind('severity')}
+            value={severityOf(draft)}
+          />
+          <Select
+            label="Service"
+            hint="Its team becomes the team of the incident."
+            options={[NOT_YET, ...choices(services, 'slug', 'name'), [OTHER, 'Not in the catalog…']]}
+            {...bind('service')}
+            name={draft.service === OTHER ? undefined : 'service'}
+          />
+          {draft.service === OTHER && (
+            <Input
+              label="Service that is not in the catalog"
+              maxLength={128}
+              {...bind('other')}
+              name="service"
+              ref={focusOnce}
+            />
+          )}
+          {asked.map((field) => (
+            <FieldInput
+              key={field.id}
+              field={field}
+              value={valueIn(field, draft)}
+              onValue={(value) => bind('values').onValue({ ...draft.values, [field.id]: value ?? null })}
+            />
+          ))}
+          {(workspace?.short_title_required === true || draft.hasChannel) && <ShortTitle {...bind('shortTitle')} />}
+          {workspace?.chat === true && (
+            <Check label="Create a channel in the chat" {...bind('hasChannel')} name="create_slack_channel" />
+          )}
+          <details>
+            <summary className={ui.label}>Team and lead</summary>
+            <div className={ui.pair}>
+              <Select
+                label="Team"
+                options={[['', 'That of the service'], ...choices(teams, 'id', 'name')]}
+                {...bind('team')}
+                name="team_id"
+              />
+              <Select
+                label="Lead"
+                options={[['', 'Nobody yet'], ...choices(responders, 'id', 'name')]}
+                {...bind('lead')}
+                name="incident_manager"
+              />
+            </div>
+          </details>
+        </>
+      )}
+    </EditDialog>
+  );
+}
+
+function focusOnce(node: HTMLInputElement | null): void {
+  node?.focus();
+}
+
+const valueIn = ({ id, default_value: initial }: CustomField, { values }: Draft): unknown =>
+  id in values ? (values[id] ?? undefined) : initial;
+
+/** What the API takes: a field without a value gets the default of the workspace unless it is null. */
+function valueOf(field: CustomField, draft: Draft) {
+  const value = valueIn(field, draft);
+  if (value !== undefined) return [{ field_id: field.id, value }];
+  return field.default_value === undefined ? [] : [{ field_id: field.id, value: null }];
+}
+
+/** Names a field for refusals. */
+const nameOf = (id: number | undefined) => `field ${id}`;
+
+function FieldInput({
+  field,
+  value,
+  onValue,
+}: {
+  field: CustomField;
+  value: unknown;
+  onValue: (value: unknown) => void;
+}) {
+  const label = `${field.name}${field.required_on_creation ? ' (required)' : ''}`;
+  return (
+    <div className={ui.field}>
+      <span className={ui.label} aria-hidden="true">
+        {label}
+      </span>
+      {fieldEditor(field)(value, onValue, { name: nameOf(field.id), label, stored: undefined })}
+      {field.description && <span className={ui.hint}>{field.description}</span>}
+    </div>
+  );
+}

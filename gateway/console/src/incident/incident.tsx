@@ -1,0 +1,184 @@
+import type { FollowUp, GetIncidentReply, Incident } from '@tocsin/sdk';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useState } from 'react';
+import { useAccess, useActorOf, useConfiguration, useGet } from '../api/hooks.ts';
+import { formatDuration } from '../ui/format.ts';
+import { buttonClass, classes } from '../ui/button.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { choices } from '../ui/fields.tsx';
+import { SeverityBadge, StatusText } from '../incidents/incident-labels.tsx';
+import { Card } from '../ui/layout.tsx';
+import { SafeLink } from '../ui/markdown.tsx';
+import { Loaded } from '../ui/states.tsx';
+import { Ago } from '../ui/texts.tsx';
+import ui from '../ui/ui.module.css';
+import { Activity } from './activity.tsx';
+import { Chat } from './chat.tsx';
+import { CopyPostmortem } from './copy-postmortem.tsx';
+import { useDescribe } from '../incidents/describe.ts';
+import { Details, FieldValues, Nothing, usePersons } from './details.tsx';
+import { areaEditor, choiceEditor, Editable, textEditor } from './editable.tsx';
+import { FollowUpDialog, FollowUpRow } from '../follow-ups/follow-up-row.tsx';
+import { lastList } from '../incidents/incident-filters.ts';
+import { useIncidentKeys } from './incident-keys.ts';
+import css from './incident.module.css';
+import { ListCard } from './list-card.tsx';
+import { RelationsCard } from './relations-card.tsx';
+import { EditedIncident, useSaveIncident } from './save-incident.tsx';
+import { type Asked, Verbs } from './verbs.tsx';
+
+export function IncidentPage({ id }: { id: number }) {
+  const query = useGet<{ incident: Incident }>(`/incidents/${id}`);
+  return (
+    <div className={ui.page}>
+      <Loaded query={query} heading="h1">
+        {({ incident }) => <Shown key={incident.id} incident={incident} />}
+      </Loaded>
+    </div>
+  );
+}
+
+function Shown({ incident }: { incident: Incident }) {
+  const { canRespond } = useAccess();
+  const [asked, setAsked] = useState<Asked>();
+  const { statuses } = useConfiguration();
+  const { id, revision } = incident;
+  const { save, saveEvent, conflict } = useSaveIncident(id);
+  const canEdit = canRespond && incident.archived_at === null;
+  const isOver = statuses.find(({ key }) => key === incident.status)?.is_terminal === true;
+  useIncidentKeys(incident, { canEdit, save });
+
+  return (
+    <EditedIncident.Provider value={{ id, revision, canEdit, save, saveEvent }}>
+      <Link to="/" search={lastList()} className={css.back}>
+        <Icon name="back" size={14} />
+        Incidents
+      </Link>
+      <Head incident={incident} duration={`${isOver ? 'took' : 'for'} ${formatDuration(incident.duration_seconds)}`}>
+        {canRespond && <Verbs incident={incident} isOver={isOver} asked={asked} setAsked={setAsked} />}
+      </Head>
+      <div className={css.columns}>
+        <Activity incident={incident} canEdit={canEdit} />
+        <aside className={css.aside} aria-label="Properties">
+          <Card title="Details" padded>
+            <Details incident={incident} />
+          </Card>
+          <ListCard<FollowUp>
+            title="Follow-ups"
+            path={`/incidents/${id}/follow-ups`}
+            property="follow_ups"
+            none="Nothing is left to do"
+            add={canEdit && 'Follow-up'}
+            dialog={(onClose) => <FollowUpDialog incidentId={id} onClose={onClose} />}
+          >
+            {(followUp) => <FollowUpRow key={followUp.id} followUp={followUp} canEdit={canEdit} />}
+          </ListCard>
+          <RelationsCard
+            incident={incident}
+            canEdit={canEdit}
+            onDuplicate={(original) =>
+              !isOver && setAsked({ verb: 'close', status: incident.status, note: `Duplicate of ${original}` })
+            }
+          />
+          <FieldValues incident={incident} />
+          <Chat incident={incident} canEdit={canEdit} />
+          <div>
+            <CopyPostmortem incident={incident} />
+          </div>
+        </aside>
+      </div>
+      {conflict}
+    </EditedIncident.Provider>
+  );
+}
+
+/** An incident as it was at a revision, without what its changelog does not have. */
+export function IncidentAsOf({ id, revision }: { id: number; revision: number }) {
+  const query = useGet<GetIncidentReply>(`/incidents/${id}?at_revision=${revision}`);
+  const { label } = useDescribe();
+  const { save, saveEvent } = useSaveIncident(id);
+  return (
+    <div className={ui.page}>
+      <Loaded query={query} heading="h1">
+        {({ incident, not_recorded: notRecorded = [] }) => (
+          <EditedIncident.Provider value={{ id, revision, canEdit: false, notRecorded, save, saveEvent }}>
+            <div className={classes(ui.notice, css.asOf)}>
+              <p>
+                <span className={ui.strong}>
+                  {incident.human_id} as it was at revision {revision}.
+                </span>{' '}
+                Not recorded, and so not shown: {notRecorded.map(label).join(', ')}.
+              </p>
+              <Link to="/incidents/$id" params={{ id: incident.human_id }} className={buttonClass('normal', true)}>
+                As it is now
+              </Link>
+            </div>
+            <Head incident={incident} />
+            <div className={css.past}>
+              <Card title="Details" padded>
+                <Details incident={incident} />
+              </Card>
+              <FieldValues incident={incident} />
+            </div>
+          </EditedIncident.Provider>
+        )}
+      </Loaded>
+    </div>
+  );
+}
+
+/** What whoever opens the page must know first; severity, status and lead are changed here. */
+function Head({ incident, duration, children }: { incident: Incident; duration?: string; children?: ReactNode }) {
+  const { statuses, severities } = useConfiguration();
+  const { nameOf, personEditor } = usePersons();
+  const declarer = useActorOf()(incident.created_by, incident.created_by_key);
+  useEffect(() => void (document.title = `${incident.human_id} ${incident.title} · Tocsin`), [incident]);
+  const { severity, status, incident_manager: lead, external_url: external } = incident;
+  return (
+    <header className={css.head}>
+      <p className={css.meta}>
+        <span className={ui.strong}>{incident.human_id}</span>
+        {duration && <span>{duration}</span>}
+        <span>
+          Declared <Ago time={incident.created_at} /> by {declarer.replace(/^You$/, 'you')}
+        </span>
+        {incident.archived_at && (
+          <span>
+            archived <Ago time={incident.archived_at} />
+          </span>
+        )}
+        {external && <SafeLink href={external}>Where it was imported from</SafeLink>}
+      </p>
+      <h1 className={css.title}>
+        <Editable name="title" label="Title" value={incident.title} editor={textEditor({ max: 255 })}>
+          {incident.title}
+        </Editable>
+      </h1>
+      <div className={css.facts}>
+        <Editable
+          name="severity"
+          label="Severity"
+          value={severity}
+          editor={choiceEditor(choices(severities, 'key', 'label'))}
+        >
+          <SeverityBadge value={severity} />
+        </Editable>
+        <Editable name="status" label="Status" value={status} editor={choiceEditor(choices(statuses, 'key', 'label'))}>
+          <StatusText value={status} />
+        </Editable>
+        <Editable name="incident_manager" label="Lead" value={lead} editor={personEditor}>
+          <span className={css.lead}>
+            <Icon name="users" size={14} />
+            {lead ? nameOf(lead) : <Nothing asks="No lead">No lead</Nothing>}
+          </span>
+        </Editable>
+      </div>
+      <div className={css.summary}>
+        <Editable name="impact_summary" label="Impact summary" value={incident.impact_summary} editor={areaEditor}>
+          {incident.impact_summary || <Nothing asks="What do customers notice?">No impact summary</Nothing>}
+        </Editable>
+      </div>
+      {children}
+    </header>
+  );
+}

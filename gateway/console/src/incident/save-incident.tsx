@@ -1,0 +1,91 @@
+import type { Incident, TimelineEvent } from '@tocsin/sdk';
+import { createContext, useContext } from 'react';
+import { ApiError, read, write } from '../api/client.ts';
+import { queryClient, refresh } from '../api/hooks.ts';
+import { refreshTimeline } from '../api/live.ts';
+import { type Edit, equal, resourceAt, type Target, useConflict } from '../resources/conflict.tsx';
+import { useDescribe } from '../incidents/describe.ts';
+
+const valuesOf = (resource: object) => resource as Record<string, unknown>;
+
+const FIELD = 'custom_fields.';
+
+/** The properties of an incident, and its custom fields as the changelog names them. */
+const incidentValues = (incident: Incident) => ({
+  ...valuesOf(incident),
+  ...Object.fromEntries(Object.entries(incident.custom_fields).map(([slug, value]) => [FIELD + slug, value])),
+});
+
+async function readIncident(id: number) {
+  const { incident } = await read<{ incident: Incident }>(`/incidents/${id}`);
+  queryClient.setQueryData([`/incidents/${id}`], { incident });
+  return { values: incidentValues(incident), revision: incident.revision };
+}
+
+const propertiesOf = (id: number): Target => ({
+  read: async () => readIncident(id),
+  write: async (changes, { revision }) => {
+    const path = `/incidents/${id}`;
+    const { incident } = await write<{ incident: Incident }>({ method: 'PATCH', path, body: changes, revision });
+    queryClient.setQueryData([path], { incident });
+    await refresh('/incidents');
+  },
+});
+
+/** A write of values takes no revision, so what is stored is compared with what was shown before. */
+const valueOf = (id: number): Target => ({
+  read: async () => readIncident(id),
+  write: async (changes, { base }) => {
+    const stored = (await readIncident(id)).values as Edit['base'];
+    if (Object.keys(changes).some((name) => !equal(stored[name], base[name])))
+      throw new ApiError(412, { message: 'Somebody else changed this meanwhile' });
+    const values = Object.entries(changes).map(([name, value]) => ({
+      slug: name.slice(FIELD.length),
+      value: value ?? null,
+    }));
+    await write({ method: 'PATCH', path: `/incidents/${id}/custom-fields`, body: { values } });
+    await refresh('/incidents');
+  },
+});
+
+const eventAt = ({ id, incident_id: incidentId }: TimelineEvent): Target => {
+  const event = resourceAt(`/timeline/${id}`);
+  return {
+    ...event,
+    write: async (...edit) => {
+      await event.write(...edit);
+      await Promise.all([refreshTimeline(incidentId), refresh(`/timeline/${id}/revisions`)]);
+    },
+  };
+};
+
+/** Saves edits of one incident; each returns whether the edit is settled. @throws ApiError */
+export function useSaveIncident(id: number) {
+  const { save, conflict } = useConflict(useDescribe());
+  return {
+    conflict,
+    /** Properties, or values of custom fields. */
+    save: async (edit: Edit) =>
+      save(edit, Object.keys(edit.changes)[0]?.startsWith(FIELD) === true ? valueOf(id) : propertiesOf(id)),
+    saveEvent: async (event: TimelineEvent, edit: Edit) => save(edit, eventAt(event)),
+  };
+}
+
+/** The incident that a page shows, and how its parts save their edits. */
+export interface EditedIncident {
+  id: number;
+  revision: number;
+  canEdit: boolean;
+  /** Properties that are not known of the revision that is shown. */
+  notRecorded?: readonly string[];
+  save: (edit: Edit) => Promise<boolean>;
+  saveEvent: (event: TimelineEvent, edit: Edit) => Promise<boolean>;
+}
+
+export const EditedIncident = createContext<EditedIncident | undefined>(undefined);
+
+export function useEditedIncident(): EditedIncident {
+  const edited = useContext(EditedIncident);
+  if (edited === undefined) throw new Error('there is no incident to edit');
+  return edited;
+}

@@ -1,0 +1,338 @@
+import type { IncidentStatistics } from '@tocsin/sdk';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { query } from '../api/client.ts';
+import { useConfiguration, useGet, useServices, useTeams } from '../api/hooks.ts';
+import { bucketFormat, formatDuration, plural } from '../ui/format.ts';
+import { Select, choices } from '../ui/fields.tsx';
+import type { ListSearch } from './incident-filters.ts';
+import { useSeverityColour } from './incident-labels.tsx';
+import { Card, Page } from '../ui/layout.tsx';
+import { Empty, Loaded } from '../ui/states.tsx';
+import ui from '../ui/ui.module.css';
+import { NUMBER, Table } from '../ui/table.tsx';
+import css from './statistics.module.css';
+
+interface StatisticsSearch {
+  span?: Span;
+  severity?: string;
+}
+
+/** Days and the size of a bucket. */
+const SPANS = {
+  '30': ['Last 30 days', 30, 'day'],
+  '90': ['Last 90 days', 90, 'week'],
+  '365': ['Last 12 months', 365, 'month'],
+  '1095': ['Last 3 years', 1_095, 'month'],
+} as const;
+type Span = keyof typeof SPANS;
+
+export function readStatisticsSearch(search: Record<string, unknown>): StatisticsSearch {
+  const span = String(search['span']);
+  const { severity } = search;
+  return {
+    ...(span in SPANS && { span: span as Span }),
+    ...(typeof severity === 'string' && severity !== '' && { severity }),
+  };
+}
+
+type Bucket = IncidentStatistics['buckets'][number];
+type Measured = Pick<IncidentStatistics['by_team'][number], 'time_to_response' | 'time_to_recovery'>;
+
+const route = getRouteApi('/statistics');
+const DAY = 86_400_000;
+
+export function StatisticsPage() {
+  const { span = '30', severity } = route.useSearch();
+  const navigate = useNavigate({ from: '/statistics' });
+  const { severities } = useConfiguration();
+  const [, days, bucket] = SPANS[span];
+  // The same for the whole visit: another time would be another request with each drawing.
+  const [today] = useState(() => Math.floor(Date.now() / DAY) * DAY);
+  // The last 30 days are those of the workspace's time zone, as the API counts them by itself.
+  const from = bucket === 'day' ? undefined : new Date(today - (days - 1) * DAY).toISOString();
+  const request = useGet<{ statistics: IncidentStatistics }>(
+    `/incidents/statistics${query({ bucket, created_from: from, severity })}`,
+  );
+  const change = (search: StatisticsSearch) =>
+    void navigate({ search: (before) => ({ ...before, ...search }), replace: true });
+  return (
+    <Page
+      title="Statistics"
+      guide="incidents"
+      lead="How often incidents happen, and how long it takes until somebody responds and until it is over."
+      actions={
+        <>
+          <Select
+            bare
+            label="Severity"
+            options={[['', 'Any severity'], ...choices(severities, 'key', 'label')]}
+            value={severity ?? ''}
+            onValue={(value) => change({ severity: value || undefined })}
+          />
+          <Select
+            bare
+            label="Span"
+            options={Object.entries(SPANS).map(([key, [label]]) => [key as Span, label])}
+            value={span}
+            onValue={(value) => change({ span: value })}
+          />
+        </>
+      }
+    >
+      <Loaded query={request} rows={10}>
+        {({ statistics }) => <Pictures statistics={statistics} severity={severity} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+/** The incidents that a part of the statistics counts, as a list. */
+type Counted = (part: { from?: string; until?: string | undefined; service?: string; team?: number }) => ListSearch;
+
+function Pictures({ statistics, severity }: { statistics: IncidentStatistics; severity: string | undefined }) {
+  const { data: services = [] } = useServices();
+  const { data: teams = [] } = useTeams();
+  const counted: Counted = (part) => ({
+    view: 'all',
+    from: statistics.buckets[0]?.starts_at,
+    ...(severity !== undefined && { severity: [severity] }),
+    ...part,
+  });
+  const total = statistics.buckets.reduce((sum, { incidents }) => sum + incidents, 0);
+  if (total === 0) {
+    return (
+      <Card>
+        <Empty title="No incident in this span" icon="chart">
+          Choose a longer span, or another severity.
+        </Empty>
+      </Card>
+    );
+  }
+  const byService = statistics.by_service.map(({ service, ...measured }) => ({
+    name: services.find(({ slug }) => slug === service)?.name ?? (service || 'No service'),
+    list: service === '' ? undefined : counted({ service }),
+    ...measured,
+  }));
+  const byTeam = statistics.by_team.map(({ team_id: teamId, ...measured }) => ({
+    name: teams.find(({ id }) => id === teamId)?.name ?? (teamId === null ? 'No team' : `Team ${teamId}`),
+    list: teamId === null ? undefined : counted({ team: teamId }),
+    ...measured,
+  }));
+  return (
+    <div className={ui.stack}>
+      <Bars statistics={statistics} total={total} counted={counted} />
+      {(
+        [
+          ['Time to recovery', 'time_to_recovery'],
+          ['Time to response', 'time_to_response'],
+        ] as const
+      ).map(([title, measure]) => (
+        <div key={measure} className={css.pair}>
+          <DurationChart title={`${title} by service`} rows={byService} measure={measure} />
+          <DurationChart title={`${title} by team`} rows={byTeam} measure={measure} />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+const WIDTH = 960;
+const HEIGHT = 200;
+const AXIS = 32;
+/** Labels below the bars that fit. */
+const MAX_LABELS = 8;
+
+/** Incidents by bucket, a part of the bar for each severity: the most severe one below, where it is compared best. */
+function Bars({
+  statistics: { bucket, buckets, time_zone: timeZone },
+  total,
+  counted,
+}: {
+  statistics: IncidentStatistics;
+  total: number;
+  counted: Counted;
+}) {
+  const navigate = useNavigate();
+  const listOf = (index: number) => counted({ from: buckets[index]?.starts_at, until: buckets[index + 1]?.starts_at });
+  const formatBucket = bucketFormat(bucket, timeZone);
+  const { severities } = useConfiguration();
+  const colourOf = useSeverityColour();
+  const keys = [
+    ...new Set([...severities.map(({ key }) => key), ...buckets.flatMap((each) => Object.keys(each.by_severity))]),
+  ];
+  const used = keys.filter((key) => buckets.some((each) => (each.by_severity[key] ?? 0) > 0));
+  const labelOf = (key: string) => severities.find((severity) => severity.key === key)?.label ?? key;
+  const top = niceTop(Math.max(...buckets.map(({ incidents }) => incidents)));
+  const step = (WIDTH - AXIS) / buckets.length;
+  const gap = Math.min(4, step / 4);
+  const height = (count: number) => (count / top) * HEIGHT;
+  const every = Math.ceil(buckets.length / MAX_LABELS);
+  return (
+    <Card
+      title={`Incidents by ${bucket} (${timeZone})`}
+      padded
+      actions={
+        <ul className={css.legend}>
+          {used.map((key) => (
+            <li key={key}>
+              <svg width="10" height="10" aria-hidden="true">
+                <rect width="10" height="10" rx="2" fill={colourOf(key).colour} />
+              </svg>
+              {labelOf(key)}
+            </li>
+          ))}
+        </ul>
+      }
+    >
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT + 36}`}
+        className={css.bars}
+        role="img"
+        aria-label={`${plural(total, 'incident')} in ${plural(buckets.length, bucket)}; the numbers are in the table below.`}
+      >
+        {[0, 0.5, 1].map((part) => (
+          <g key={part}>
+            <line x1={AXIS} x2={WIDTH} y1={8 + HEIGHT * (1 - part)} y2={8 + HEIGHT * (1 - part)} className={css.grid} />
+            <text x={AXIS - 8} y={12 + HEIGHT * (1 - part)} textAnchor="end">
+              {top * part}
+            </text>
+          </g>
+        ))}
+        {buckets.map(({ starts_at: start, by_severity: counts }, index) => {
+          const x = AXIS + index * step + gap / 2;
+          let y = 8 + HEIGHT;
+          return (
+            <g
+              key={start}
+              className={css.bar}
+              // The table has the same links for the keyboard.
+              onClick={() => void navigate({ to: '/', search: listOf(index) })}
+            >
+              <rect x={x} y={8} width={step - gap} height={HEIGHT} className={css.hit} />
+              {used.map((key) => {
+                const part = height(counts[key] ?? 0);
+                y -= part;
+                return (
+                  part > 0 && (
+                    <rect key={key} x={x} y={y} width={step - gap} height={part} fill={colourOf(key).colour} />
+                  )
+                );
+              })}
+              {index % every === 0 && (
+                <text x={x} y={HEIGHT + 28}>
+                  {formatBucket(start)}
+                </text>
+              )}
+            </g>
+          );
+        })}
+      </svg>
+      <details className={css.data}>
+        <summary>Show as a table</summary>
+        <Table
+          label="Incidents as a table"
+          rows={buckets}
+          keyOf={({ starts_at: start }) => start}
+          columns={[
+            [
+              'From',
+              (each) => (
+                <Link to="/" search={listOf(buckets.indexOf(each))}>
+                  {formatBucket(each.starts_at)}
+                </Link>
+              ),
+              { kind: 'head' },
+            ],
+            ...used.map((key) => [labelOf(key), (each: Bucket) => each.by_severity[key] ?? 0, NUMBER] as const),
+            ['All', ({ incidents }) => incidents, NUMBER],
+          ]}
+        />
+      </details>
+    </Card>
+  );
+}
+
+/** The next even number that people read easily. */
+function niceTop(value: number): number {
+  const size = 10 ** Math.floor(Math.log10(Math.max(value, 1)));
+  const nice = [1, 2, 4, 6, 8, 10].map((each) => each * size).find((each) => each >= value) ?? value;
+  return Math.max(2, nice);
+}
+
+/** How many groups are drawn; the API has more. */
+const SHOWN = 8;
+
+/** What stands for a moment that nobody recorded. */
+const DERIVED = { time_to_response: 'the first act of another person', time_to_recovery: 'the status' } as const;
+
+/** A line from the median to the 90th percentile for each group, with the numbers beside it. */
+function DurationChart({
+  title,
+  rows,
+  measure,
+}: {
+  title: string;
+  rows: readonly (Measured & { name: string; list: ListSearch | undefined })[];
+  measure: keyof Measured;
+}) {
+  const known = rows
+    .flatMap(({ name, list, [measure]: durations }) => (durations === null ? [] : [{ name, list, ...durations }]))
+    .sort((a, b) => b.incidents - a.incidents)
+    .slice(0, SHOWN);
+  const longest = Math.max(1, ...known.map(({ p90_seconds: seconds }) => seconds));
+  const sumOf = (count: 'incidents' | 'derived') => known.reduce((sum, each) => sum + each[count], 0);
+  const derived = sumOf('derived');
+  // Durations range from minutes to days: a linear scale would show only the longest.
+  const place = (seconds: number) => `${(Math.log1p(seconds) / Math.log1p(longest)) * 100}%`;
+  return (
+    <Card title={title}>
+      {known.length === 0 ? (
+        <Empty title="No duration is known" icon="chart">
+          {measure === 'time_to_response'
+            ? 'It is known once another person acts on an incident, or “Responded” is set.'
+            : 'It is known once an incident is over.'}
+        </Empty>
+      ) : (
+        <Table
+          label={`${title} as a table`}
+          rows={known}
+          keyOf={({ name }) => name}
+          columns={[
+            [
+              title.endsWith('team') ? 'Team' : 'Service',
+              ({ name, list }) =>
+                list ? (
+                  <Link to="/" search={list}>
+                    {name}
+                  </Link>
+                ) : (
+                  name
+                ),
+              { kind: 'head', className: css.name },
+            ],
+            [
+              'Scale',
+              ({ median_seconds: median, p90_seconds: p90 }) => (
+                <svg width="100%" height="16">
+                  <line x1="0" x2="100%" y1="8" y2="8" className={css.grid} />
+                  <line x1={place(median)} x2={place(p90)} y1="8" y2="8" className={css.range} />
+                  <circle cx={place(median)} cy="8" r="4" className={css.median} />
+                </svg>
+              ),
+              { kind: 'picture', className: css.scale },
+            ],
+            ['Median', ({ median_seconds: seconds }) => formatDuration(seconds), NUMBER],
+            ['90 %', ({ p90_seconds: seconds }) => formatDuration(seconds), NUMBER],
+            ['Incidents', ({ incidents }) => incidents.toLocaleString('en'), NUMBER],
+          ]}
+        />
+      )}
+      {derived > 0 && (
+        <p className={`${ui.hint} ${css.derived}`}>
+          {derived.toLocaleString('en')} of {sumOf('incidents').toLocaleString('en')} by {DERIVED[measure]}
+        </p>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,131 @@
+import type { User } from '@tocsin/sdk';
+import { useState } from 'react';
+import { useAccess, useWrite } from '../api/hooks.ts';
+import { EditDialog, saveTo } from '../resources/edit-dialog.tsx';
+import { formatName } from '../ui/format.ts';
+import { ResourceList } from '../resources/resource-list.tsx';
+import { Named } from '../ui/table.tsx';
+import { Check, Input, Select } from '../ui/fields.tsx';
+import { Button } from '../ui/button.tsx';
+import { SecretDialog } from '../ui/dialogs.tsx';
+import { Badge } from '../ui/texts.tsx';
+import { sayError } from '../ui/toast.tsx';
+import ui from '../ui/ui.module.css';
+
+const PATH = '/settings/users';
+/** From the one that may most. */
+const ROLES: readonly User['role'][] = ['owner', 'admin', 'manager', 'member', 'viewer'];
+
+export function UsersPage() {
+  const { canManage, user: own } = useAccess();
+  const [link, setLink] = useState<{ user: User; url: string }>();
+  const make = useWrite<{ login_link: { path: string } }>();
+  const makeLink = (user: User) =>
+    make.mutate(
+      { path: `${PATH}/${user.id}/login-link` },
+      {
+        onSuccess: ({ login_link: { path } }) => setLink({ user, url: window.location.origin + path }),
+        onError: sayError,
+      },
+    );
+  return (
+    <>
+      <ResourceList<User>
+        title="People"
+        guide="users"
+        lead="Who takes part, what they may do, and which programs act for them."
+        path={PATH}
+        property="users"
+        search={{ label: 'Search people', none: 'Nobody matches' }}
+        create="Invite"
+        canChange={canManage}
+        editor={(user, onClose) => <UserDialog user={user} onInvited={makeLink} onClose={onClose} />}
+        more={(user) =>
+          user.active &&
+          ROLES.indexOf(user.role) >= ROLES.indexOf(own?.role ?? 'viewer') && (
+            <Button kind="quiet" small busy={make.isPending} onClick={() => makeLink(user)}>
+              Sign-in link
+            </Button>
+          )
+        }
+        act={(user) => [
+          user.active ? 'Deactivate' : 'Activate',
+          { ...saveTo(PATH, user), body: { active: !user.active } },
+        ]}
+        columns={[
+          ['Name', ({ id, name, email }) => <Named name={id === own?.id ? `${name} (you)` : name} about={email} />],
+          ['Role', ({ role }) => formatName(role)],
+          [
+            'Seat',
+            ({ seat }) =>
+              seat === 'responder' ? (
+                <Badge tone="good">Responder</Badge>
+              ) : (
+                <span className={ui.muted}>Reads only</span>
+              ),
+          ],
+          ['State', ({ active }) => (active ? 'Active' : <Badge>Deactivated</Badge>)],
+        ]}
+      />
+      {link !== undefined && (
+        <SecretDialog
+          title={`A link for ${link.user.name}`}
+          label="Sign-in link"
+          value={link.url}
+          onClose={() => setLink(undefined)}
+        >
+          Send it to {link.user.email}: it signs them in once, within ten minutes, and is not shown again.
+        </SecretDialog>
+      )}
+    </>
+  );
+}
+
+function UserDialog({
+  user,
+  onInvited,
+  onClose,
+}: {
+  user: User | undefined;
+  onInvited: (user: User) => void;
+  onClose: () => void;
+}) {
+  const own = useAccess().user?.role ?? 'viewer';
+  // Nobody raises anybody above their own role.
+  const roles = ROLES.slice(ROLES.indexOf(own));
+  return (
+    <EditDialog<{ name: string; email: string; role: User['role']; isResponder: boolean }, { user: User }>
+      title={user === undefined ? 'Invite somebody' : `Edit ${user.name}`}
+      initial={{
+        name: user?.name ?? '',
+        email: user?.email ?? '',
+        role: user?.role ?? 'member',
+        isResponder: user?.seat !== 'none',
+      }}
+      request={({ name, email, role, isResponder }) => ({
+        ...saveTo(PATH, user),
+        body: { name, role, seat: isResponder ? 'responder' : 'none', ...(email !== user?.email && { email }) },
+      })}
+      onDone={(reply) => user === undefined && onInvited(reply.user)}
+      onClose={onClose}
+    >
+      {(bind) => (
+        <>
+          <Input label="Name" {...bind('name')} />
+          <Input
+            label="Email"
+            type="email"
+            hint={
+              user === undefined
+                ? 'You get a link to send there, which signs them in.'
+                : 'Another one ends their sessions and sign-in links.'
+            }
+            {...bind('email')}
+          />
+          <Select label="Role" options={roles.map((role) => [role, formatName(role)])} {...bind('role')} />
+          <Check label="Responder seat: may change incidents" {...bind('isResponder')} name="seat" />
+        </>
+      )}
+    </EditDialog>
+  );
+}

@@ -1,0 +1,193 @@
+import type { Webhook } from '@tocsin/sdk';
+import { useState } from 'react';
+import type { ApiError } from '../api/client.ts';
+import { useAccess, useGet, useWrite } from '../api/hooks.ts';
+import { EditDialog } from '../resources/edit-dialog.tsx';
+import { Named, Table } from '../ui/table.tsx';
+import { say, sayError } from '../ui/toast.tsx';
+import { Button } from '../ui/button.tsx';
+import { Confirm, SecretDialog } from '../ui/dialogs.tsx';
+import { Input } from '../ui/fields.tsx';
+import { Card, Page } from '../ui/layout.tsx';
+import { Empty, Loaded, NoPermission } from '../ui/states.tsx';
+import { Ago, Badge } from '../ui/texts.tsx';
+import ui from '../ui/ui.module.css';
+
+const PATH = '/settings/webhooks';
+const VERIFIED = 'The receiver answered. The webhook is active.';
+const TONES = new Map<string, 'good' | 'warn'>([
+  ['active', 'good'],
+  ['paused', 'warn'],
+]);
+
+/** Why a subscription is as it is, and what to do. */
+function reasonOf({ status, last_success_at: success, last_failure_at: failure }: Webhook): string {
+  if (status === 'revoked') return 'Ended for good';
+  const failedLast = failure !== null && (success === null || failure > success);
+  if (status === 'active')
+    return failedLast ? 'The last delivery failed; it is tried again' : 'Sends declared incidents';
+  if (failedLast) return 'Paused after failures: mend the receiver, then verify';
+  return success === null ? 'Verify that the receiver answers' : 'Paused by hand';
+}
+
+export function WebhooksPage() {
+  const { canManage, user } = useAccess();
+  const [isCreating, setCreating] = useState(false);
+  const [secret, setSecret] = useState<string>();
+  const list = useGet<{ webhooks: Webhook[] }>(PATH, { enabled: canManage });
+  if (user !== undefined && !canManage) {
+    return <NoPermission title="Webhooks" what="manage webhooks" />;
+  }
+  return (
+    <Page
+      title="Webhooks"
+      guide="webhooks"
+      lead="Tell another system about every declared incident, with a signed request."
+      actions={
+        <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
+          New webhook
+        </Button>
+      }
+    >
+      <Card>
+        <Loaded query={list}>
+          {({ webhooks }) =>
+            webhooks.length === 0 ? (
+              <Empty title="No webhook so far" icon="webhooks">
+                A receiver is an HTTPS address that answers a signed request with 2xx.
+              </Empty>
+            ) : (
+              <Table
+                columns={[
+                  ['Receiver', ({ name, url }) => <Named name={name ?? url} about={name === null ? undefined : url} />],
+                  [
+                    'State',
+                    (webhook) => (
+                      <>
+                        <Badge tone={TONES.get(webhook.status)}>{webhook.status}</Badge>
+                        <p className={ui.muted}>{reasonOf(webhook)}</p>
+                      </>
+                    ),
+                  ],
+                  ['Last success', ({ last_success_at: time }) => <Ago time={time} />],
+                  ['Last failure', ({ last_failure_at: time }) => <Ago time={time} none="none" />],
+                ]}
+                rows={webhooks}
+                keyOf={({ id }) => id}
+                actions={(webhook) => <Actions webhook={webhook} onSecret={setSecret} />}
+              />
+            )
+          }
+        </Loaded>
+      </Card>
+      {isCreating && (
+        <EditDialog<{ url: string; name: string }, { secret: string }>
+          title="New webhook"
+          label="Create"
+          initial={{ url: '', name: '' }}
+          request={({ url, name }) => ({ path: PATH, body: { url, ...(name !== '' && { name }) } })}
+          onDone={(reply) => setSecret(reply.secret)}
+          onClose={() => setCreating(false)}
+        >
+          {(bind) => (
+            <>
+              <Input label="Address" type="url" placeholder="https://hooks.example.com/tocsin" {...bind('url')} />
+              <Input label="Name" hint="To tell it from others; it cannot be changed." {...bind('name')} />
+            </>
+          )}
+        </EditDialog>
+      )}
+      {secret !== undefined && (
+        <SecretDialog title="The signing secret" label="Secret" value={secret} onClose={() => setSecret(undefined)}>
+          Give it to the receiver, then verify. It is not shown again.
+        </SecretDialog>
+      )}
+    </Page>
+  );
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  timeout: 'It did not answer in time.',
+  connection: 'Nothing accepts connections there.',
+  tls: 'Its certificate is not valid for this name.',
+  dns: 'Its name has no address.',
+  proxy: 'The proxy of the installation did not let the request through.',
+  body_too_large: 'Its response is too large.',
+};
+
+/** Why a receiver did not pass, as far as the API says it. */
+const causeOf = ({ details: { status_code: status, reason } }: ApiError): string =>
+  typeof status === 'number' ? `It answered ${status} instead of 2xx.` : (REASONS[String(reason)] ?? '');
+
+function Actions({ webhook, onSecret }: { webhook: Webhook; onSecret: (secret: string) => void }) {
+  const act = useWrite<{ webhook: Webhook; secret?: string }>(PATH);
+  const [isRevoking, setRevoking] = useState(false);
+  const [failure, setFailure] = useState<ApiError>();
+  if (webhook.status === 'revoked') return null;
+  const send = (verb: string, done?: string) =>
+    act.mutate(
+      { path: `${PATH}/${webhook.id}/${verb}` },
+      {
+        onSuccess: ({ secret }) => {
+          setRevoking(false);
+          setFailure(undefined);
+          if (secret !== undefined) onSecret(secret);
+          if (done !== undefined) say(done);
+        },
+        onError: (error) => {
+          if (verb === 'verify') setFailure(error);
+          // The dialogue that asks before says why.
+          else if (verb !== 'revoke') sayError(error);
+        },
+      },
+    );
+  const button = (label: string, verb: string, done?: string) => (
+    <Button kind="quiet" small busy={act.isPending} onClick={() => send(verb, done)}>
+      {label}
+    </Button>
+  );
+  return (
+    <>
+      {button('Verify', 'verify', VERIFIED)}
+      {webhook.status === 'active'
+        ? button('Pause', 'pause')
+        : webhook.last_success_at !== null && button('Resume', 'resume')}
+      {button('New secret', 'rotate-secret')}
+      <Button
+        kind="quiet"
+        small
+        onClick={() => {
+          act.reset();
+          setRevoking(true);
+        }}
+      >
+        Revoke
+      </Button>
+      {failure && (
+        <Confirm
+          title="Not verified"
+          label="Try again"
+          busy={act.isPending}
+          error={failure}
+          onClose={() => setFailure(undefined)}
+          onSubmit={() => send('verify', VERIFIED)}
+        >
+          Tocsin sent a signed request to {webhook.url}. {causeOf(failure)} The receiver checks the signature with the
+          secret, and answers with 2xx.
+        </Confirm>
+      )}
+      {isRevoking && (
+        <Confirm
+          title="Revoke this webhook?"
+          label="Revoke"
+          busy={act.isPending}
+          error={act.error}
+          onClose={() => setRevoking(false)}
+          onSubmit={() => send('revoke')}
+        >
+          {webhook.name ?? webhook.url} gets nothing any more. This cannot be undone.
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,118 @@
+import { useNavigate } from '@tanstack/react-router';
+import { type KeyboardEvent, useId, useState } from 'react';
+import { useServices, useTeams } from '../api/hooks.ts';
+import { classes } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialogs.tsx';
+import ui from '../ui/ui.module.css';
+import { isComposing } from '../ui/use-keys.ts';
+import { useFoundIncidents } from '../incidents/found-incidents.ts';
+import css from './palette.module.css';
+import { ALL_PLACES } from './places.ts';
+
+interface Entry {
+  name: string;
+  /** What kind it is, or more about it. */
+  about: string;
+  run: () => void;
+}
+
+/** Of each kind. */
+const SHOWN = 6;
+
+/** Finds pages, services, teams, incidents and what can be done, by a part of their names. */
+export function Palette({
+  verbs,
+  onClose,
+}: {
+  verbs: readonly (readonly [name: string, run: () => void])[];
+  onClose: () => void;
+}) {
+  const [text, setText] = useState('');
+  const [chosen, setChosen] = useState(0);
+  const box = useId();
+  const navigate = useNavigate();
+  const { data: services = [] } = useServices();
+  const { data: teams = [] } = useTeams();
+  const incidents = useFoundIncidents(text);
+  const matches = (name: string) => name.toLowerCase().includes(text.trim().toLowerCase());
+  const found = <Row,>(rows: readonly Row[], toEntry: (row: Row) => Entry): Entry[] =>
+    rows
+      .map(toEntry)
+      .filter(({ name }) => matches(name))
+      .slice(0, SHOWN);
+  const isEmpty = text.trim() === '';
+  const entries: Entry[] = [
+    ...incidents.map(({ human_id: id, title, status }) => ({
+      name: `${id} ${title}`,
+      about: status,
+      run: () => void navigate({ to: '/incidents/$id', params: { id } }),
+    })),
+    ...found(verbs, ([name, run]) => ({ name, about: 'Do', run })),
+    ...found(isEmpty ? [] : services, ({ id, name }) => ({
+      ...{ name, about: 'Service' },
+      run: () => void navigate({ to: '/catalog/services/$id', params: { id: String(id) } }),
+    })),
+    ...found(isEmpty ? [] : teams, ({ id, name }) => ({
+      ...{ name, about: 'Team' },
+      run: () => void navigate({ to: '/catalog/teams/$id', params: { id: String(id) } }),
+    })),
+    ...found(ALL_PLACES, ([to, name]) => ({ name, about: 'Page', run: () => void navigate({ to }) })),
+  ];
+  const current = Math.min(chosen, entries.length - 1);
+  const run = (entry: Entry | undefined) => {
+    if (entry === undefined) return;
+    onClose();
+    entry.run();
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (isComposing(event.nativeEvent)) return;
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (by !== undefined && entries.length > 0) setChosen((current + by + entries.length) % entries.length);
+    else if (event.key === 'Enter') run(entries[current]);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <Dialog title="Go to" onClose={onClose}>
+      <form className={ui.form} onSubmit={(event) => event.preventDefault()}>
+        <input
+          className={ui.input}
+          role="combobox"
+          aria-label="Incident, service, team, page or verb"
+          aria-expanded="true"
+          aria-controls={`${box}-list`}
+          aria-activedescendant={entries.length > 0 ? `${box}-${current}` : undefined}
+          autoComplete="off"
+          placeholder="INC-12, a service, a page, what to do"
+          value={text}
+          onChange={({ target }) => {
+            setText(target.value);
+            setChosen(0);
+          }}
+          onKeyDown={onKey}
+        />
+        <div className={css.list} role="listbox" id={`${box}-list`} aria-label="Found">
+          {entries.map((entry, index) => (
+            <div
+              key={`${entry.about} ${entry.name}`}
+              id={`${box}-${index}`}
+              role="option"
+              aria-selected={index === current}
+              ref={index === current ? scrollTo : undefined}
+              className={classes(css.entry, index === current && css.chosen)}
+              onClick={() => run(entry)}
+            >
+              <span>{entry.name}</span>
+              <span className={css.about}>{entry.about}</span>
+            </div>
+          ))}
+        </div>
+        {entries.length === 0 && <p role="status">Nothing has this name.</p>}
+      </form>
+    </Dialog>
+  );
+}
+
+function scrollTo(node: HTMLElement | null): void {
+  node?.scrollIntoView({ block: 'nearest' });
+}

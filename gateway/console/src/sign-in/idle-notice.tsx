@@ -1,0 +1,29 @@
+import { useEffect } from 'react';
+import { useMinutesLeft } from './activity.ts';
+import { useMe, useWrite } from '../api/hooks.ts';
+import { classes } from '../ui/button.tsx';
+import { plural, useNow } from '../ui/format.ts';
+import ui from '../ui/ui.module.css';
+import css from '../shell/shell.module.css';
+
+/** Says that the session ends because nobody is there, and then ends it. */
+export function IdleNotice({ onEnd }: { onEnd: () => void }) {
+  const now = useNow();
+  const left = useMinutesLeft(now);
+  const { data } = useMe();
+  const { mutate, isPending } = useWrite('/');
+  const id = data?.api_key.id;
+  useEffect(() => {
+    if (left !== 0 || id === undefined || isPending) return;
+    onEnd();
+    // Without a connection, the next minute tries again.
+    mutate({ path: `/settings/sessions/${id}/revoke` });
+  }, [left, id, now]);
+  if (left === undefined) return null;
+  return (
+    <p role="alert" className={classes(ui.notice, css.offline)}>
+      Nobody has used this browser for almost 12 hours: you will be signed out in {plural(left, 'minute')}. Press any
+      key to stay.
+    </p>
+  );
+}
