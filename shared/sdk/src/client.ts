@@ -153,7 +153,7 @@ function checkOptions({ baseUrl, token }: Partial<TocsinOptions> = {}): void {
   if (typeof baseUrl !== 'string' || !URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol))
     throw new TypeError('baseUrl must be the address of the workspace: https://acme.tocsin.example.com');
   // Nothing else can stand in a header.
-  if (typeof token !== 'string' || !/^[!-~]+$/.test(token))
+  if (token !== null && (typeof token !== 'string' || !/^[!-~]+$/.test(token)))
     throw new TypeError('token must be the token of an API key: tcs_…');
 }
 

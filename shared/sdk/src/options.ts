@@ -2,8 +2,8 @@
 export interface TocsinOptions {
   /** The address of the workspace: `https://acme.tocsin.example.com`. */
   baseUrl: string;
-  /** The token of an API key, `tcs_…`. */
-  token: string;
+  /** The token of an API key, `tcs_…`. Null in a page that the workspace serves: its requests have the cookie of a session. */
+  token: string | null;
   /** Repetitions of a request that is safe to repeat; default 5. */
   retries?: number | undefined;
   /** Milliseconds for one attempt; default: 5,000 more than the operation may take. */

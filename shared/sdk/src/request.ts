@@ -66,7 +66,7 @@ async function attemptOnce(client: TocsinOptions, request: ApiRequest): Promise<
 export async function openResponse(client: TocsinOptions, request: ApiRequest, signal: AbortSignal): Promise<Response> {
   const url = urlOf(client.baseUrl, request);
   const headers = new Headers({
-    Authorization: `Bearer ${client.token}`,
+    ...(client.token !== null && { Authorization: `Bearer ${client.token}` }),
     Accept: 'application/json',
     ...(request.body !== undefined && { 'Content-Type': 'application/json' }),
     ...request.headers,

@@ -166,6 +166,14 @@ describe('requests of the client', () => {
     expect(() => new Tocsin(options as ConstructorParameters<typeof Tocsin>[0])).toThrow(message);
   });
 
+  test('have no token in a page whose session is a cookie', async () => {
+    respondWith();
+    const inPage = new Tocsin({ baseUrl: server.url, token: null });
+    await inPage.incidents.get(4);
+    await tocsin.incidents.get(4);
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([undefined, 'Bearer tcs_test']);
+  });
+
   test('end with their signal and in time', async () => {
     server.respond = () => undefined;
     const reason = new Error('enough');
