@@ -1,9 +1,11 @@
-import { defineConfig } from 'vite';
+import { defaultClientConditions, defineConfig } from 'vite';
 
 export default defineConfig({
   root: import.meta.dirname,
   base: '/app/',
   logLevel: 'error',
+  // Packages for other systems from their sources.
+  resolve: { conditions: ['tocsin-source', ...defaultClientConditions] },
   build: {
     // One script and one style sheet: a page without digests of its own must not mix two builds.
     cssCodeSplit: false,

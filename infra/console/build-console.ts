@@ -8,6 +8,8 @@ import { environment, ROOT } from '../environment.ts';
 
 const FOLDER = path.join(ROOT, 'gateway/console');
 const BUILT = path.join(FOLDER, 'dist');
+/** The packages whose sources the console has, too. */
+const PACKAGES = ['shared/contracts/src', 'shared/sdk/src'].map((folder) => path.join(ROOT, folder));
 /** Of a build under way. It is not among the sources, which another process may be reading. */
 const DRAFT = path.join(ROOT, `gateway/.build-${process.pid}`);
 const DIGEST = '.digest';
@@ -48,10 +50,11 @@ export async function buildConsole(): Promise<boolean> {
 async function digestOfSources(): Promise<string> {
   const entries = await readdir(FOLDER, { withFileTypes: true });
   const folders = entries.filter((entry) => entry.isDirectory() && entry.name !== 'dist');
-  for (const { name } of folders)
-    entries.push(...(await readdir(path.join(FOLDER, name), { recursive: true, withFileTypes: true })));
+  for (const folder of [...folders.map(({ name }) => path.join(FOLDER, name)), ...PACKAGES])
+    entries.push(...(await readdir(folder, { recursive: true, withFileTypes: true })));
   const files = entries
-    .filter((entry) => entry.isFile())
+    // Generated types are no part of the built files, and may be written at the same time.
+    .filter((entry) => entry.isFile() && path.basename(entry.parentPath) !== 'generated')
     .map((entry) => path.join(entry.parentPath, entry.name))
     .sort();
   const digest = createHash('sha256');

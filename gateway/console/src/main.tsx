@@ -2,7 +2,8 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { createRoot, type Root } from 'react-dom/client';
 import './ui/tokens.css';
-import { ApiError, returnToPage, signIn } from './api/client.ts';
+import { failureOf } from './api/failures.ts';
+import { returnToPage, signIn } from './sign-in/session.ts';
 import { OtherUser, usersOf } from './sign-in/other-user.tsx';
 import { queryClient } from './api/hooks.ts';
 import { refusalText, SignedOut } from './sign-in/signed-out.tsx';
@@ -40,7 +41,7 @@ async function openLink(root: Root, token: string | undefined, replaces = false)
     return true;
   } catch (error) {
     const users = usersOf(error);
-    const reason = error instanceof ApiError ? error.message : 'Tocsin cannot be reached.';
+    const reason = failureOf(error).message;
     const replace = async () => (await openLink(root, token, true)) && showConsole(root);
     root.render(
       users === undefined ? (

@@ -18,7 +18,7 @@ export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[]>>
 /** One request, of which every attempt has the same bytes. */
 export interface ApiRequest {
   method: string;
-  /** From `/api/v1` on, without a query. */
+  /** From `/api/v1` on; `query` comes behind a query that it has. */
   path: string;
   query?: Query | undefined;
   body?: unknown;

@@ -1,21 +1,23 @@
-import type {
-  ApiKey,
-  ChangelogEntry,
-  CustomField,
-  Me,
-  Pagination,
-  Service,
-  ServiceTier,
-  Severity,
-  Team,
-  TeamMember,
-  User,
-  WorkflowStatus,
+import {
+  type ApiKey,
+  type ChangelogEntry,
+  type CustomField,
+  type Me,
+  type Pagination,
+  type Query,
+  type Service,
+  type ServiceTier,
+  type Severity,
+  type Team,
+  type TeamMember,
+  TocsinError,
+  type User,
+  type WorkflowStatus,
 } from '@tocsin/sdk';
 import { keepPreviousData, QueryClient, useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { useRef } from 'react';
-import { ApiError, query, read, SIGNED_OUT, type Write, write } from './client.ts';
-import { forgetDrafts } from '../ui/drafts.ts';
+import { read, SIGNED_OUT, write, type Write } from './client.ts';
+import { query } from './query.ts';
 
 const MINUTE = 60_000;
 
@@ -26,7 +28,7 @@ export const queryClient: QueryClient = new QueryClient({
       staleTime: MINUTE,
       gcTime: 30 * MINUTE,
       // What the server refuses, it refuses again.
-      retry: (count, error) => count < 2 && !(error instanceof ApiError && error.status >= 400 && error.status < 500),
+      retry: (count, error) => count < 2 && !(error instanceof TocsinError && (error.status ?? 500) < 500),
       // A request that fails says so; the state of the network interface does not matter.
       networkMode: 'always',
     },
@@ -35,7 +37,7 @@ export const queryClient: QueryClient = new QueryClient({
 });
 
 export const useGet = <Body>(path: string, { enabled = true, every }: { enabled?: boolean; every?: number } = {}) =>
-  useQuery<Body, ApiError>({
+  useQuery<Body, TocsinError>({
     queryKey: [path],
     queryFn: async () => read<Body>(path),
     enabled,
@@ -54,11 +56,11 @@ type Page = Record<string, unknown> & { pagination: Pagination };
 export const useList = <Row, First = unknown>(
   path: string,
   property: string,
-  parameters: Parameters<typeof query>[0] = {},
+  parameters: Query = {},
   { every }: { every?: number } = {},
 ) => {
   const first = path + query(parameters);
-  return useInfiniteQuery<Page, ApiError, { rows: Row[]; first: First }, string[], string | undefined>({
+  return useInfiniteQuery<Page, TocsinError, { rows: Row[]; first: First }, string[], string | undefined>({
     queryKey: [first],
     queryFn: async ({ pageParam: cursor }) => read<Page>(path + query({ ...parameters, cursor })),
     ...(every !== undefined && { refetchInterval: every }),
@@ -73,7 +75,7 @@ export const MAX_CHOICES = 500;
 
 /** Reads the first pages of a list as one. */
 const useAll = <Row>(path: string, name: string) =>
-  useQuery<Row[], ApiError>({
+  useQuery<Row[], TocsinError>({
     queryKey: [path, 'all'],
     queryFn: async () => {
       const rows: Row[] = [];
@@ -110,22 +112,9 @@ export const listOf = (path: string): string => path.split(/\/\d/)[0] ?? path;
 
 /** @param changes what a write makes old */
 export const useWrite = <Body>(...changes: readonly string[]) =>
-  useMutation<Body, ApiError, Write>({
+  useMutation<Body, TocsinError, Write>({
     mutationFn: write<Body>,
     onSuccess: async () => refresh(...changes),
-  });
-
-/** Ends a session. In the browser that its person signs out of, nothing stays that they have written. */
-export const useEndSession = () =>
-  useMutation<void, ApiError, { id: number; current: boolean }>({
-    mutationFn: async ({ id, current }) => {
-      await write({ path: `/settings/sessions/${id}/revoke` }).catch((error: unknown) => {
-        const hasEnded = current && error instanceof ApiError && error.status === 401;
-        if (!hasEnded) throw error;
-      });
-      if (current) forgetDrafts();
-    },
-    onSuccess: async () => refresh('/'),
   });
 
 /** Idempotency keys: the same for repetitions of one content, so that somebody who clicks often creates one resource. */

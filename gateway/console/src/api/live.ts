@@ -1,6 +1,14 @@
 import type { InfiniteData } from '@tanstack/react-query';
-import type { Incident, ListIncidentRelationsReply, ListIncidentsReply } from '@tocsin/sdk';
+import type {
+  FeedEvent,
+  Incident,
+  IncidentSnapshot,
+  ListIncidentRelationsReply,
+  ListIncidentsReply,
+  TimelineEventCreatedEvent,
+} from '@tocsin/sdk';
 import { createStore } from '../ui/store.ts';
+import { tocsin } from './client.ts';
 import { queryClient, refresh, refreshExactly } from './hooks.ts';
 
 /** Whether changes arrive as they happen. */
@@ -18,66 +26,50 @@ const set = (change: Partial<Live>): void => live.set({ ...live.get(), ...change
 export const useLive = live.useValue;
 export const forgetNews = (): void => set({ news: 0 });
 
-const INCIDENT_EVENTS = ['created', 'updated', 'archived', 'restored', 'imported'].map((verb) => `incident.${verb}`);
-const TIMELINE_EVENTS = ['created', 'updated', 'deleted', 'restored'].map((verb) => `timeline_event.${verb}`);
-const FOLLOW_UP_EVENTS = ['follow_up.created', 'follow_up.updated', 'follow_up.deleted'];
-const OTHERS: Readonly<Record<string, string>> = {
-  'service.changed': '/services',
-  'team.changed': '/teams',
-  'custom-field.changed': '/custom-fields',
-};
-
-/** Milliseconds until another attempt, after one that the server refused. */
+/** Milliseconds until the feed is followed again, after the server has refused it. */
 const PAUSE = 4_000;
 
 /** Follows the event feed while the page is visible: a browser has few connections for one host. */
 export function startLive(): () => void {
-  let source: EventSource | undefined;
-  let timer: number | undefined;
-  let cursor = '';
-  const close = () => {
-    window.clearTimeout(timer);
-    source?.close();
-    source = undefined;
+  let ending = new AbortController();
+  let cursor: string | undefined;
+  const moveTo = (next: string) => {
+    cursor = next;
+    if (live.get().state !== 'live') set({ state: 'live' });
   };
+  const follow = async (signal: AbortSignal) => {
+    const onInterruption = () => set({ state: 'connecting' });
+    const options = { after: cursor, signal, onCursor: moveTo, onInterruption };
+    try {
+      for await (const { event, cursor: behind } of tocsin.events.follow(options)) {
+        moveTo(behind);
+        apply(event);
+      }
+    } catch {
+      if (signal.aborted) return;
+      // Refused: the session may have ended, or the events behind the cursor are gone.
+      set({ state: 'lost' });
+      cursor = undefined;
+      void refresh('/');
+      const timer = window.setTimeout(open, PAUSE);
+      signal.addEventListener('abort', () => window.clearTimeout(timer));
+    }
+  };
+  const close = () => ending.abort();
   const open = () => {
     close();
     if (document.hidden) return;
-    const opened = new EventSource(`/api/v1/events${cursor === '' ? '' : `?after=${encodeURIComponent(cursor)}`}`);
-    source = opened;
-    opened.onopen = () => set({ state: 'live' });
-    opened.onerror = () => {
-      if (opened.readyState !== EventSource.CLOSED) {
-        set({ state: 'connecting' });
-        return;
-      }
-      // Refused: the session may have ended, or the events behind the cursor are gone.
-      set({ state: 'lost' });
-      cursor = '';
-      void refresh('/');
-      timer = window.setTimeout(open, PAUSE);
-    };
-    const on = (type: string, handle: (data: EventData) => void) =>
-      opened.addEventListener(type, (event: MessageEvent<string>) => {
-        cursor = event.lastEventId;
-        handle((JSON.parse(event.data) as { data: EventData }).data);
-      });
-    opened.onmessage = ({ lastEventId }) => (cursor = lastEventId);
-    for (const type of INCIDENT_EVENTS)
-      on(type, ({ incident, changes }) => incident && applyIncident(type, incident, changes ?? []));
-    for (const type of TIMELINE_EVENTS) on(type, (data) => applyTimeline(type, data));
-    for (const type of FOLLOW_UP_EVENTS)
-      on(type, ({ incident }) => {
-        const path = `/incidents/${incident?.id}`;
-        refreshSoon('/follow-ups', `${path}/follow-ups`, `${path}/changelog`);
-      });
-    for (const [type, path] of Object.entries(OTHERS)) on(type, () => void refresh(path));
+    ending = new AbortController();
+    void follow(ending.signal);
   };
   const onVisibility = () => (document.hidden ? close() : open());
   document.addEventListener('visibilitychange', onVisibility);
+  // The next attempt of the client may be some seconds away.
+  window.addEventListener('online', open);
   open();
   return () => {
     document.removeEventListener('visibilitychange', onVisibility);
+    window.removeEventListener('online', open);
     close();
   };
 }
@@ -86,13 +78,6 @@ export function startLive(): () => void {
 export async function refreshTimeline(incidentId: number): Promise<void> {
   const path = `/incidents/${incidentId}`;
   await refresh(live.get().state === 'live' ? `${path}/timeline` : path, '/incidents?');
-}
-
-interface EventData {
-  incident?: Partial<Incident> & { id: number; revision: number };
-  timeline_event?: { id: number };
-  /** What somebody changed of the incident; empty if only its timeline has changed. */
-  changes?: readonly unknown[];
 }
 
 /** Milliseconds in which events are collected, so that several of one change are one request. */
@@ -111,14 +96,41 @@ function refreshSoon(...paths: readonly string[]): void {
   for (const path of paths) old.add(path);
 }
 
-type Snapshot = NonNullable<EventData['incident']>;
+/** Shows what an event has changed. */
+function apply({ type, data }: FeedEvent): void {
+  switch (type) {
+    case 'incident.created':
+    case 'incident.updated':
+    case 'incident.archived':
+    case 'incident.restored':
+    case 'incident.imported':
+      return applyIncident(type, data.incident, 'changes' in data ? (data.changes ?? []) : []);
+    case 'timeline_event.created':
+    case 'timeline_event.updated':
+    case 'timeline_event.deleted':
+    case 'timeline_event.restored':
+      return applyTimeline(type, data);
+    case 'follow_up.created':
+    case 'follow_up.updated':
+    case 'follow_up.deleted': {
+      const path = `/incidents/${data.incident.id}`;
+      return refreshSoon('/follow-ups', `${path}/follow-ups`, `${path}/changelog`);
+    }
+    case 'service.changed':
+      return void refresh('/services');
+    case 'team.changed':
+      return void refresh('/teams');
+    case 'custom-field.changed':
+      return void refresh('/custom-fields');
+  }
+}
 
 /** An event of a timeline changes only that and its history. What its incident says of it comes with an event of its own. */
-function applyTimeline(type: string, { incident, timeline_event: event }: EventData): void {
-  const path = `/incidents/${incident?.id}`;
+function applyTimeline(type: string, { incident, timeline_event: event }: TimelineEventCreatedEvent['data']): void {
+  const path = `/incidents/${incident.id}`;
   refreshSoon(`${path}/timeline`);
   if (type !== 'timeline_event.created') refreshSoon(`${path}/timeline/deleted`, `${path}/changelog`);
-  if (type === 'timeline_event.updated') refreshSoon(`/timeline/${event?.id}/revisions`);
+  if (type === 'timeline_event.updated') refreshSoon(`/timeline/${event.id}/revisions`);
 }
 
 const SUMMARY = [
@@ -129,7 +141,7 @@ const SUMMARY = [
 ] as const satisfies (keyof Incident)[];
 
 /** Changes rows where they stand: what somebody reads must not move. */
-function applyIncident(type: string, snapshot: Snapshot, changes: readonly unknown[]): void {
+function applyIncident(type: string, snapshot: IncidentSnapshot, changes: readonly unknown[]): void {
   const path = `/incidents/${snapshot.id}`;
   const shown = queryClient.getQueryData<{ incident: Incident }>([path]);
   const isNewer = (shown?.incident.revision ?? 0) < snapshot.revision;

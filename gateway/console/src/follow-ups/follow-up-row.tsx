@@ -1,5 +1,6 @@
 import type { FollowUp } from '@tocsin/sdk';
 import { type ReactNode, useState } from 'react';
+import { sayError } from '../api/failures.ts';
 import { refresh, useContentKey, useNameOf, usePeople } from '../api/hooks.ts';
 import { Button, classes } from '../ui/button.tsx';
 import { resourceAt, useConflict } from '../resources/conflict.tsx';
@@ -9,7 +10,6 @@ import { choices, Input, Select, TextArea } from '../ui/fields.tsx';
 import { formatDay } from '../ui/format.ts';
 import { Markdown, SafeLink } from '../ui/markdown.tsx';
 import { Badge } from '../ui/texts.tsx';
-import { sayError } from '../ui/toast.tsx';
 import ui from '../ui/ui.module.css';
 import { useDescribe } from '../incidents/describe.ts';
 import { withStored } from '../incident/editable.tsx';

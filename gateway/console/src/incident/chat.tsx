@@ -1,9 +1,9 @@
 import type { Incident, Provisioning } from '@tocsin/sdk';
 import { useState } from 'react';
+import { sayError } from '../api/failures.ts';
 import { useGet, useMe, useWrite } from '../api/hooks.ts';
 import { FormDialog } from '../ui/dialogs.tsx';
 import { formatName } from '../ui/format.ts';
-import { sayError } from '../ui/toast.tsx';
 import { Button } from '../ui/button.tsx';
 import { Card } from '../ui/layout.tsx';
 import { Badge } from '../ui/texts.tsx';

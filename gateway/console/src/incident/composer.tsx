@@ -1,6 +1,7 @@
-import type { TimelineEvent } from '@tocsin/sdk';
+import { type TimelineEvent, TocsinError } from '@tocsin/sdk';
 import { type ComponentProps, type ReactNode, useRef, useState } from 'react';
-import { ApiError, failureOf, write } from '../api/client.ts';
+import { write } from '../api/client.ts';
+import { failureOf } from '../api/failures.ts';
 import { refreshTimeline } from '../api/live.ts';
 import { Button, classes } from '../ui/button.tsx';
 import { useDraft } from '../ui/drafts.ts';
@@ -31,7 +32,7 @@ export function EventForm({
   value: EventFields;
   onValue: (changes: Partial<EventFields>) => void;
   onSubmit: () => void;
-  error: ApiError | null;
+  error: TocsinError | null;
   hasTimes: boolean;
   /** Below the fields. */
   children: ReactNode;
@@ -90,7 +91,7 @@ const NOTHING: EventFields = { body: '', is_key: false, started_at: null, ended_
 
 export function Composer({ incidentId }: { incidentId: number }) {
   const [draft = NOTHING, setDraft] = useDraft<Draft>(`${incidentId} note`);
-  const [state, setState] = useState<'rest' | 'sending' | ApiError>('rest');
+  const [state, setState] = useState<'rest' | 'sending' | TocsinError>('rest');
   const [hasTimes, setHasTimes] = useState(draft.started_at !== null || draft.ended_at !== null);
   const form = useRef<HTMLDivElement>(null);
   const latest = useRef<Draft>(draft);
@@ -134,7 +135,7 @@ export function Composer({ incidentId }: { incidentId: number }) {
           );
         }}
         onSubmit={() => void submit()}
-        error={state instanceof ApiError ? state : null}
+        error={state instanceof TocsinError ? state : null}
         hasTimes={hasTimes}
       >
         {!hasTimes && (

@@ -1,4 +1,5 @@
 import type { Incident } from '@tocsin/sdk';
+import { sayError } from '../api/failures.ts';
 import { useFields, useNameOf, useResponders, useServices, useTeams } from '../api/hooks.ts';
 import { useState } from 'react';
 import { Button } from '../ui/button.tsx';
@@ -8,7 +9,6 @@ import { ServiceNames } from '../incidents/incident-labels.tsx';
 import { Card } from '../ui/layout.tsx';
 import { SafeLink } from '../ui/markdown.tsx';
 import { Ago } from '../ui/texts.tsx';
-import { sayError } from '../ui/toast.tsx';
 import ui from '../ui/ui.module.css';
 import { IMPACT, labelOf } from '../incidents/describe.ts';
 import { useEditedIncident } from './save-incident.tsx';

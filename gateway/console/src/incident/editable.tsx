@@ -1,6 +1,6 @@
-import type { CustomField } from '@tocsin/sdk';
+import { type CustomField, TocsinError } from '@tocsin/sdk';
 import { type SubmitEvent, type ReactNode, useId, useRef, useState } from 'react';
-import { ApiError, failureOf } from '../api/client.ts';
+import { failureAt, failureOf } from '../api/failures.ts';
 import { equal } from '../resources/conflict.tsx';
 import { useDraft } from '../ui/drafts.ts';
 import { fromLocalInput, splitTexts, toLocalInput, toText } from '../ui/format.ts';
@@ -52,7 +52,7 @@ export function Editable<Value>({
 }: EditableProps<Value>) {
   const { id: incidentId, revision, canEdit, notRecorded, save } = useEditedIncident();
   const [draft, setDraft] = useDraft<Draft<Value>>(`${incidentId} ${name}`);
-  const [state, setState] = useState<'rest' | 'saving' | ApiError>('rest');
+  const [state, setState] = useState<'rest' | 'saving' | TocsinError>('rest');
   const id = useId();
   /** Whether what is shown next takes the focus: whoever uses the keyboard goes on where they were. */
   const takesFocus = useRef(false);
@@ -82,7 +82,7 @@ export function Editable<Value>({
       if (isSettled) close();
       else setState('rest');
     } catch (error) {
-      setState(failureOf(error).at(name));
+      setState(failureAt(name, failureOf(error)));
     }
   };
   if (draft !== undefined && canEdit) {
@@ -107,7 +107,7 @@ export function Editable<Value>({
           else close();
         }}
       >
-        <Refusable error={state instanceof ApiError ? state : null}>
+        <Refusable error={state instanceof TocsinError ? state : null}>
           <div ref={(node) => focus(node?.querySelector('input, select, textarea') ?? null)}>
             {editor(draft.value, change, { name, label, stored: value })}
           </div>

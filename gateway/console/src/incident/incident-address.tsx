@@ -1,12 +1,12 @@
-import type { Incident } from '@tocsin/sdk';
+import type { Incident, TocsinError } from '@tocsin/sdk';
 import { type InfiniteData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { type ApiError, read } from '../api/client.ts';
+import { read } from '../api/client.ts';
+import { sayError } from '../api/failures.ts';
 import { queryClient, useGet } from '../api/hooks.ts';
 import { buttonClass } from '../ui/button.tsx';
 import { Empty, Loaded } from '../ui/states.tsx';
-import { sayError } from '../ui/toast.tsx';
 import ui from '../ui/ui.module.css';
 import { IncidentAsOf, IncidentPage } from './incident.tsx';
 
@@ -24,7 +24,7 @@ export function IncidentAddress() {
 
 function ByReference({ reference }: { reference: string }) {
   const path = `/incident-references/${encodeURIComponent(reference)}`;
-  const query = useQuery<number, ApiError>({
+  const query = useQuery<number, TocsinError>({
     queryKey: [path],
     queryFn: async () => {
       const { incident } = await read<{ incident: Incident }>(path);

@@ -1,6 +1,7 @@
 import type { Incident } from '@tocsin/sdk';
+import { sayError } from '../api/failures.ts';
 import { queryClient, useAccess } from '../api/hooks.ts';
-import { say, sayError } from '../ui/toast.tsx';
+import { say } from '../ui/toast.tsx';
 import { useKeys } from '../ui/use-keys.ts';
 import type { EditedIncident } from './save-incident.tsx';
 

@@ -1,12 +1,12 @@
-import type { CreateIncidentRelationReply, Incident, IncidentRelation } from '@tocsin/sdk';
+import { type CreateIncidentRelationReply, type Incident, type IncidentRelation, TocsinError } from '@tocsin/sdk';
 import { Link } from '@tanstack/react-router';
-import { ApiError, read } from '../api/client.ts';
+import { read } from '../api/client.ts';
+import { failureOf, sayError } from '../api/failures.ts';
 import { useContentKey, useWrite } from '../api/hooks.ts';
 import { Button } from '../ui/button.tsx';
 import { EditDialog } from '../resources/edit-dialog.tsx';
 import { Input, Select } from '../ui/fields.tsx';
 import { SeverityBadge, StatusText } from '../incidents/incident-labels.tsx';
-import { sayError } from '../ui/toast.tsx';
 import ui from '../ui/ui.module.css';
 import { labelOf } from '../incidents/describe.ts';
 import { useFoundIncidents } from '../incidents/found-incidents.ts';
@@ -124,14 +124,17 @@ const FoundIncidents = ({ id: list, text }: { id: string; text: string }) => (
   </datalist>
 );
 
-/** The ID of the incident that somebody names. @throws ApiError */
+/** The ID of the incident that somebody names. @throws TocsinError */
 async function idOf(reference: string): Promise<number> {
   if (/^\d+$/.test(reference)) return Number(reference);
   try {
     const path = `/incident-references/${encodeURIComponent(reference)}`;
     return (await read<{ incident: Incident }>(path)).incident.id;
   } catch (error) {
-    if (!(error instanceof ApiError) || ![400, 404].includes(error.status)) throw error;
-    throw new ApiError(404, { field: 'incident_id', message: 'There is no incident with this reference' });
+    if (![400, 404].includes(failureOf(error).status ?? 0)) throw error;
+    throw new TocsinError('not_found', 'There is no incident with this reference', {
+      status: 404,
+      field: 'incident_id',
+    });
   }
 }

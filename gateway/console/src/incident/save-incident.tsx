@@ -1,6 +1,6 @@
-import type { Incident, TimelineEvent } from '@tocsin/sdk';
+import { type Incident, type TimelineEvent, TocsinError } from '@tocsin/sdk';
 import { createContext, useContext } from 'react';
-import { ApiError, read, write } from '../api/client.ts';
+import { read, write } from '../api/client.ts';
 import { queryClient, refresh } from '../api/hooks.ts';
 import { refreshTimeline } from '../api/live.ts';
 import { type Edit, equal, resourceAt, type Target, useConflict } from '../resources/conflict.tsx';
@@ -38,7 +38,7 @@ const valueOf = (id: number): Target => ({
   write: async (changes, { base }) => {
     const stored = (await readIncident(id)).values as Edit['base'];
     if (Object.keys(changes).some((name) => !equal(stored[name], base[name])))
-      throw new ApiError(412, { message: 'Somebody else changed this meanwhile' });
+      throw new TocsinError('precondition_failed', 'Somebody else changed this meanwhile', { status: 412 });
     const values = Object.entries(changes).map(([name, value]) => ({
       slug: name.slice(FIELD.length),
       value: value ?? null,
@@ -59,7 +59,7 @@ const eventAt = ({ id, incident_id: incidentId }: TimelineEvent): Target => {
   };
 };
 
-/** Saves edits of one incident; each returns whether the edit is settled. @throws ApiError */
+/** Saves edits of one incident; each returns whether the edit is settled. @throws TocsinError */
 export function useSaveIncident(id: number) {
   const { save, conflict } = useConflict(useDescribe());
   return {

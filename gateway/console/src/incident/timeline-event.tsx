@@ -1,6 +1,7 @@
-import type { FormerTimelineEvent, TimelineEvent } from '@tocsin/sdk';
+import { type FormerTimelineEvent, type TimelineEvent, TocsinError } from '@tocsin/sdk';
 import { useState } from 'react';
-import { ApiError, failureOf, write } from '../api/client.ts';
+import { write } from '../api/client.ts';
+import { failureOf, sayError } from '../api/failures.ts';
 import { useActorOf, useList } from '../api/hooks.ts';
 import { refreshTimeline } from '../api/live.ts';
 import { Button, classes } from '../ui/button.tsx';
@@ -12,7 +13,6 @@ import { Icon } from '../ui/icon.tsx';
 import { Markdown, SafeLink } from '../ui/markdown.tsx';
 import { More } from '../ui/states.tsx';
 import { Badge } from '../ui/texts.tsx';
-import { sayError } from '../ui/toast.tsx';
 import ui from '../ui/ui.module.css';
 import css from './activity.module.css';
 import { type EventFields, EventForm } from './composer.tsx';
@@ -163,7 +163,7 @@ function EventEditor({
   setDraft: (draft: Draft | undefined) => void;
 }) {
   const { saveEvent } = useEditedIncident();
-  const [state, setState] = useState<'rest' | 'saving' | ApiError>('rest');
+  const [state, setState] = useState<'rest' | 'saving' | TocsinError>('rest');
   const names = (Object.keys(base) as (keyof EventFields)[]).filter((name) => !equal(value[name], base[name]));
   const submit = async () => {
     if (state === 'saving') return;
@@ -190,7 +190,7 @@ function EventEditor({
       value={value}
       onValue={(changes) => setDraft({ value: { ...value, ...changes }, base, revision })}
       onSubmit={() => void submit()}
-      error={state instanceof ApiError ? state : null}
+      error={state instanceof TocsinError ? state : null}
       hasTimes
     >
       {event.revision !== revision && event.body !== base.body && (

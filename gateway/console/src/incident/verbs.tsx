@@ -1,6 +1,7 @@
-import type { Incident } from '@tocsin/sdk';
+import { type Incident, TocsinError } from '@tocsin/sdk';
 import { useState } from 'react';
-import { ApiError, failureOf, read, write } from '../api/client.ts';
+import { read, write } from '../api/client.ts';
+import { failureOf } from '../api/failures.ts';
 import { refresh, useConfiguration } from '../api/hooks.ts';
 import { Button, classes } from '../ui/button.tsx';
 import { Confirm, FormDialog } from '../ui/dialogs.tsx';
@@ -59,7 +60,7 @@ export function Verbs({
 }) {
   const { statuses } = useConfiguration();
   const [note = asked?.note ?? '', setNote] = useDraft<string>(`${incident.id} verb`);
-  const [state, setState] = useState<'rest' | 'busy' | ApiError>('rest');
+  const [state, setState] = useState<'rest' | 'busy' | TocsinError>('rest');
   const path = `/incidents/${incident.id}`;
   const ask = (verb: Asked['verb']) => setAsked({ verb, status: incident.status });
   const close = () => {
@@ -74,7 +75,7 @@ export function Verbs({
         setAsked({ ...asked, verb, status: stored.status });
         const label = statuses.find(({ key }) => key === stored.status)?.label ?? stored.status;
         const question = `Somebody else set the status to ${label} meanwhile. ${LABELS[verb]} anyway?`;
-        throw new ApiError(412, { message: question });
+        throw new TocsinError('precondition_failed', question, { status: 412 });
       }
       try {
         const body = { expected_revision: stored.revision, ...(note.trim() !== '' && { [NOTES[verb]]: note }) };
@@ -116,7 +117,7 @@ export function Verbs({
     title: `${LABELS[asked.verb]} ${incident.human_id}`,
     label: LABELS[asked.verb],
     busy: state === 'busy',
-    error: state instanceof ApiError ? state : null,
+    error: state instanceof TocsinError ? state : null,
     onClose: close,
     onSubmit: () => void send(asked.verb, asked.status),
   };

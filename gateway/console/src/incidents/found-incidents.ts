@@ -1,6 +1,6 @@
 import type { Incident } from '@tocsin/sdk';
 import { useEffect, useState } from 'react';
-import { query } from '../api/client.ts';
+import { query } from '../api/query.ts';
 import { useGet } from '../api/hooks.ts';
 
 /** How many are found, at most. */

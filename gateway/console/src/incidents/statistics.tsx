@@ -1,7 +1,7 @@
 import type { IncidentStatistics } from '@tocsin/sdk';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { query } from '../api/client.ts';
+import { query } from '../api/query.ts';
 import { useConfiguration, useGet, useServices, useTeams } from '../api/hooks.ts';
 import { bucketFormat, formatDuration, plural } from '../ui/format.ts';
 import { Select, choices } from '../ui/fields.tsx';

@@ -1,5 +1,6 @@
+import { TocsinError } from '@tocsin/sdk';
 import { useState } from 'react';
-import { ApiError, read, write } from '../api/client.ts';
+import { read, write } from '../api/client.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialogs.tsx';
 import { formatName, formatValue } from '../ui/format.ts';
@@ -18,7 +19,7 @@ export interface Edit {
 /** Where an edit is saved. */
 export interface Target {
   read: () => Promise<{ values: Values; revision: number }>;
-  /** @throws ApiError 412 if the resource is no longer as `on` says */
+  /** @throws TocsinError 412 if the resource is no longer as `on` says */
   write: (changes: Values, on: Omit<Edit, 'changes'>) => Promise<unknown>;
 }
 
@@ -76,7 +77,7 @@ interface Question extends Omit<Edit, 'revision'> {
  */
 export function useConflict(describe: Describe = PLAIN) {
   const [question, setQuestion] = useState<Question>();
-  /** @returns whether the edit is settled; if not, its author goes on with it. @throws ApiError */
+  /** @returns whether the edit is settled; if not, its author goes on with it. @throws TocsinError */
   const save = async (edit: Edit, target: Target): Promise<boolean> => {
     let { changes, base, revision } = edit;
     for (;;) {
@@ -84,7 +85,7 @@ export function useConflict(describe: Describe = PLAIN) {
         await target.write(changes, { base, revision });
         return true;
       } catch (error) {
-        if (!(error instanceof ApiError) || error.status !== 412) throw error;
+        if (!(error instanceof TocsinError) || error.status !== 412) throw error;
       }
       const current = await target.read();
       const shown = { changes, base, current: current.values };

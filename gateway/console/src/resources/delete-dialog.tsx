@@ -1,5 +1,7 @@
+import { TocsinError } from '@tocsin/sdk';
 import { useState } from 'react';
-import { ApiError, failureOf, write } from '../api/client.ts';
+import { write } from '../api/client.ts';
+import { failureOf } from '../api/failures.ts';
 import { resourceAt } from './conflict.tsx';
 import { Confirm } from '../ui/dialogs.tsx';
 
@@ -20,14 +22,18 @@ export function DeleteDialog<Row extends { revision: number }>({
   onRow: (row: Row | undefined) => void;
   onDone: () => Promise<void>;
 }) {
-  const [state, setState] = useState<'rest' | 'busy' | ApiError>('rest');
+  const [state, setState] = useState<'rest' | 'busy' | TocsinError>('rest');
   const submit = async () => {
     setState('busy');
     try {
       const { values, revision } = await resourceAt(path).read();
       if (revision !== row.revision) {
         onRow(values as unknown as Row);
-        throw new ApiError(412, { message: `Somebody changed this ${what} meanwhile. This is what it says now.` });
+        throw new TocsinError(
+          'precondition_failed',
+          `Somebody changed this ${what} meanwhile. This is what it says now.`,
+          { status: 412 },
+        );
       }
       await write({ method: 'DELETE', path });
       onRow(undefined);
@@ -41,7 +47,7 @@ export function DeleteDialog<Row extends { revision: number }>({
       title={`Delete this ${what}?`}
       label="Delete"
       busy={state === 'busy'}
-      error={state instanceof ApiError ? state : null}
+      error={state instanceof TocsinError ? state : null}
       onClose={() => onRow(undefined)}
       onSubmit={() => void submit()}
     >

@@ -1,5 +1,7 @@
+import { TocsinError } from '@tocsin/sdk';
 import { type ReactNode, useState } from 'react';
-import { ApiError, failureOf, type Write, write } from '../api/client.ts';
+import { write, type Write } from '../api/client.ts';
+import { failureAt, failureOf } from '../api/failures.ts';
 import { listOf, refresh } from '../api/hooks.ts';
 import { type Describe, equal, resourceAt, useConflict, type Values } from './conflict.tsx';
 import { useDraft } from '../ui/drafts.ts';
@@ -49,7 +51,7 @@ export function EditDialog<Draft, Reply>({
 }) {
   const [kept, keep] = useDraft<Draft>(keptAs ?? '');
   const [draft, setShown] = useState(keptAs === undefined ? initial : (kept ?? initial));
-  const [state, setState] = useState<'rest' | 'busy' | ApiError>('rest');
+  const [state, setState] = useState<'rest' | 'busy' | TocsinError>('rest');
   const { save, conflict } = useConflict(describe);
   const setDraft = (next: Draft) => {
     setShown(next);
@@ -73,7 +75,7 @@ export function EditDialog<Draft, Reply>({
       if (reply !== undefined) onDone?.(reply);
     } catch (error) {
       const failure = failureOf(error);
-      setState(failure.field === undefined ? failure : failure.at(locate(failure.field, draft)));
+      setState(failure.field === undefined ? failure : failureAt(locate(failure.field, draft), failure));
     }
   };
   const bind: Bind<Draft> = (name) => ({
@@ -84,7 +86,7 @@ export function EditDialog<Draft, Reply>({
   return (
     <FormDialog
       title={title}
-      error={state instanceof ApiError ? state : null}
+      error={state instanceof TocsinError ? state : null}
       label={label}
       busy={state === 'busy'}
       onSubmit={() => void submit()}
@@ -100,7 +102,7 @@ export function EditDialog<Draft, Reply>({
   );
 }
 
-/** Saves what the draft changes of a resource, on what was shown. @returns whether that is settled. @throws ApiError */
+/** Saves what the draft changes of a resource, on what was shown. @returns whether that is settled. @throws TocsinError */
 async function saveChange(
   { path, body, revision = 0, shown = {} }: Write,
   initial: Write,

@@ -1,9 +1,10 @@
+import type { Query } from '@tocsin/sdk';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import type { query, Write } from '../api/client.ts';
+import type { Write } from '../api/client.ts';
+import { sayError } from '../api/failures.ts';
 import { listOf, useList, useWrite } from '../api/hooks.ts';
 import { type Columns, Named, Table } from '../ui/table.tsx';
-import { sayError } from '../ui/toast.tsx';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/dialogs.tsx';
 import { Check, Input } from '../ui/fields.tsx';
@@ -55,7 +56,7 @@ export function ResourceList<Row extends Resource>({
   path: string;
   /** The property of the API's pages that has the rows. */
   property: string;
-  filter?: Parameters<typeof query>[0];
+  filter?: Query;
   columns: Columns<Row>;
   empty?: ReactNode;
   search?: { label: string; none: string };

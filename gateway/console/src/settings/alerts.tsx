@@ -1,7 +1,6 @@
-import type { AlertNotification, Heartbeat, SendAlertReply } from '@tocsin/sdk';
+import { type AlertNotification, type Heartbeat, type SendAlertReply, TocsinError } from '@tocsin/sdk';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ApiError } from '../api/client.ts';
 import { useApiKeys, useGet, useList, useWrite } from '../api/hooks.ts';
 import { configurationFor, isMonitor, type Monitor, MONITORS } from './monitors/monitors.ts';
 import { formatDuration, formatName, plural } from '../ui/format.ts';
@@ -116,7 +115,7 @@ const FORM_PATHS: Options = [
 function TryBody({ onClose }: { onClose: () => void }) {
   const [path, setPath] = useState('/alerts');
   const [text, setText] = useState('');
-  const [unread, setUnread] = useState<ApiError | null>(null);
+  const [unread, setUnread] = useState<TocsinError | null>(null);
   const act = useWrite<SendAlertReply>();
   const attempt = () => {
     act.reset();
@@ -124,7 +123,7 @@ function TryBody({ onClose }: { onClose: () => void }) {
       act.mutate({ path: `${path}?validate_only=true`, body: JSON.parse(text) as unknown });
       setUnread(null);
     } catch (error) {
-      setUnread(new ApiError(0, { message: `The body is no JSON: ${(error as Error).message}` }));
+      setUnread(new TocsinError('invalid_json', `The body is no JSON: ${(error as Error).message}`));
     }
   };
   return (

@@ -1,6 +1,6 @@
-import type { Configuration, ServiceTier, Severity, WorkflowStatus } from '@tocsin/sdk';
+import { type Configuration, type ServiceTier, type Severity, TocsinError, type WorkflowStatus } from '@tocsin/sdk';
 import { useMemo, useState } from 'react';
-import { ApiError } from '../api/client.ts';
+import { failureAt } from '../api/failures.ts';
 import { useAccess, useGet, useWrite } from '../api/hooks.ts';
 import { formatValue } from '../ui/format.ts';
 import { say } from '../ui/toast.tsx';
@@ -79,9 +79,9 @@ function Editor({ configuration, canEdit }: { configuration: Configuration; canE
   };
   const { error } = save;
   const refusal = useMemo(() => {
-    if (error?.status === 412) return new ApiError(412, { message: OUTDATED });
+    if (error?.status === 412) return new TocsinError('precondition_failed', OUTDATED, { status: 412 });
     const title = LISTS.find(([name]) => name === error?.field)?.[1];
-    return title === undefined ? error : (error?.at(title) ?? null);
+    return title === undefined ? error : error && failureAt(title, error);
   }, [error]);
   return (
     <div className={ui.stack}>

@@ -1,11 +1,12 @@
 import type { ApiKey, Session } from '@tocsin/sdk';
 import { useState } from 'react';
-import { useEndSession, useMe, useNameOf, useWrite } from '../api/hooks.ts';
+import { sayError } from '../api/failures.ts';
+import { useMe, useNameOf, useWrite } from '../api/hooks.ts';
+import { useEndSession } from '../sign-in/session.ts';
 import { EditDialog } from '../resources/edit-dialog.tsx';
 import { plural } from '../ui/format.ts';
 import { ResourceList } from '../resources/resource-list.tsx';
 import { Named } from '../ui/table.tsx';
-import { sayError } from '../ui/toast.tsx';
 import { Button } from '../ui/button.tsx';
 import { Confirm, SecretDialog } from '../ui/dialogs.tsx';
 import { Checks, Input } from '../ui/fields.tsx';

@@ -1,7 +1,7 @@
 import type { Webhook } from '@tocsin/sdk';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
-import { hasProvider } from '../api/client.ts';
+import { hasProvider } from '../sign-in/session.ts';
 import { useAccess, useGet, useMe, usePeople, useServices } from '../api/hooks.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Button, buttonClass, classes } from '../ui/button.tsx';

@@ -1,5 +1,6 @@
 import type { User } from '@tocsin/sdk';
 import { useState } from 'react';
+import { sayError } from '../api/failures.ts';
 import { useAccess, useWrite } from '../api/hooks.ts';
 import { EditDialog, saveTo } from '../resources/edit-dialog.tsx';
 import { formatName } from '../ui/format.ts';
@@ -9,7 +10,6 @@ import { Check, Input, Select } from '../ui/fields.tsx';
 import { Button } from '../ui/button.tsx';
 import { SecretDialog } from '../ui/dialogs.tsx';
 import { Badge } from '../ui/texts.tsx';
-import { sayError } from '../ui/toast.tsx';
 import ui from '../ui/ui.module.css';
 
 const PATH = '/settings/users';

@@ -1,10 +1,10 @@
-import type { Webhook } from '@tocsin/sdk';
+import type { TocsinError, Webhook } from '@tocsin/sdk';
 import { useState } from 'react';
-import type { ApiError } from '../api/client.ts';
+import { sayError } from '../api/failures.ts';
 import { useAccess, useGet, useWrite } from '../api/hooks.ts';
 import { EditDialog } from '../resources/edit-dialog.tsx';
 import { Named, Table } from '../ui/table.tsx';
-import { say, sayError } from '../ui/toast.tsx';
+import { say } from '../ui/toast.tsx';
 import { Button } from '../ui/button.tsx';
 import { Confirm, SecretDialog } from '../ui/dialogs.tsx';
 import { Input } from '../ui/fields.tsx';
@@ -116,13 +116,13 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Why a receiver did not pass, as far as the API says it. */
-const causeOf = ({ details: { status_code: status, reason } }: ApiError): string =>
+const causeOf = ({ details: { status_code: status, reason } }: TocsinError): string =>
   typeof status === 'number' ? `It answered ${status} instead of 2xx.` : (REASONS[String(reason)] ?? '');
 
 function Actions({ webhook, onSecret }: { webhook: Webhook; onSecret: (secret: string) => void }) {
   const act = useWrite<{ webhook: Webhook; secret?: string }>(PATH);
   const [isRevoking, setRevoking] = useState(false);
-  const [failure, setFailure] = useState<ApiError>();
+  const [failure, setFailure] = useState<TocsinError>();
   if (webhook.status === 'revoked') return null;
   const send = (verb: string, done?: string) =>
     act.mutate(

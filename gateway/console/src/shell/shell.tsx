@@ -1,12 +1,14 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { forgetPage, rememberPage, showUser } from '../api/client.ts';
-import { useAccess, useEndSession, useMe } from '../api/hooks.ts';
+import { showUser } from '../api/browser-user.ts';
+import { sayError } from '../api/failures.ts';
+import { forgetPage, rememberPage, useEndSession } from '../sign-in/session.ts';
+import { useAccess, useMe } from '../api/hooks.ts';
 import { startLive, useLive } from '../api/live.ts';
 import { Icon } from '../ui/icon.tsx';
 import { DraftOwner, useOnlyDraftsOf } from '../ui/drafts.ts';
 import { createStore } from '../ui/store.ts';
-import { sayError, Toasts } from '../ui/toast.tsx';
+import { Toasts } from '../ui/toast.tsx';
 import { Button, classes } from '../ui/button.tsx';
 import { Loaded } from '../ui/states.tsx';
 import ui from '../ui/ui.module.css';
@@ -133,7 +135,10 @@ function Frame() {
                 You are offline. What you see may be old.
               </p>
             )}
-            <IdleNotice onEnd={() => setReason('You were signed out because nobody used this browser for 12 hours')} />
+            <IdleNotice
+              className={css.offline}
+              onEnd={() => setReason('You were signed out because nobody used this browser for 12 hours')}
+            />
             <Outlet />
           </main>
           {dialog === 'declare' && <DeclareDialog onClose={close} />}

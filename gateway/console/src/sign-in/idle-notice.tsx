@@ -4,10 +4,9 @@ import { useMe, useWrite } from '../api/hooks.ts';
 import { classes } from '../ui/button.tsx';
 import { plural, useNow } from '../ui/format.ts';
 import ui from '../ui/ui.module.css';
-import css from '../shell/shell.module.css';
 
 /** Says that the session ends because nobody is there, and then ends it. */
-export function IdleNotice({ onEnd }: { onEnd: () => void }) {
+export function IdleNotice({ className, onEnd }: { className: string | undefined; onEnd: () => void }) {
   const now = useNow();
   const left = useMinutesLeft(now);
   const { data } = useMe();
@@ -21,7 +20,7 @@ export function IdleNotice({ onEnd }: { onEnd: () => void }) {
   }, [left, id, now]);
   if (left === undefined) return null;
   return (
-    <p role="alert" className={classes(ui.notice, css.offline)}>
+    <p role="alert" className={classes(ui.notice, className)}>
       Nobody has used this browser for almost 12 hours: you will be signed out in {plural(left, 'minute')}. Press any
       key to stay.
     </p>

@@ -1,4 +1,4 @@
-import { ApiError } from '../api/client.ts';
+import { TocsinError } from '@tocsin/sdk';
 import { Button } from '../ui/button.tsx';
 import { Empty } from '../ui/states.tsx';
 import ui from '../ui/ui.module.css';
@@ -15,7 +15,7 @@ interface Users {
 
 /** The users of a refusal because another one is signed in. */
 export function usersOf(error: unknown): Users | undefined {
-  if (!(error instanceof ApiError) || error.status !== 409) return undefined;
+  if (!(error instanceof TocsinError) || error.status !== 409) return undefined;
   const { signed_in: present, link: next } = error.details as { signed_in?: Person; link?: Person };
   return present && next && { present, next };
 }

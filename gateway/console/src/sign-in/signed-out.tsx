@@ -1,5 +1,7 @@
+import { TocsinError } from '@tocsin/sdk';
 import { type SubmitEvent, useEffect, useState } from 'react';
-import { ApiError, hasProvider, signIn } from '../api/client.ts';
+import { failureOf } from '../api/failures.ts';
+import { hasProvider, signIn } from './session.ts';
 import { Button, buttonClass } from '../ui/button.tsx';
 import { hasDrafts } from '../ui/drafts.ts';
 import { Input, Refusable } from '../ui/fields.tsx';
@@ -35,7 +37,7 @@ export const SignedOut = ({ reason }: { reason?: string | undefined }) => {
 function TokenForm({ isFirst }: { isFirst: boolean }) {
   const [token, setToken] = useState('');
   const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<ApiError | null>(null);
+  const [error, setError] = useState<TocsinError | null>(null);
   const users = usersOf(error);
   const send = async (replaces: boolean) => {
     setBusy(true);
@@ -64,12 +66,11 @@ function TokenForm({ isFirst }: { isFirst: boolean }) {
   );
 }
 
-const refusalOf = (error: unknown): ApiError => {
-  if (!(error instanceof ApiError))
-    return new ApiError(0, { message: 'Tocsin cannot be reached. Check the connection.' });
-  const { status } = error;
-  if (status !== 401) return error;
-  return new ApiError(status, { message: 'The token is not valid in this workspace.', field: 'token' });
+const refusalOf = (error: unknown): TocsinError => {
+  const failure = failureOf(error);
+  const { code, status } = failure;
+  if (status !== 401) return failure;
+  return new TocsinError(code, 'The token is not valid in this workspace.', { status, field: 'token' });
 };
 
 function enter(): void {

@@ -1,12 +1,12 @@
 import { type ComponentProps, type ReactNode, type SubmitEvent, useEffect, useId, useRef, useState } from 'react';
-import type { ApiError } from '../api/client.ts';
 import { Button } from './button.tsx';
+import type { Failure } from './failure.ts';
 import { Refusable } from './fields.tsx';
 import css from './ui.module.css';
 import { isSending } from './use-keys.ts';
 
 interface FormProps {
-  error: ApiError | null;
+  error: Failure | null;
   /** What the button says that submits. */
   label: string;
   busy?: boolean;

@@ -8,13 +8,13 @@ import {
   useRef,
   useState,
 } from 'react';
-import type { ApiError } from '../api/client.ts';
+import type { Failure } from './failure.ts';
 import { formatName } from './format.ts';
 import { Fault } from './texts.tsx';
 import css from './ui.module.css';
 
 /** The field that the server refused, for the fields of a form. */
-const Refused = createContext<ApiError | null>(null);
+const Refused = createContext<Failure | null>(null);
 
 const REFUSED = '[data-refused]';
 
@@ -27,13 +27,13 @@ export function Refusable({
   children,
   foot = (fault) => fault,
 }: {
-  error: ApiError | null;
+  error: Failure | null;
   children: ReactNode;
   /** What stands below, with the reason that belongs to no field. */
   foot?: (fault: ReactNode) => ReactNode;
 }) {
   const fields = useRef<HTMLDivElement>(null);
-  const [mended, setMended] = useState<ApiError | null>(null);
+  const [mended, setMended] = useState<Failure | null>(null);
   const [isAtField, setAtField] = useState(false);
   const refused = error === mended ? null : error;
   useLayoutEffect(() => {

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import type { ApiError } from '../api/client.ts';
 import { Button } from './button.tsx';
+import type { Failure } from './failure.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { Card, Page } from './layout.tsx';
 import css from './ui.module.css';
@@ -55,7 +55,7 @@ export function Loaded<Data>({
   heading,
   children,
 }: {
-  query: { data: Data | undefined; error: ApiError | null; refetch: () => unknown };
+  query: { data: Data | undefined; error: Failure | null; refetch: () => unknown };
   rows?: number;
   heading?: 'h1' | 'h2';
   children: (data: Data) => ReactNode;
@@ -63,7 +63,7 @@ export function Loaded<Data>({
   const { data, error, refetch } = query;
   if (data !== undefined) return children(data);
   if (error === null) return <Loading rows={rows} />;
-  const isOffline = error.status === 0;
+  const isOffline = error.status === undefined;
   const title = isOffline
     ? 'You are offline'
     : error.status === 404

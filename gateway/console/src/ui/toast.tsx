@@ -1,4 +1,3 @@
-import { ApiError } from '../api/client.ts';
 import { createStore } from './store.ts';
 import css from './ui.module.css';
 
@@ -19,9 +18,6 @@ export function say(text: string): void {
   messages.set([...messages.get().slice(-2), { id, text }]);
   setTimeout(() => messages.set(messages.get().filter((message) => message.id !== id)), SHOWN);
 }
-
-export const sayError = (error: unknown): void =>
-  say(error instanceof ApiError ? error.message : 'Something in the console failed. Reload the page.');
 
 export function Toasts() {
   return (

@@ -1,0 +1,22 @@
+/** Has the signed-in user, for all pages of this browser. */
+const USER = 'user';
+let own: string | undefined;
+
+/** Tells other pages who is signed in. This page reloads if it was somebody else's. */
+export function showUser(id: number): void {
+  if (own !== undefined && own !== String(id)) window.location.reload();
+  own = String(id);
+  localStorage.setItem(USER, own);
+}
+
+/** Tells other pages that somebody signs in. */
+export const forgetUser = (): void => localStorage.removeItem(USER);
+
+/** Reloads a page whose user is no longer the one of the browser. Returns whether it does. */
+export function reloadForOther(): boolean {
+  const isOther = own !== undefined && localStorage.getItem(USER) !== own;
+  if (isOther) window.location.reload();
+  return isOther;
+}
+
+for (const type of ['storage', 'pageshow', 'focus']) window.addEventListener(type, reloadForOther);
