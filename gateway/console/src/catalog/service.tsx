@@ -6,7 +6,6 @@ import { Card, Page } from '../ui/layout.tsx';
 import { Loaded } from '../ui/states.tsx';
 import { Badge } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
-import css from '../settings/configuration.module.css';
 import { IncidentsCard } from '../incidents/incidents-card.tsx';
 
 const route = getRouteApi('/catalog/services/$id');
@@ -27,7 +26,7 @@ export function ServicePage() {
         >
           <div className={ui.stack}>
             <Card title="About" padded>
-              <dl className={css.rest}>
+              <dl className={ui.terms}>
                 <dt>Team</dt>
                 <dd>
                   {service.owner_team_id === undefined ? (

@@ -6,13 +6,12 @@ import { Button, classes } from '../ui/button.tsx';
 import { resourceAt, useConflict } from '../resources/conflict.tsx';
 import { DeleteDialog } from '../resources/delete-dialog.tsx';
 import { EditDialog, saveTo } from '../resources/edit-dialog.tsx';
-import { choices, Input, Select, TextArea } from '../ui/fields.tsx';
+import { choices, Input, Select, TextArea, withStored } from '../ui/fields.tsx';
 import { formatDay } from '../ui/format.ts';
 import { Markdown, SafeLink } from '../ui/markdown.tsx';
 import { Badge } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
 import { useDescribe } from '../incidents/describe.ts';
-import { withStored } from '../incident/editable.tsx';
 import { toDay } from '../incidents/incident-filters.ts';
 
 /** The local day. */

@@ -5,7 +5,7 @@ import { equal } from '../resources/conflict.tsx';
 import { useDraft } from '../ui/drafts.ts';
 import { fromLocalInput, splitTexts, toLocalInput, toText } from '../ui/format.ts';
 import { Button } from '../ui/button.tsx';
-import { Checks, Input, type Options, Refusable, Select, TextArea } from '../ui/fields.tsx';
+import { Checks, Input, type NameOf, type Options, Refusable, Select, TextArea, withStored } from '../ui/fields.tsx';
 import ui from '../ui/ui.module.css';
 import { isComposing, isSending } from '../ui/use-keys.ts';
 import css from './editable.module.css';
@@ -164,17 +164,6 @@ export const textEditor =
 export const areaEditor: Editor<string> = (value, set, { name, label }) => (
   <TextArea bare name={name} label={label} rows={4} value={value} onValue={set} />
 );
-
-/** Names a value that is stored and not among the options, which depend on the present: who has left, what is archived. */
-type NameOf = (value: string) => string;
-
-/** The options, and what is stored besides them, so that it can be seen and taken out. */
-export const withStored = (options: Options, stored: readonly string[], nameOf: NameOf): Options => [
-  ...options,
-  ...stored
-    .filter((value) => !options.some(([key]) => key === value))
-    .map((value) => [value, `${nameOf(value)} (no longer available)`] as const),
-];
 
 export const choiceEditor =
   (options: Options, nameOf: NameOf = String): Editor<string> =>

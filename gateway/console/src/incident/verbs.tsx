@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { read, write } from '../api/client.ts';
 import { failureOf } from '../api/failures.ts';
 import { refresh, useConfiguration } from '../api/hooks.ts';
+import { LABELS, type Verb, verbsFor } from '../incidents/lifecycle.ts';
 import { Button, classes } from '../ui/button.tsx';
 import { Confirm, FormDialog } from '../ui/dialogs.tsx';
 import { useDraft } from '../ui/drafts.ts';
@@ -15,8 +16,6 @@ import css from './incident.module.css';
 
 const NOTES = { resolve: 'resolution_note', close: 'close_note', reopen: 'reopen_note' } as const;
 type Noted = keyof typeof NOTES;
-export const LABELS = { resolve: 'Resolve', close: 'Close', reopen: 'Reopen', archive: 'Archive', restore: 'Restore' };
-export type Verb = keyof typeof LABELS;
 const DONE = {
   resolve: 'resolved',
   close: 'closed',
@@ -31,13 +30,6 @@ const HINTS: Record<Noted, string> = {
 };
 
 const isNoted = (verb: Verb): verb is Noted => verb in NOTES;
-
-/** What can be done with an incident, the most frequent first. */
-export function verbsFor({ status, archived_at: archived }: Incident, isOver: boolean): readonly Verb[] {
-  if (archived !== null) return ['restore'];
-  if (!isOver) return ['resolve', 'close', 'archive'];
-  return ['resolved', 'closed'].includes(status) ? ['reopen', 'archive'] : ['archive'];
-}
 
 /** What somebody is asked before it is done, with the status that they have seen. */
 export interface Asked {

@@ -10,7 +10,7 @@ import { Badge } from '../ui/texts.tsx';
 import { say } from '../ui/toast.tsx';
 import ui from '../ui/ui.module.css';
 import css from './incidents.module.css';
-import { LABELS, type Verb, verbsFor } from '../incident/verbs.tsx';
+import { LABELS, type Verb, verbsFor } from './lifecycle.ts';
 
 /** Incidents that one request changes, at most. */
 const MAX = 50;

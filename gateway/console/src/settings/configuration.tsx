@@ -129,7 +129,7 @@ function Editor({ configuration, canEdit }: { configuration: Configuration; canE
           </Card>
         ))}
         <Card title="Everything else" padded>
-          <dl className={css.rest}>
+          <dl className={ui.terms}>
             <dt>Exchange rates</dt>
             <dd>{formatValue(configuration.exchange_rates.map(({ currency, rate }) => `${currency} ${rate}`))}</dd>
             <dt>Timeline groups</dt>

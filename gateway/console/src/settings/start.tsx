@@ -9,8 +9,9 @@ import { Card, Page } from '../ui/layout.tsx';
 import { Badge } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
 import { isPutAway, putAway } from './put-away.ts';
-import type { Place } from '../shell/places.ts';
 import css from './start.module.css';
+
+type Place = '/' | '/alerts' | '/catalog' | '/users' | '/webhooks';
 
 interface Step {
   title: string;

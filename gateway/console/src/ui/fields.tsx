@@ -128,7 +128,18 @@ export function TextArea({ label, name, hint, bare, onValue, ...rest }: Componen
 /** Values with their names for people. */
 export type Options<Value extends string = string> = readonly (readonly [value: Value, label: string])[];
 
-/** Rows of the API as options. */
+/** Names a value that is stored and not among the options, which depend on the present: who has left, what is archived. */
+export type NameOf = (value: string) => string;
+
+/** The options, and what is stored besides them, so that it can be seen and taken out. */
+export const withStored = (options: Options, stored: readonly string[], nameOf: NameOf): Options => [
+  ...options,
+  ...stored
+    .filter((value) => !options.some(([key]) => key === value))
+    .map((value) => [value, `${nameOf(value)} (no longer available)`] as const),
+];
+
+/** Rows as options. */
 export const choices = <Name extends string>(
   rows: readonly Readonly<Record<Name, string | number>>[],
   key: Name,
