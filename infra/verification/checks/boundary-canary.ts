@@ -5,7 +5,9 @@ import { ROOT } from '../../environment.ts';
 
 /** What the files of the canary import, each with the rules that it violates. */
 const IMPORTS: Readonly<Record<string, readonly string[]>> = {
-  'gateway/src/main.ts': ['./store/sessions.ts'], // layer-main
+  'gateway/console/src/ui/table.tsx': ['../main.tsx', '../../../src/store/sessions.ts'], // console-rooms-below-its-start, console-uses-the-api-alone
+  'gateway/console/src/main.tsx': [],
+  'gateway/src/main.ts': ['./store/sessions.ts', '../console/src/main.tsx'], // layer-main, console-by-itself
   'gateway/src/orphan.ts': [], // no-orphan
   'gateway/src/store/forgotten.ts': ['./sessions.ts'], // no-dead-file
   'gateway/src/store/sessions.ts': ['./gone.ts'], // no-unresolvable

@@ -5,6 +5,7 @@ const APP = '^(gateway|services/[^/]+)/';
 /** Code that runs in production. */
 export const PRODUCTION = [
   `${APP}(?:src|migrations)/`,
+  '^gateway/console/src/',
   '^shared/(?!testing/)[^/]+/src/',
   '^infra/(?!(?:generate|release|test|verification)/)',
 ];
@@ -96,6 +97,27 @@ export const BOUNDARY_RULES: IForbiddenRuleType[] = [
     { path: '^(?:gateway|services/[^/]+)/', pathNot: '^$1/' },
   ),
   rule(
+    'console-uses-the-api-alone',
+    'the console is a client of the public API; it shares only the reading of Markdown',
+    { path: '^gateway/console/' },
+    {
+      path: '^(?:gateway|services|shared|infra)/',
+      pathNot: ['^gateway/console/', '^shared/sdk/src/', '^shared/contracts/src/markdown[.]ts$'],
+    },
+  ),
+  rule(
+    'console-by-itself',
+    'the gateway serves the files that the console is built to, and nothing imports its sources',
+    { pathNot: '^gateway/console/' },
+    { path: '^gateway/console/' },
+  ),
+  rule(
+    'console-rooms-below-its-start',
+    'main.tsx and router.tsx put the rooms of the console together',
+    { path: '^gateway/console/src/[^/]+/' },
+    { path: '^gateway/console/src/[^/]+$' },
+  ),
+  rule(
     'infra-entry-points-only',
     'infra starts, migrates and administers apps through their entry points',
     { path: '^infra/', pathNot: '^infra/test/' },
@@ -178,14 +200,15 @@ export const BOUNDARY_RULES: IForbiddenRuleType[] = [
     from: {
       path: [
         '^(?:gateway|services/[^/]+)/(?:src/main[.]ts$|migrations/)',
+        '^gateway/console/src/main[.]tsx$',
         WORKER_THREADS,
         CLIENT_PACKAGE,
         '^infra/(?!test/)',
       ],
     },
     to: {
-      path: ['^(?:gateway|services/[^/]+)/src/', '^shared/(?!testing/)[^/]+/src/'],
-      pathNot: ['/src/main[.]ts$', WORKER_THREADS, CLIENT_PACKAGE, BROWSER_SCRIPTS, DOCUMENTATION],
+      path: ['^(?:gateway(?:/console)?|services/[^/]+)/src/', '^shared/(?!testing/)[^/]+/src/'],
+      pathNot: ['/src/main[.]tsx?$', WORKER_THREADS, CLIENT_PACKAGE, BROWSER_SCRIPTS, DOCUMENTATION],
       reachable: false,
     },
   },

@@ -3,8 +3,8 @@ import type { IModule } from 'dependency-cruiser';
 export const ROOM_ORDER = 'room-order';
 
 /**
- * The rooms of the apps and packages that have them, by rows from the bottom to the top. A room imports only rooms of the rows
- * before its own, so that rooms form no cycle. `http` describes and routes the whole API.
+ * The rooms of the apps and packages that have them, and of the console, by rows from the bottom to the top. A room
+ * imports only rooms of the rows before its own, so that rooms form no cycle. `http` describes and routes the whole API.
  */
 const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   gateway: [
@@ -17,6 +17,16 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['pages'],
     ['edge'],
     ['http'],
+  ],
+  console: [
+    ['ui'],
+    ['api'],
+    ['resources', 'sign-in'],
+    ['incidents'],
+    ['follow-ups'],
+    ['incident'],
+    ['catalog', 'settings'],
+    ['shell'],
   ],
   http: [['errors'], ['json', 'server'], ['streams', 'calls'], ['contracts'], ['idempotency', 'pages'], ['api']],
   incident: [
@@ -32,7 +42,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   webhook: [['shared'], ['queue', 'feed'], ['requests'], ['subscriptions'], ['deliveries'], ['http']],
 };
 
-const FILE_IN_ROOM = /^(?:(?:services|shared)\/)?([^/]+)\/src\/([^/]+)\//;
+const FILE_IN_ROOM = /^(?:(?:services|shared|gateway(?=\/console\/))\/)?([^/]+)\/src\/([^/]+)\//;
 
 /** Finds files in no room, and imports of a room above or beside. */
 export function checkRooms(modules: readonly IModule[]): { rule: string; where: string }[] {

@@ -5,8 +5,11 @@ import { PRODUCTION } from './boundary-rules.ts';
 
 export const UNDECLARED_PACKAGE = 'no-undeclared-package';
 
-const WORKSPACE = /^(?:gateway|infra\/cli|infra|(?:services|shared)\/[^/]+)(?=\/)/;
+const WORKSPACE = /^(?:gateway\/console|gateway|infra\/cli|infra|(?:services|shared)\/[^/]+)(?=\/)/;
 const PACKAGE = /^(?:@[^/]+\/)?[^./][^/]*/;
+
+/** It is built into files, so its packages are development dependencies of the gateway. */
+const CONSOLE = 'gateway/console';
 
 /**
  * Finds packages that production code imports but its own package.json does not declare. They resolve here, because all
@@ -18,7 +21,7 @@ export function undeclaredPackages(modules: readonly IModule[], root: string): {
     .filter(({ source }) => PRODUCTION.some((pattern) => new RegExp(pattern).test(source)))
     .flatMap(({ source, dependencies }) => {
       const workspace = WORKSPACE.exec(source)?.[0] ?? '';
-      const names = declared.get(workspace) ?? declaredIn(path.join(root, workspace, 'package.json'));
+      const names = declared.get(workspace) ?? declaredIn(root, workspace);
       declared.set(workspace, names);
       return dependencies
         .filter(({ coreModule, typeOnly }) => !coreModule && typeOnly !== true)
@@ -28,12 +31,19 @@ export function undeclaredPackages(modules: readonly IModule[], root: string): {
     });
 }
 
-function declaredIn(manifest: string): ReadonlySet<string> {
+function declaredIn(root: string, workspace: string): ReadonlySet<string> {
+  const isConsole = workspace === CONSOLE;
+  const manifest = path.join(root, isConsole ? 'gateway' : workspace, 'package.json');
   if (!existsSync(manifest)) return new Set();
-  const { dependencies = {}, builtIn = [] } = JSON.parse(readFileSync(manifest, 'utf8')) as {
+  const {
+    dependencies = {},
+    devDependencies = {},
+    builtIn = [],
+  } = JSON.parse(readFileSync(manifest, 'utf8')) as {
     dependencies?: Record<string, string>;
+    devDependencies?: Record<string, string>;
     /** Packages of the repository that `npm pack` builds in, see infra/release/build-package.mjs. */
     builtIn?: string[];
   };
-  return new Set([...Object.keys(dependencies), ...builtIn]);
+  return new Set([...Object.keys(isConsole ? { ...dependencies, ...devDependencies } : dependencies), ...builtIn]);
 }
