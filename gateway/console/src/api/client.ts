@@ -1,3 +1,11 @@
+/**
+ * `api` is all that the console knows of the server. Reads are queries, and a query is known by the path that it reads:
+ * a write names the paths that it makes old, and so does an event about what others have written (`live.ts`).
+ * `hooks.ts` has the reads that several rooms need: who is signed in and what they may do, people, teams, services,
+ * fields and the configuration. All requests are those of the SDK with the cookie of the session; this file adds what
+ * only a page needs: failures with texts for people, the news that the session has ended, and no write for a user who
+ * is no longer that of the browser.
+ */
 import { type AnyRequest, Tocsin, TocsinError } from '@tocsin/sdk';
 import { reloadForOther } from './browser-user.ts';
 import { failureOf } from './failures.ts';

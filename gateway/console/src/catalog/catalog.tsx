@@ -1,3 +1,9 @@
+/**
+ * `catalog` is what incidents are about, and who answers for it. A service has a tier, a team that owns it, and the
+ * names that monitors give it; an incident of the service belongs to that team. A team has members, whose role in it
+ * gives no permission. This page lists both, and each has a page of its own with its incidents, so that whoever asks
+ * about a service sees what happened to it. Services and teams are archived and not deleted: incidents keep them.
+ */
 import type { Service, Team } from '@tocsin/sdk';
 import { Link } from '@tanstack/react-router';
 import { useAccess, useTeams, useTiers } from '../api/hooks.ts';

@@ -1,3 +1,10 @@
+/**
+ * `follow-ups` is what is left to do after incidents. A follow-up has an owner, a day on which it is due, and perhaps a
+ * ticket in another system; it is open until it is done or dropped. `follow-up-row.tsx` shows one with what can be done
+ * with it, here and on the page of its incident. This page lists those of all incidents: one's own, overdue ones, and
+ * those that the members of a team own. The API has no filter by team, so the page reads on until it has enough of
+ * them.
+ */
 import type { FollowUp, Incident } from '@tocsin/sdk';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';

@@ -1,3 +1,10 @@
+/**
+ * `incident` is one incident, from its declaration (`declare.tsx`) on. Its page has what it is (`details.tsx`), what
+ * happened (`activity.tsx`, the timeline and the changelog in one column), what can be done with it (`verbs.tsx`), its
+ * relations, its follow-ups and its chat. Each property becomes a form where it stands (`editable.tsx`), and is saved
+ * on the revision that its author was shown (`save-incident.tsx`). The address is the reference of the incident
+ * (`incident-address.tsx`); with a revision behind it, the page shows the incident as it was.
+ */
 import type { FollowUp, GetIncidentReply, Incident } from '@tocsin/sdk';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';

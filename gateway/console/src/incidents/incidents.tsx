@@ -1,3 +1,10 @@
+/**
+ * `incidents` is all incidents of the workspace at once: the list with its tabs, search, filters, order and saved views
+ * (this file), the archive, the selection that is changed together (`bulk.tsx`), and the statistics. The address has
+ * what the list shows (`incident-filters.ts`), so that it can be shared, and comes back with Back. Rows change where
+ * they stand, and new incidents are counted above the list until somebody asks for them. What an incident has on every
+ * page is here, too: the names of its properties, the badges of severity and status, and what can be done with it.
+ */
 import type { Incident, ListIncidentsReply } from '@tocsin/sdk';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';

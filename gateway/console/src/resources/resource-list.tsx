@@ -1,3 +1,10 @@
+/**
+ * `resources` is what the resources of the API have in common on a page: a list with a search, whose rows are edited,
+ * archived and restored (this file), a dialogue that creates or changes one, and one that asks before a delete. A
+ * change is saved on the revision that its author was shown. If somebody else has changed other properties meanwhile,
+ * it is saved on top; if the same ones, `conflict.tsx` shows both versions and asks. The rooms above say what a
+ * resource is called, where it is and which fields it has.
+ */
 import type { Query } from '@tocsin/sdk';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';

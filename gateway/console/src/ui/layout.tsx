@@ -1,3 +1,10 @@
+/**
+ * `ui` is what pages are made of: buttons, fields, dialogues, tables, cards, states, icons and formats, with the tokens
+ * of colours and sizes. Nothing here knows the API or an incident: a component shows what it is given, and says by a
+ * callback what somebody did. Dialogues are the browser's own, a form shows a refusal at the field that the refusal
+ * names, and single keys do nothing while somebody types. What somebody writes is kept as a draft in the tab, by user,
+ * until it is sent. This file has the frame of a page, and its cards.
+ */
 import { type ReactNode, useEffect } from 'react';
 import css from './ui.module.css';
 
