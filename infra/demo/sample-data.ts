@@ -1,4 +1,4 @@
-import type { WorkspaceApi } from './api.ts';
+import type { CustomField, NewCustomField, NewIncident, Tocsin } from '@tocsin/sdk';
 
 const TEAMS = [
   { name: 'Payments', description: 'Everything between the basket and the receipt' },
@@ -11,7 +11,7 @@ const SERVICES = [
   { name: 'Reports', tier: 't3', team: 'Platform', tags: [], description: 'Counts what happened' },
 ];
 
-const FIELDS = [
+const FIELDS: readonly NewCustomField[] = [
   {
     name: 'Root cause',
     slug: 'root_cause',
@@ -28,7 +28,12 @@ const FIELDS = [
   },
 ];
 
-const INCIDENTS = [
+/** Incidents with the values of their fields by slug, the texts of their timeline, and how they were resolved. */
+const INCIDENTS: readonly (NewIncident & {
+  values: Readonly<Record<string, string | number>>;
+  notes: readonly string[];
+  resolution?: string;
+})[] = [
   {
     title: 'Checkout answers slowly',
     service: 'checkout',
@@ -62,47 +67,36 @@ const INCIDENTS = [
   },
 ];
 
-interface Named {
-  id: number;
-  name: string;
-  slug: string;
-}
-
 /** Adds sample data to a workspace without incidents. Can be repeated after an interruption. */
-export async function addSampleData(api: WorkspaceApi): Promise<void> {
-  const { incidents } = await api.get<{ incidents: unknown[] }>('/api/v1/incidents?limit=1');
+export async function addSampleData(api: Tocsin): Promise<void> {
+  const { incidents } = await api.incidents.list({ limit: 1 }).page();
   if (incidents.length > 0) return;
 
   const teams = new Map<string, number>();
-  for (const team of TEAMS)
-    teams.set(team.name, (await api.post<{ team: Named }>('/api/v1/teams', team, keyOf(team.name))).team.id);
-  for (const { team, ...service } of SERVICES) {
-    await api.post('/api/v1/services', { ...service, owner_team_id: teams.get(team) }, keyOf(service.name));
-  }
+  for (const team of TEAMS) teams.set(team.name, (await api.teams.create(team, keyOf(team.name))).team.id);
+  for (const { team, ...service } of SERVICES)
+    await api.services.create({ ...service, owner_team_id: teams.get(team) }, keyOf(service.name));
   const fields = await addFields(api);
-  for (const { values, notes, resolution, ...incident } of INCIDENTS) {
-    const custom_field_values = Object.entries(values).map(([slug, value]) => ({ field_id: fields.get(slug), value }));
-    const declared = await api.post<{ incident: { id: number } }>(
-      '/api/v1/incidents',
-      { ...incident, custom_field_values },
-      keyOf(incident.title),
-    );
-    const path = `/api/v1/incidents/${declared.incident.id}`;
-    for (const body of notes) await api.post(`${path}/timeline`, { body }, keyOf(body));
-    if (resolution !== undefined) await api.post(`${path}/resolve`, { resolution_note: resolution });
+  for (const { values, notes, resolution, ...sample } of INCIDENTS) {
+    const custom_field_values = fields
+      .filter(({ slug }) => slug in values)
+      .map(({ id, slug }) => ({ field_id: id, value: values[slug] }));
+    const { incident } = await api.incidents.create({ ...sample, custom_field_values }, keyOf(sample.title));
+    for (const body of notes) await api.timeline.create(incident.id, { body }, keyOf(body));
+    if (resolution !== undefined) await api.incidents.resolve(incident.id, { resolution_note: resolution });
   }
 }
 
-/** Returns the IDs by slug. Fields take no idempotency key, so fields of an earlier attempt are looked up. */
-async function addFields(api: WorkspaceApi): Promise<Map<string, number>> {
-  const { fields } = await api.get<{ fields: Named[] }>('/api/v1/custom-fields');
+/** Returns all fields. Fields take no idempotency key, so fields of an earlier attempt are looked up. */
+async function addFields(api: Tocsin): Promise<CustomField[]> {
+  const fields = await Array.fromAsync(api.customFields.list());
   for (const field of FIELDS) {
     if (fields.some(({ slug }) => slug === field.slug)) continue;
-    fields.push(
-      (await api.post<{ field: Named }>('/api/v1/custom-fields', { ...field, show_on_creation: true })).field,
-    );
+    fields.push((await api.customFields.create({ ...field, show_on_creation: true })).field);
   }
-  return new Map(fields.map(({ id, slug }) => [slug, id]));
+  return fields;
 }
 
-const keyOf = (name: string) => `sample-data:${name.toLowerCase().replaceAll(/[^a-z]+/g, '-')}`;
+const keyOf = (name: string) => ({
+  idempotencyKey: `sample-data:${name.toLowerCase().replaceAll(/[^a-z]+/g, '-')}`,
+});

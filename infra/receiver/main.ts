@@ -3,21 +3,14 @@ import { createServer } from 'node:https';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { type App, runProcess } from '@tocsin/runtime';
+import type { Tocsin } from '@tocsin/sdk';
 import { dataDirPath, findRunningInstance } from '../data-dir.ts';
-import { type WorkspaceApi, workspaceApi } from '../demo/api.ts';
+import { workspaceApi } from '../demo/api.ts';
 import { DEMO_WORKSPACE } from '../demo/default-workspace.ts';
 import { environment } from '../environment.ts';
 import { CERTIFICATE_FILE } from './certificate.ts';
 import { signatureProblem } from './check-signature.ts';
 import { receiverPort, receiverUrl, SAMPLE_WEBHOOK } from '../demo/sample-webhook.ts';
-
-const WEBHOOKS = '/api/v1/settings/webhooks';
-
-interface Webhook {
-  id: string;
-  url: string;
-  status: string;
-}
 
 interface Event {
   type: string;
@@ -53,14 +46,14 @@ await runProcess(async (): Promise<App> => {
     server.once('error', reject);
     server.listen(Number(port), 'localhost', resolve);
   });
-  await api.post(`${WEBHOOKS}/${id}/verify`, {});
+  await api.webhooks.verify(id);
   console.log(`webhook ${id} is active: the incidents of ${DEMO_WORKSPACE} that are created now arrive here`);
   console.log('Ctrl-C pauses it and stops');
   return {
     url: receiverUrl(port),
     stop: async () => {
       // An instance that has stopped cannot pause it.
-      await api.post(`${WEBHOOKS}/${id}/pause`, {}).catch(() => undefined);
+      await api.webhooks.pause(id).catch(() => undefined);
       server.close();
       server.closeAllConnections();
     },
@@ -78,16 +71,15 @@ async function read(folder: string, name: string): Promise<string> {
 }
 
 /** Takes the subscription of an earlier run, with a new secret, or creates one. */
-async function subscribe(api: WorkspaceApi, url: string): Promise<{ id: string; secret: string }> {
-  const { webhooks } = await api.get<{ webhooks: Webhook[] }>(WEBHOOKS);
+async function subscribe(api: Tocsin, url: string): Promise<{ id: string; secret: string }> {
+  const { webhooks } = await api.webhooks.list();
   const { origin } = new URL(url);
   // Responses show the host without the port, and no other receiver is allowed on this host.
   const own = webhooks.filter(({ url: shown, status }) => status !== 'revoked' && origin.startsWith(`${shown}:`));
   const existing = own.find(({ id }) => id === SAMPLE_WEBHOOK) ?? own[0];
-  const { webhook, secret } =
-    existing === undefined
-      ? await api.post<{ webhook: Webhook; secret: string }>(WEBHOOKS, { url })
-      : await api.post<{ webhook: Webhook; secret: string }>(`${WEBHOOKS}/${existing.id}/rotate-secret`, {});
+  const { webhook, secret } = await (existing === undefined
+    ? api.webhooks.create({ url })
+    : api.webhooks.rotateSecret(existing.id));
   return { id: webhook.id, secret };
 }
 
