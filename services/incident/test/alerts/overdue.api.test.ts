@@ -152,9 +152,10 @@ describe('a heartbeat', () => {
     owners.down = false;
     await listened();
     expect(await monitor.incidents()).toEqual([]);
-    await pass(50);
-    expect(await monitor.incidents()).toEqual([]);
+    // A look that was under way when the gateway went down may have counted 25 seconds.
     await pass(25);
+    expect(await monitor.incidents()).toEqual([]);
+    await pass(50);
     expect(await monitor.incidents()).toHaveLength(1);
   });
 
