@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Knex, openDatabase, runOnce } from '@tocsin/postgres';
+import { type Knex, openDatabase, query } from '@tocsin/postgres';
 import type { Client } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import pg from 'pg';
@@ -162,10 +162,10 @@ describeWithServers('lists of tables that were filled since they were analysed',
 
   /** Reads two pages of each list and its counts. */
   async function readLists(): Promise<void> {
-    for (const query of FILTERS) {
+    for (const filters of FILTERS) {
       for (const sort of SORTS) {
         for (const direction of ['asc', 'desc']) {
-          const search = new URLSearchParams([...query, ...Object.entries({ ...sort, direction, limit: '20' })]);
+          const search = new URLSearchParams([...filters, ...Object.entries({ ...sort, direction, limit: '20' })]);
           if (direction === 'asc') search.set('include_counts', 'true');
           const first = await client.get(`/api/v1/incidents?${search.toString()}`);
           expect([search.toString(), first.status]).toEqual([search.toString(), 200]);
@@ -175,7 +175,7 @@ describeWithServers('lists of tables that were filled since they were analysed',
         }
       }
       const statistics = new URLSearchParams([
-        ...query.filter(([name]) => name !== 'created_from'),
+        ...filters.filter(([name]) => name !== 'created_from'),
         ['bucket', 'month'],
       ]);
       statistics.set('created_from', '2020-01-01T00:00:00Z');
@@ -212,11 +212,9 @@ describeWithServers('lists of tables that were filled since they were analysed',
     }
     expect([...violations]).toEqual([]);
     // The plans were indeed made without statistics of these rows.
-    const known = await runOnce<{ rows: number }>(
-      incident,
-      "select reltuples::integer as rows from pg_class where oid = 'incident_values'::regclass",
-      [],
-    );
+    const known = await query<{ rows: number }>(incident, {
+      text: "select reltuples::integer as rows from pg_class where oid = 'incident_values'::regclass",
+    });
     expect(known[0]?.rows).toBeLessThan(INCIDENTS);
   });
 });

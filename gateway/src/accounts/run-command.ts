@@ -1,5 +1,5 @@
 import { idempotently, type Reply, type RouteRequest } from '@tocsin/http';
-import { commitPipeline, type Knex } from '@tocsin/postgres';
+import { type Knex, pipeline } from '@tocsin/postgres';
 import { afterCommit, type Clock } from '@tocsin/runtime';
 import type { CommandContext } from './actor.ts';
 
@@ -58,7 +58,7 @@ export async function runCreate<Input extends { workspaceId: number }, Result>(
     const keyed: Command<Input, CreateOutcome> = async (trx, whole, context) => {
       await key?.lock(trx);
       const outcome = outcomeOf(await create(trx, whole, context));
-      if (key !== undefined) await commitPipeline(trx, [key.outcome(outcome)]);
+      if (key !== undefined) await pipeline(trx, [key.outcome(outcome)], { commit: true });
       return outcome;
     };
     return runCommand(dependencies, request, [keyed, input]);

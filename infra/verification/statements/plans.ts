@@ -1,4 +1,4 @@
-import { type Knex, runOnce, runPipeline, runPrepared } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { Statement } from './record-statements.ts';
 
 interface PlanNode {
@@ -22,14 +22,14 @@ interface PlanNode {
 export async function fullScans(database: Knex, { text, values, name }: Statement): Promise<Set<string>> {
   return database.transaction(async (trx) => {
     const explain = async (sql: string, bound: unknown[] = []) =>
-      runOnce<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(trx, `explain (format json) ${sql}`, bound);
+      query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(trx, { text: `explain (format json) ${sql}`, values: bound });
     const plans = [await explain(text, values)];
     if (name !== undefined) {
-      await runOnce(trx, 'set local plan_cache_mode = force_generic_plan', []);
-      await runOnce(trx, `prepare examined as ${text}`, []);
+      await query(trx, { text: 'set local plan_cache_mode = force_generic_plan' });
+      await query(trx, { text: `prepare examined as ${text}` });
       const nulls = values.length === 0 ? '' : `(${values.map(() => 'null').join(', ')})`;
       plans.push(await explain(`execute examined${nulls}`));
-      await runOnce(trx, 'deallocate examined', []);
+      await query(trx, { text: 'deallocate examined' });
     }
     return new Set(plans.flatMap(([row]) => [...readsOf(row?.['QUERY PLAN'][0].Plan)]));
   });
@@ -40,11 +40,10 @@ export async function fullScans(database: Knex, { text, values, name }: Statemen
  * that are scanned for each row of another without a condition of an index, and the scans that read more than `most` rows.
  */
 export async function readsInVain(database: Knex, { text, values }: Statement, most: number): Promise<Set<string>> {
-  const [row] = await runOnce<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-    database,
-    `explain (analyze, timing off, format json) ${text}`,
+  const [row] = await query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(database, {
+    text: `explain (analyze, timing off, format json) ${text}`,
     values,
-  );
+  });
   return new Set(vainReadsOf(row?.['QUERY PLAN'][0].Plan, most));
 }
 
@@ -65,7 +64,6 @@ function* vainReadsOf(node: PlanNode | undefined, most: number): Generator<strin
 const EXECUTIONS = 7;
 
 let counted = 0;
-const unnamed = (text: string) => ({ name: '', text, values: [] });
 
 /**
  * How often PostgreSQL plans a prepared statement that is executed seven times: five times, unless it finds plans for the
@@ -74,13 +72,13 @@ const unnamed = (text: string) => ({ name: '', text, values: [] });
 export async function countCustomPlans(database: Knex, { text, values }: Statement): Promise<number> {
   const name = `counted-${(counted += 1)}`;
   return database.transaction(async (trx) => {
-    await runOnce(trx, 'savepoint executed', []);
+    await query(trx, { text: 'savepoint executed' });
     for (let execution = 0; execution < EXECUTIONS; execution += 1) {
-      await runPrepared(trx, name, text, values).catch(() => undefined);
-      await runPipeline(trx, [unnamed('rollback to savepoint executed')]);
+      await query(trx, { name, text, values }).catch(() => undefined);
+      await query(trx, { text: 'rollback to savepoint executed' });
     }
     const count = 'select custom_plans::int as count from pg_prepared_statements where name = $1';
-    const [row] = await runOnce<{ count: number }>(trx, count, [name]);
+    const [row] = await query<{ count: number }>(trx, { text: count, values: [name] });
     return row?.count ?? 0;
   });
 }

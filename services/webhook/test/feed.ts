@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type EventType, QUEUES } from '@tocsin/contracts';
-import { type Knex, runPipeline } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { type IncomingEvent, lockFeeds, recordStatement, withMissingFeeds } from '../src/feed/store/feed-writer.ts';
 import { incidentCreated, serviceForFile, type TestService, type TestServiceOptions } from './service.ts';
@@ -127,8 +127,8 @@ export async function record(service: TestService, ...events: TestEvent[]): Prom
 /** Records events in a transaction of the test, as the consumer of the queue does. */
 export async function recordIn(trx: Knex.Transaction, events: readonly IncomingEvent[], now: Instant): Promise<void> {
   const workspaceIds = [...new Set(events.map(({ workspaceId }) => workspaceId))];
-  const [locked] = await runPipeline(trx, [lockFeeds(workspaceIds)]);
-  await runPipeline(trx, [recordStatement(events, { feeds: await withMissingFeeds(trx, workspaceIds, locked), now })]);
+  const locked = await query(trx, lockFeeds(workspaceIds));
+  await query(trx, recordStatement(events, { feeds: await withMissingFeeds(trx, workspaceIds, locked), now }));
 }
 
 /** Records events with SQL, which is faster for many of them. */

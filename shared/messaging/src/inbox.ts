@@ -1,5 +1,5 @@
 import type { QueueDefinition } from '@tocsin/contracts';
-import { type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
+import { type Knex, query, type Statement } from '@tocsin/postgres';
 
 /** Creates the inbox table; for the migrations of a service that consumes. */
 export async function createInboxTable(knex: Knex): Promise<void> {
@@ -31,7 +31,7 @@ const CLAIM = `
 export const claimStatement = (
   queue: QueueDefinition,
   messageIds: readonly string[],
-): PreparedStatement<{ message_id: string }> => ({
+): Statement<{ message_id: string }> => ({
   name: 'record-in-inbox',
   text: CLAIM,
   // In one order, so that transactions cannot wait for each other in a circle.
@@ -44,6 +44,6 @@ export async function recordInInbox(
   queue: QueueDefinition,
   messageIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const [inserted] = await runPipeline(trx, [claimStatement(queue, messageIds)]);
+  const inserted = await query(trx, claimStatement(queue, messageIds));
   return new Set(inserted.map(({ message_id: id }) => id));
 }

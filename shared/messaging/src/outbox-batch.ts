@@ -1,4 +1,4 @@
-import { type Knex, runPipeline } from '@tocsin/postgres';
+import { type Knex, pipeline } from '@tocsin/postgres';
 import type { OutboxRow } from './outbox.ts';
 
 /** The class of the advisory locks of relays. */
@@ -50,7 +50,7 @@ export async function beginBatch(
   trx: Knex,
   options: BatchLimits & { after: number; frozenAfter: number },
 ): Promise<ReadBatch> {
-  const [, [lock], rows] = await runPipeline<[unknown, { locked: string }, ReadRow]>(trx, statementsOf(options));
+  const [, [lock], rows] = await pipeline<[unknown, { locked: string }, ReadRow]>(trx, statementsOf(options));
   const [first] = rows;
   return {
     isLocked: lock?.locked === 'true',
@@ -73,7 +73,7 @@ const statementsOf = ({
       text: "select set_config('idle_in_transaction_session_timeout', $1, true)",
       values: [String(frozenAfter)],
     },
-    { name: 'lock-outbox', text: LOCK, values: [] },
+    { name: 'lock-outbox', text: LOCK },
     { name: 'read-outbox', text: READ, values: [after, rows, perWorkspace, bytes] },
   ] as const;
 

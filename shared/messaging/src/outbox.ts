@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Envelope, EventData, EventType, EventWorkspace } from '@tocsin/contracts';
-import { type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
+import { type Knex, query, type Statement } from '@tocsin/postgres';
 import { type Instant, storableTrace } from '@tocsin/runtime';
 
 export interface NewEvent<Type extends EventType = EventType> {
@@ -53,7 +53,7 @@ const INSERT = `
   order by place`;
 
 /** A statement that adds a few events; use it like `outbox(trx).add`. */
-export function insertEvents(events: readonly NewEvent[]): PreparedStatement {
+export function insertEvents(events: readonly NewEvent[]): Statement {
   const rows = events.map(outboxRow);
   return {
     name: 'insert-events',
@@ -76,7 +76,7 @@ export function outbox(trx: Knex.Transaction) {
   return {
     add: async <Type extends EventType>(...events: NewEvent<Type>[]): Promise<void> => {
       for (let start = 0; start < events.length; start += MAX_INSERTED_ROWS) {
-        await runPipeline(trx, [insertEvents(events.slice(start, start + MAX_INSERTED_ROWS))]);
+        await query(trx, insertEvents(events.slice(start, start + MAX_INSERTED_ROWS)));
       }
     },
   };

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasConsumer } from '@tocsin/contracts';
-import { commitPipeline, type Knex, poll, runOnce } from '@tocsin/postgres';
+import { type Knex, pipeline, query } from '@tocsin/postgres';
 import { type Logger, type Metrics, startPeriodicTask, type PeriodicTask } from '@tocsin/runtime';
 import type { Broker, DeadLettered, PublishOutcome } from './broker.ts';
 import { observeOutbox, type RelayOutcome } from './outbox-metrics.ts';
@@ -141,7 +141,8 @@ function batchPublisher({ database, broker, metrics, frozenAfter = FROZEN_AFTER 
       after = next;
       const finished = rows.length === 0 ? [] : await publish(rows, trx);
       const ids = finished.map(({ id }) => id);
-      if (ids.length > 0) await commitPipeline(trx, [{ name: 'delete-published', text: DELETE, values: [ids] }]);
+      if (ids.length > 0)
+        await pipeline(trx, [{ name: 'delete-published', text: DELETE, values: [ids] }], { commit: true });
       if (!isLocked) return 'busy';
       if (mayHaveMore) return finished.length === 0 && rows.length > 0 ? 'failed' : 'more';
       if (finished.length < rows.length) return 'failed';
@@ -153,7 +154,11 @@ function batchPublisher({ database, broker, metrics, frozenAfter = FROZEN_AFTER 
 
 /** Whether no row was committed that is not published. */
 async function isEmpty(database: Knex): Promise<boolean> {
-  const rows = await poll(database, 'is-outbox-empty', 'select 1 from outbox order by id limit 1', []);
+  const rows = await query(database, {
+    name: 'is-outbox-empty',
+    text: 'select 1 from outbox order by id limit 1',
+    isPoll: true,
+  });
   return rows.length === 0;
 }
 
@@ -168,6 +173,6 @@ async function insertDeadLetters(
   { deadLetters }: DeadLettered,
 ): Promise<void> {
   for (const { queue, reason } of deadLetters) {
-    await runOnce(trx, INSERT_DEAD_LETTER, [queue, id, type, body, reason]);
+    await query(trx, { text: INSERT_DEAD_LETTER, values: [queue, id, type, body, reason] });
   }
 }

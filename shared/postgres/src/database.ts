@@ -4,13 +4,13 @@ import { sharedLimits, unsharedLimits } from './connection-limits.ts';
 import { connectionOf } from './connection-url.ts';
 import { DATABASE_DEADLINES, type DatabaseDeadlines } from './database-deadlines.ts';
 import { type KnexClient, knexOn, type StatementClient } from './knex-client.ts';
-import type { PreparedStatement, PreparedStatements, RowsOfEach } from './pipeline.ts';
+import type { RowsOfEach, Statement, Statements } from './pipeline.ts';
 import { Pool } from './pool.ts';
 import { UnusableSession } from './session.ts';
 import { KEEPALIVE_DELAY, type SessionOptions } from './session-settings.ts';
 import { runOn } from './transaction.ts';
 
-export type { Knex, PreparedStatement };
+export type { Knex, Statement };
 
 export interface DatabaseOptions {
   url: string;
@@ -52,27 +52,12 @@ export function openDatabase(options: DatabaseOptions): Knex {
 }
 
 /**
- * Runs a named prepared statement, which Postgres parses once per connection. For the statements that run most often.
+ * Runs one statement and returns its rows.
  * @param db may be a transaction; the statement is then part of it
  */
-export async function runPrepared<Row>(db: Knex, name: string, text: string, values: unknown[]): Promise<Row[]> {
-  const [rows] = await runAll(db, [{ name, text, values }]);
-  return rows as Row[];
-}
-
-/**
- * Runs a prepared statement that only reads, and that its caller repeats if it fails. Its connection need not prove that it
- * works before (ADR 24): the statement proves as much, and a system at rest executes half as many.
- */
-export async function poll<Row>(db: Knex, name: string, text: string, values: unknown[]): Promise<Row[]> {
-  const { connections } = db.client as KnexClient;
-  const connection = await connections.acquire({ proven: false });
-  try {
-    const [result] = await runOn(connection, [{ name, text, values }]);
-    return (result?.rows ?? []) as Row[];
-  } finally {
-    connections.release(connection);
-  }
+export async function query<Row>(db: Knex, statement: Statement<Row>): Promise<Row[]> {
+  const [rows] = await pipeline<[Row]>(db, [statement]);
+  return rows;
 }
 
 /**
@@ -80,60 +65,46 @@ export async function poll<Row>(db: Knex, name: string, text: string, values: un
  * own, so it sees what was committed before it began. If one fails, those after it are not executed. Returns the rows of
  * each.
  * @param db may be a transaction; the statements are then part of it. Otherwise they are a transaction of their own
+ * @param options.commit commits the transaction in the same round trip; nothing may follow but the end of its function
  */
-export const runPipeline = async <Rows extends readonly unknown[]>(
+export async function pipeline<Rows extends readonly unknown[]>(
   db: Knex,
-  statements: PreparedStatements<Rows>,
-): Promise<RowsOfEach<Rows>> => (await runAll(db, statements)) as RowsOfEach<Rows>;
-
-/**
- * Runs the last statements of a transaction like `runPipeline`, and commits it in the same round trip. Nothing may follow
- * but the end of the transaction's function.
- */
-export const commitPipeline = async <Rows extends readonly unknown[]>(
-  trx: Knex.Transaction,
-  statements: PreparedStatements<Rows>,
-): Promise<RowsOfEach<Rows>> => (await runAll(trx, statements, { commit: true })) as RowsOfEach<Rows>;
-
-async function runAll(
-  db: Knex,
-  statements: readonly PreparedStatement[],
+  statements: Statements<Rows>,
   options?: { commit: boolean },
-): Promise<unknown[][]> {
+): Promise<RowsOfEach<Rows>> {
   const client = db.client as StatementClient;
-  const target = await client.acquireConnection();
+  const target = await client.acquireConnection({ proven: !statements.some(({ isPoll }) => isPoll === true) });
   try {
-    return (await runOn(target, statements, options)).map(({ rows }) => rows);
+    const sent = statements.flatMap((statement) => [
+      ...(statement.plannedForValues === true ? [PLAN_FOR_VALUES] : []),
+      statement.isComposed === true ? numbered(statement) : statement,
+    ]);
+    const results = await runOn(target, sent, options);
+    const rows = results.flatMap((result, index) => (sent[index] === PLAN_FOR_VALUES ? [] : [result.rows]));
+    return rows as RowsOfEach<Rows>;
   } finally {
     await client.releaseConnection(target);
   }
 }
 
-/** Runs a statement that is not worth preparing, with `$1` and so on for its values. Takes less time than `db.raw`. */
-export const runOnce = async <Row>(db: Knex, text: string, values: unknown[]): Promise<Row[]> =>
-  runPrepared<Row>(db, '', text, values);
+const PLAN_FOR_VALUES: Statement = {
+  name: 'plan-for-values',
+  text: "select set_config('plan_cache_mode', 'force_custom_plan', true)",
+};
 
-/** Each connection keeps a prepared statement for as long as it lives. */
+/** How many texts of a composed statement are prepared: each connection keeps them for as long as it lives. */
 const MAX_TEXTS = 32;
 
-/**
- * For statements that code composes, and of whose texts a few are executed most of the time. Returns a function that
- * names a statement if its text is one of the first that it got.
- * @param name of the prepared statements, which get numbers
- */
-export function namesFirst(name: string): (text: string, values: unknown[]) => PreparedStatement {
-  const names = new Map<string, string>();
-  return (text, values) => {
-    if (names.size < MAX_TEXTS && !names.has(text)) names.set(text, `${name}-${names.size}`);
-    return { name: names.get(text) ?? '', text, values };
-  };
-}
+/** The names of the composed statements that are prepared, by their own name and their text. */
+const numberedNames = new Map<string, Map<string, string>>();
 
-/** Like `namesFirst`, but runs the statement: like `runPrepared` if it has a name, and else like `runOnce`. */
-export function preparesFirst(name: string) {
-  const named = namesFirst(name);
-  return async <Row>(db: Knex, text: string, values: unknown[]): Promise<Row[]> =>
-    runPrepared<Row>(db, named(text, values).name, text, values);
+/** A few of the texts are executed most of the time, so the first ones get a name. */
+function numbered({ name = '', text, values = [] }: Statement): Statement {
+  const names = numberedNames.get(name) ?? new Map<string, string>();
+  numberedNames.set(name, names);
+  if (names.size < MAX_TEXTS && !names.has(text)) names.set(text, `${name}-${names.size}`);
+  const known = names.get(text);
+  return known === undefined ? { text, values } : { name: known, text, values };
 }
 
 /**
@@ -142,7 +113,7 @@ export function preparesFirst(name: string) {
  */
 export async function refuseUnusableSession(database: Knex): Promise<void> {
   try {
-    await database.raw('select 1');
+    await query(database, { text: 'select 1' });
   } catch (error) {
     if (error instanceof UnusableSession) throw error;
   }

@@ -1,5 +1,5 @@
 import { isInTransaction } from '@tocsin/runtime';
-import type { PreparedStatement, StatementResult } from './pipeline.ts';
+import type { Statement, StatementResult } from './pipeline.ts';
 import type { PooledConnection } from './pooled-connection.ts';
 import { mayChange, runStatements } from './run-statements.ts';
 import { command, runTransaction, Transaction, type TransactionBounds } from './transaction.ts';
@@ -44,7 +44,7 @@ export class DryRunTransaction {
   }
 
   /** Runs statements that are a transaction of their own in the real request. */
-  async run(statements: readonly PreparedStatement[]): Promise<StatementResult[]> {
+  async run(statements: readonly Statement[]): Promise<StatementResult[]> {
     this.#checkOpen();
     if (this.#connection !== undefined && isInTransaction(this.#pool)) {
       return runStatements(this.#connection, statements, { mayWrite: false });

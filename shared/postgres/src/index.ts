@@ -3,19 +3,14 @@ export { connectionOf, connectionProblem } from './connection-url.ts';
 export { createIndexConcurrently } from './concurrent-index.ts';
 export {
   brokenConstraint,
-  commitPipeline,
   type DatabaseOptions,
   isDatabaseStuck,
   type Knex,
-  namesFirst,
   openDatabase,
-  poll,
-  type PreparedStatement,
-  preparesFirst,
+  pipeline,
+  query,
   refuseUnusableSession,
-  runOnce,
-  runPrepared,
-  runPipeline,
+  type Statement,
 } from './database.ts';
 export { databaseFailure, isDatabaseUnavailable, isOutcomeUnknown } from './database-failure.ts';
 export { observeDatabase } from './database-metrics.ts';

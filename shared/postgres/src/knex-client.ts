@@ -1,7 +1,7 @@
 import knexFactory, { type Knex } from 'knex';
 import PostgresClient from 'knex/lib/dialects/postgres/index.js';
 import type { StatementResult } from './pipeline.ts';
-import type { Pool } from './pool.ts';
+import type { AcquireOptions, Pool } from './pool.ts';
 import { PooledConnection } from './pooled-connection.ts';
 import { runOn, type StatementTarget, type Transaction, type TransactionOptions } from './transaction.ts';
 
@@ -29,8 +29,8 @@ export class KnexClient extends PostgresClient {
     this.#transaction = config.transaction;
   }
 
-  override async acquireConnection(): Promise<StatementTarget> {
-    return this.#transaction ?? this.connections.target();
+  override async acquireConnection(options?: AcquireOptions): Promise<StatementTarget> {
+    return this.#transaction ?? this.connections.target(options);
   }
 
   override async releaseConnection(target: StatementTarget): Promise<void> {
@@ -40,7 +40,7 @@ export class KnexClient extends PostgresClient {
   override async query(target: StatementTarget, statement: ComposedStatement): Promise<unknown> {
     const text = this.positionBindings(statement.sql) as string;
     try {
-      const [response] = await runOn(target, [{ name: '', text, values: statement.bindings ?? [] }]);
+      const [response] = await runOn(target, [{ text, values: statement.bindings ?? [] }]);
       return { ...statement, response };
     } catch (error) {
       // Without the values, because messages are logged.

@@ -39,22 +39,32 @@ export function forgetStatements(connection: Pick<Connection, 'parsedStatements'
   readers.delete(connection as Connection);
 }
 
-/**
- * A statement with its values; `Row` is the type of its rows. A name makes it a prepared statement, which each connection
- * parses once.
- */
-export interface PreparedStatement<Row = unknown> {
-  /** Empty for a statement that is executed once. */
-  readonly name: string;
+/** A statement with its values (`$1` and so on); `Row` is the type of its rows. */
+export interface Statement<Row = unknown> {
+  /** Makes it a prepared statement, which each connection parses once and keeps. Without one, it is parsed each time. */
+  readonly name?: string;
   readonly text: string;
-  readonly values: readonly unknown[];
+  /** Default: none. */
+  readonly values?: readonly unknown[];
+  /** The name has several texts, which code composes. The first of them are prepared, with numbers in their names. */
+  readonly isComposed?: boolean;
+  /**
+   * Whether it is always planned for its values, because one plan for all of them would be wrong for rare ones. In a
+   * transaction, that is also true of the statements after it.
+   */
+  readonly plannedForValues?: boolean;
+  /**
+   * Whether it only reads, and its caller repeats it if it fails. Its connection need not prove that it works before
+   * (ADR 24): the statement proves as much, and a system at rest executes half as many.
+   */
+  readonly isPoll?: boolean;
   /** Never set; it makes `Row` part of the type. */
   readonly row?: Row;
 }
 
 /** Statements by the types of their rows. */
-export type PreparedStatements<Rows extends readonly unknown[]> = readonly [
-  ...{ [Index in keyof Rows]: PreparedStatement<Rows[Index]> },
+export type Statements<Rows extends readonly unknown[]> = readonly [
+  ...{ [Index in keyof Rows]: Statement<Rows[Index]> },
 ];
 
 /** The rows of each statement. */
@@ -80,7 +90,7 @@ export class Pipeline {
    * for the next statement or has ended, so that the state of its transaction is known.
    */
   readonly results: Promise<StatementResult[]>;
-  readonly statements: readonly PreparedStatement[];
+  readonly statements: readonly Statement[];
   readonly #types: pg.CustomTypesConfig;
   readonly #resolve: (results: StatementResult[]) => void;
   readonly #reject: (error: unknown) => void;
@@ -92,7 +102,7 @@ export class Pipeline {
   #connection: Connection | undefined;
 
   /** @param statements at least one */
-  constructor(statements: readonly PreparedStatement[], types: pg.CustomTypesConfig) {
+  constructor(statements: readonly Statement[], types: pg.CustomTypesConfig) {
     this.statements = statements;
     this.#types = types;
     this.#received = statements.map(() => ({ rows: [], command: '', rowCount: null }));
@@ -103,13 +113,13 @@ export class Pipeline {
     this.#reject = reject;
   }
 
-  get #statement(): PreparedStatement {
-    return (this.statements[this.#current] ?? this.statements.at(-1)) as PreparedStatement;
+  get #statement(): Statement {
+    return (this.statements[this.#current] ?? this.statements.at(-1)) as Statement;
   }
 
   /** What the driver records as parsed when the server has parsed a statement: always the current one. */
   get name(): string {
-    return this.#statement.name;
+    return this.#statement.name ?? '';
   }
 
   get text(): string {
@@ -120,7 +130,7 @@ export class Pipeline {
   submit(connection: Connection): Error | null {
     const parsed = new Map<string, string>();
     const parsedText = (name: string) => parsed.get(name) ?? ownProperty(connection.parsedStatements, name);
-    for (const { name, text } of this.statements) {
+    for (const { name = '', text } of this.statements) {
       if (name === '') continue;
       const known = parsedText(name);
       if (known !== undefined && known !== text) return new Error(`the prepared statement ${name} has another text`);
@@ -130,7 +140,7 @@ export class Pipeline {
     this.#connection = connection;
     const values = this.#sendableValues();
     const messages: Buffer[] = [];
-    for (const [index, { name, text }] of values === undefined ? [] : this.statements.entries()) {
+    for (const [index, { name = '', text }] of values === undefined ? [] : this.statements.entries()) {
       const isParsed = name !== '' && parsedText(name) !== undefined;
       if (!isParsed) messages.push(serialize.parse({ name, text }));
       parsed.set(name, text);
@@ -148,7 +158,7 @@ export class Pipeline {
   /** The values of each statement as they are sent; undefined if one cannot be sent: then nothing is. */
   #sendableValues(): unknown[][] | undefined {
     try {
-      return this.statements.map(({ values }) => values.map((value) => prepareValue(value)));
+      return this.statements.map(({ values = [] }) => values.map((value) => prepareValue(value)));
     } catch (error) {
       this.#failure = error;
       return undefined;

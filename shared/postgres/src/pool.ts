@@ -27,6 +27,11 @@ const CLOSE_TIMEOUT = 1_000;
 /** Milliseconds after which a connection that nobody uses is closed. */
 const UNUSED_TIMEOUT = 30_000;
 
+export interface AcquireOptions {
+  /** Whether a connection that was not used for a while first proves that it works. Default: yes. */
+  proven?: boolean;
+}
+
 /** Connections that are divided among workspaces, with a deadline for each wait. */
 export class Pool {
   readonly leases: FairQueue<ConnectionHolder>;
@@ -48,8 +53,8 @@ export class Pool {
   }
 
   /** Where a statement outside of a transaction is sent. The caller releases a connection. */
-  async target(): Promise<StatementTarget> {
-    return this.#dryRun() ?? this.acquire();
+  async target(options?: AcquireOptions): Promise<StatementTarget> {
+    return this.#dryRun() ?? this.acquire(options);
   }
 
   /** The transaction of the current dry run. */
@@ -66,10 +71,9 @@ export class Pool {
 
   /**
    * Returns a connection for the current request or background work, which ends with `release`.
-   * @param options.proven whether one that was not used for a while first proves that it works
    * @throws DatabaseCallError if there is none in time
    */
-  async acquire({ proven = true } = {}): Promise<PooledConnection> {
+  async acquire({ proven = true }: AcquireOptions = {}): Promise<PooledConnection> {
     this.#checkOpen();
     this.watch.awaited();
     const lease = await this.#lease(currentRequest());

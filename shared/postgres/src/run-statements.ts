@@ -3,7 +3,7 @@ import pg from 'pg';
 import { columnTypes } from './column-types.ts';
 import { DatabaseCallError } from './database-call-error.ts';
 import { failureOfSqlState, recordFailure, recordUnknownOutcome } from './database-failure.ts';
-import { Pipeline, type PreparedStatement, type StatementResult } from './pipeline.ts';
+import { Pipeline, type Statement, type StatementResult } from './pipeline.ts';
 import type { PooledConnection, RunningStatement } from './pooled-connection.ts';
 import { startStatementSpan, summaryOf } from './statement-spans.ts';
 
@@ -13,8 +13,7 @@ const DISK_FULL = '53100';
 const READ = /^\s*(?:select|set|show)\b/i;
 
 /** Whether statements may change something, judged by their first words. */
-export const mayChange = (statements: readonly PreparedStatement[]): boolean =>
-  statements.some(({ text }) => !READ.test(text));
+export const mayChange = (statements: readonly Statement[]): boolean => statements.some(({ text }) => !READ.test(text));
 
 /** As the server reports it in any language. */
 const STALE = { code: '0A000', routine: 'RevalidateCachedQuery' };
@@ -38,37 +37,36 @@ interface RunOptions {
  */
 export async function runStatements(
   connection: PooledConnection,
-  statements: readonly PreparedStatement[],
+  statements: readonly Statement[],
   options: RunOptions = {},
 ): Promise<StatementResult[]> {
   const areFirst = connection.getTransactionStatus() === 'I';
   try {
-    return await runOnce(connection, statements, options);
+    return await attempt(connection, statements, options);
   } catch (error) {
     if (!isStale(error)) throw error;
     // The others that it has prepared may be stale, too.
     connection.doNotReuse();
     if (!areFirst) throw error;
     const status = connection.getTransactionStatus();
-    await runOnce(connection, [...(status === 'I' ? [] : [ROLLBACK]), DEALLOCATE], { mayWrite: false });
+    await attempt(connection, [...(status === 'I' ? [] : [ROLLBACK]), DEALLOCATE], { mayWrite: false });
     connection.forgetStatements();
-    return runOnce(connection, statements, options);
+    return attempt(connection, statements, options);
   }
 }
 
-const unnamed = (text: string): PreparedStatement => ({ name: '', text, values: [] });
 const QUERY_CANCELED = '57014';
-const ROLLBACK = unnamed('ROLLBACK');
-const DEALLOCATE = unnamed('DEALLOCATE ALL');
+const ROLLBACK: Statement = { text: 'ROLLBACK' };
+const DEALLOCATE: Statement = { text: 'DEALLOCATE ALL' };
 
-async function runOnce(
+async function attempt(
   connection: PooledConnection,
-  statements: readonly PreparedStatement[],
+  statements: readonly Statement[],
   { mayWrite }: RunOptions,
 ): Promise<StatementResult[]> {
   const { watch } = connection;
   const span = startStatementSpan(connection, () =>
-    statements.map(({ name, text }) => name || summaryOf(text)).join(', '),
+    statements.map(({ name, text }) => name ?? summaryOf(text)).join(', '),
   );
   const running = watch.started(connection, statements.length);
   const pipeline = new Pipeline(statements, columnTypes);

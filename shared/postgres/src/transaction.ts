@@ -1,6 +1,6 @@
 import { currentRequest, runInTransaction } from '@tocsin/runtime';
 import { DatabaseCallError } from './database-call-error.ts';
-import type { PreparedStatement, StatementResult } from './pipeline.ts';
+import type { Statement, StatementResult } from './pipeline.ts';
 import { PooledConnection } from './pooled-connection.ts';
 import { runStatements } from './run-statements.ts';
 
@@ -11,19 +11,18 @@ export interface TransactionOptions {
 
 /** The statements at the beginning and the end of a transaction. */
 export interface TransactionBounds {
-  begin: PreparedStatement;
-  commit: PreparedStatement;
-  rollBack: readonly PreparedStatement[];
+  begin: Statement;
+  commit: Statement;
+  rollBack: readonly Statement[];
   /** Whether `commit` makes it last. */
   lasts: boolean;
 }
 
 /** A statement without values, prepared under its own text. */
-export const command = (text: string): PreparedStatement => ({ name: text, text, values: [] });
+export const command = (text: string): Statement => ({ name: text, text });
 
-const BEGIN = command('BEGIN');
 const BOUNDS: TransactionBounds = {
-  begin: BEGIN,
+  begin: command('BEGIN'),
   commit: command('COMMIT'),
   rollBack: [command('ROLLBACK')],
   lasts: true,
@@ -32,7 +31,7 @@ const BOUNDS: TransactionBounds = {
 export function boundsOf({ isolationLevel, readOnly = false }: TransactionOptions): TransactionBounds {
   if (isolationLevel === undefined && !readOnly) return BOUNDS;
   const level = isolationLevel === undefined ? '' : ` ISOLATION LEVEL ${isolationLevel.toUpperCase()}`;
-  return { ...BOUNDS, begin: { ...BEGIN, name: '', text: `BEGIN${level}${readOnly ? ' READ ONLY' : ''}` } };
+  return { ...BOUNDS, begin: { text: `BEGIN${level}${readOnly ? ' READ ONLY' : ''}` } };
 }
 
 /** A transaction on a connection. BEGIN is sent with its first statements, and COMMIT may be sent with its last ones. */
@@ -54,7 +53,7 @@ export class Transaction {
    * outside the transaction.
    * @param options.commit commits it in the same round trip
    */
-  async run(statements: readonly PreparedStatement[], { commit = false } = {}): Promise<StatementResult[]> {
+  async run(statements: readonly Statement[], { commit = false } = {}): Promise<StatementResult[]> {
     const isFirst = this.#first === undefined;
     if (!isFirst) await this.#first;
     if (this.#isOver) throw new Error('the transaction is over');
@@ -119,7 +118,7 @@ export type StatementTarget = PooledConnection | Pick<Transaction, 'run'>;
 /** Runs statements in a transaction, or on a connection outside of one. */
 export const runOn = async (
   target: StatementTarget,
-  statements: readonly PreparedStatement[],
+  statements: readonly Statement[],
   options?: { commit: boolean },
 ): Promise<StatementResult[]> =>
   target instanceof PooledConnection ? runStatements(target, statements) : target.run(statements, options);

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { poll } from './database.ts';
+import { query } from './database.ts';
 import type { Instant } from '@tocsin/runtime';
 
 /**
@@ -80,8 +80,13 @@ export async function changedVersions(
   const values = [afterWorkspace, limit];
   const rows =
     since === undefined
-      ? await poll<Row>(db, 'list-versions', ALL, values)
-      : await poll<Row>(db, 'list-changed-versions', CHANGED, [...values, since]);
+      ? await query<Row>(db, { name: 'list-versions', text: ALL, values, isPoll: true })
+      : await query<Row>(db, {
+          name: 'list-changed-versions',
+          text: CHANGED,
+          values: [...values, since],
+          isPoll: true,
+        });
   const [{ now }] = rows as [Row];
   const versions = rows.flatMap((row) =>
     row.workspaceId === null ? [] : [{ workspaceId: row.workspaceId, version: row.version }],

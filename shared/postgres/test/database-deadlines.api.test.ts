@@ -2,16 +2,14 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/g
 import { createTestDatabase, errorOf, eventually, tcpProxy, type TcpProxy } from '@tocsin/testing';
 import { type FairQueue, RequestWork, runForRequest } from '@tocsin/runtime';
 import {
-  commitPipeline,
   databaseFailure,
   type DatabaseOptions,
   isDatabaseStuck,
   isOutcomeUnknown,
   type Knex,
   openDatabase,
-  poll,
-  runPrepared,
-  runPipeline,
+  pipeline,
+  query,
 } from '../src/index.ts';
 
 /** Shorter than the real ones by the same factor. */
@@ -84,7 +82,7 @@ describe('when the server vanishes without closing its connections', () => {
       failureOf(asRequest(async () => pool.raw('select 1'))),
       failureOf(asRequest(async () => pool('written').insert({ n: 1 }), { readOnly: false })),
       failureOf(pool.transaction(async (trx) => trx.raw('select 1'))),
-      failureOf(runPrepared(pool, 'one', 'select 1', [])),
+      failureOf(query(pool, { name: 'one', text: 'select 1' })),
     ]);
     expect(failures).toEqual(['unreachable', 'unreachable', 'unreachable', 'unreachable']);
     // New connections are not answered either.
@@ -107,7 +105,9 @@ describe('when the server vanishes without closing its connections', () => {
     await openConnections(pool, 10);
     proxy.strand();
     const results = await Promise.all(
-      Array.from({ length: 10 }, async () => asRequest(async () => runPrepared(pool, 'one', 'select 1 as one', []))),
+      Array.from({ length: 10 }, async () =>
+        asRequest(async () => query(pool, { name: 'one', text: 'select 1 as one' })),
+      ),
     );
     expect(results).toEqual(Array.from({ length: 10 }, () => [{ one: 1 }]));
   });
@@ -116,8 +116,8 @@ describe('when the server vanishes without closing its connections', () => {
     const pool = openPool({ deadlines: { unused: 0 } });
     await openConnections(pool, 2);
     proxy.strand();
-    expect(await failureOf(poll(pool, 'one', 'select 1 as one', []))).toBe('unreachable');
-    expect(await poll(pool, 'one', 'select 1 as one', [])).toEqual([{ one: 1 }]);
+    expect(await failureOf(query(pool, { name: 'one', text: 'select 1 as one', isPoll: true }))).toBe('unreachable');
+    expect(await query(pool, { name: 'one', text: 'select 1 as one', isPoll: true })).toEqual([{ one: 1 }]);
   });
 
   test('and a COMMIT is under way, or a write outside a transaction, its outcome is reported as unknown', async () => {
@@ -143,13 +143,13 @@ describe('when the server vanishes without closing its connections', () => {
   test('and a COMMIT was sent with the last statements, the outcome is reported as unknown', async () => {
     const pool = openPool();
     await openConnections(pool, 2);
-    const write = { name: 'write', text: 'insert into written values (3)', values: [] };
-    const together = async (send: typeof commitPipeline) => {
-      const error = await errorOf(pool.transaction(async (trx) => send(trx, [write])));
+    const write = { name: 'write', text: 'insert into written values (3)' };
+    const together = async (commit: boolean) => {
+      const error = await errorOf(pool.transaction(async (trx) => pipeline(trx, [write], { commit })));
       return [databaseFailure(error), isOutcomeUnknown(error)];
     };
     proxy.stall();
-    expect(await Promise.all([together(commitPipeline), together(runPipeline)])).toEqual([
+    expect(await Promise.all([together(true), together(false)])).toEqual([
       ['unreachable', true],
       ['unreachable', false],
     ]);
@@ -194,7 +194,7 @@ describe('a request that only reads', () => {
     const pool = openPool();
     expect(await failureOf(asRequest(async () => pool.raw('select pg_sleep(31)')))).toBe('timeout');
     await ends('pg_sleep(31)');
-    expect(await failureOf(asRequest(async () => runPrepared(pool, 'sleep', 'select pg_sleep(31)', [])))).toBe(
+    expect(await failureOf(asRequest(async () => query(pool, { name: 'sleep', text: 'select pg_sleep(31)' })))).toBe(
       'timeout',
     );
     await ends('pg_sleep(31)');
@@ -247,12 +247,12 @@ describe('a write whose client has gone', () => {
       await pool('written').insert({ n: 104 });
     });
     expect(await between).toBe('abandoned');
-    for (const last of [runPipeline, commitPipeline]) {
+    for (const commit of [false, true]) {
       const within = asWrite(async () =>
         pool.transaction(async (trx) => {
           await trx('written').insert({ n: 105 });
           gone = true;
-          return last(trx, [{ name: 'write', text: 'insert into written values (106)', values: [] }]);
+          return pipeline(trx, [{ name: 'write', text: 'insert into written values (106)' }], { commit });
         }),
       );
       expect(await within).toBe('abandoned');

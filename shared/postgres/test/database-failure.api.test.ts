@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import net from 'node:net';
 import { createTestDatabase, errorOf, tcpProxy } from '@tocsin/testing';
 import pg from 'pg';
-import { databaseFailure, isDatabaseUnavailable, runPrepared, openDatabase } from '../src/index.ts';
+import { databaseFailure, isDatabaseUnavailable, openDatabase, query } from '../src/index.ts';
 
 const open = (url: string) => openDatabase({ url, schema: 'public', application: 'test', poolSize: 1 });
 const database = await createTestDatabase();
@@ -47,7 +47,7 @@ describe('an error reported by the server', () => {
     const errors = [
       await errorOf(knex.raw(raise(state))),
       await errorOf(knex.transaction(async (trx) => trx.raw(raise(state)))),
-      await errorOf(runPrepared(knex, `raise ${state}`, raise(state), [])),
+      await errorOf(query(knex, { name: `raise ${state}`, text: raise(state) })),
     ];
     for (const error of errors) {
       expect(error).toMatchObject({ code: state });

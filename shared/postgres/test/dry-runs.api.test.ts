@@ -1,15 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { inOwnDryRun, outsideDryRun, runDry, runForRequest, RequestWork } from '@tocsin/runtime';
 import { createTestDatabase, errorOf } from '@tocsin/testing';
-import {
-  commitPipeline,
-  databaseFailure,
-  isOutcomeUnknown,
-  type Knex,
-  openDatabase,
-  runOnce,
-  runPipeline,
-} from '../src/index.ts';
+import { databaseFailure, isOutcomeUnknown, type Knex, openDatabase, pipeline, query } from '../src/index.ts';
 
 /** A pool of one connection. */
 let pool: Knex;
@@ -36,11 +28,11 @@ afterEach(async () => {
 
 const request = { holder: 1, readOnly: false, isClientGone: () => false };
 const insert = (text: string) => ({ name: 'insert', text: 'insert into notes values ($1)', values: [text] });
-const DIVIDE = { name: '', text: 'select 1 / 0', values: [] };
+const DIVIDE = { text: 'select 1 / 0' };
 const notesIn = async (db: Knex) => db('notes').orderBy('text').pluck<string[]>('text');
 
 const backend = async (db: Knex): Promise<number> => {
-  const [row] = await runOnce<{ pid: number }>(db, 'select pg_backend_pid() as pid', []);
+  const [row] = await query<{ pid: number }>(db, { text: 'select pg_backend_pid() as pid' });
   return row!.pid;
 };
 
@@ -48,7 +40,7 @@ describe('a dry run', () => {
   test('sees everything that it has written, nobody else does, and nothing of it stays', async () => {
     const pid = await backend(pool);
     await runDry(request, async () => {
-      await runPipeline(pool, [insert('a'), insert('b')]);
+      await pipeline(pool, [insert('a'), insert('b')]);
       await pool('notes').where({ text: 'a' }).delete();
       await pool.transaction(async (trx) => trx('notes').insert({ text: 'c' }));
       await pool.transaction(async (trx) => {
@@ -56,7 +48,7 @@ describe('a dry run', () => {
         expect(await notesIn(trx)).toEqual(['b', 'c', 'd']);
         // Outside of the transaction, in its function.
         await pool('notes').insert({ text: 'e' });
-        await commitPipeline(trx, [insert('f')]);
+        await pipeline(trx, [insert('f')], { commit: true });
       });
       expect(await notesIn(pool)).toEqual(['b', 'c', 'd', 'e', 'f']);
       expect(await notesIn(observer)).toEqual([]);
@@ -69,8 +61,8 @@ describe('a dry run', () => {
       expect(await notesIn(pool)).toEqual([]);
       await outsideDryRun(async () => pool('notes').insert({ text: 'a' }));
       for (const fail of [
-        async () => runPipeline(pool, [insert('b'), insert('a')]),
-        async () => pool.transaction(async (trx) => runPipeline(trx, [insert('b'), DIVIDE])),
+        async () => pipeline(pool, [insert('b'), insert('a')]),
+        async () => pool.transaction(async (trx) => pipeline(trx, [insert('b'), DIVIDE])),
         async () =>
           pool.transaction(async (trx) => {
             await trx('notes').insert({ text: 'b' });
@@ -95,13 +87,13 @@ describe('a dry run', () => {
       await pool('notes').insert({ text: 'a' });
       for (const work of [
         async (trx: Knex.Transaction) => [await trx('notes').insert({ text: 'b' }), await trx.raw('select 1 / 0')],
-        async (trx: Knex.Transaction) => commitPipeline(trx, [insert('b'), DIVIDE]),
+        async (trx: Knex.Transaction) => pipeline(trx, [insert('b'), DIVIDE], { commit: true }),
         async () => Promise.reject(new Error('refused before the first statement')),
       ]) {
         expect(await errorOf(pool.transaction(work))).toBeInstanceOf(Error);
       }
-      expect(await errorOf(runPipeline(pool, [insert('b'), insert('a')]))).toMatchObject({ code: '23505' });
-      expect(await errorOf(runPipeline(pool, [DIVIDE]))).toMatchObject({ code: '22012' });
+      expect(await errorOf(pipeline(pool, [insert('b'), insert('a')]))).toMatchObject({ code: '23505' });
+      expect(await errorOf(pipeline(pool, [DIVIDE]))).toMatchObject({ code: '22012' });
       await pool('notes').insert({ text: 'c' });
       expect(await notesIn(pool)).toEqual(['a', 'c']);
     });
@@ -113,7 +105,7 @@ describe('a dry run', () => {
         pool.transaction(async (trx) => trx('notes').insert({ text: 'a' })),
         pool.transaction(async (trx) => [await trx('notes').insert({ text: 'b' }), await trx.raw('select 1 / 0')]),
         pool('notes').insert({ text: 'c' }),
-        runPipeline(pool, [insert('a')]),
+        pipeline(pool, [insert('a')]),
         notesIn(pool),
       ]);
       expect(outcomes.map(({ status }) => status)).toEqual([
@@ -129,7 +121,7 @@ describe('a dry run', () => {
   });
 
   test('makes the checks of a COMMIT', async () => {
-    for (const end of [async () => undefined, async (trx: Knex.Transaction) => commitPipeline(trx, [])]) {
+    for (const end of [async () => undefined, async (trx: Knex.Transaction) => pipeline(trx, [], { commit: true })]) {
       await runDry(request, async () => {
         const orphan = pool.transaction(async (trx) => {
           await trx('children').insert({ parent: 1 });

@@ -3,7 +3,7 @@ import { createLogger } from '@tocsin/runtime';
 import { createTestDatabase, errorOf, eventually, PGBOUNCER, startPgBouncer } from '@tocsin/testing';
 import { closedAfterEach, describeWithProgram } from '@tocsin/testing/suites';
 import pg from 'pg';
-import { listenForNotifications, openDatabase, runPrepared, UnusableSession } from '../src/index.ts';
+import { listenForNotifications, openDatabase, query, UnusableSession } from '../src/index.ts';
 
 const SHARED =
   'the connection pooler shares sessions among its clients: Tocsin needs its session mode (pool_mode = session), ' +
@@ -65,7 +65,7 @@ describeWithProgram(PGBOUNCER)('PgBouncer', () => {
     await stranger.end();
     for (const _ of [1, 2, 3]) {
       const db = connect();
-      expect(await runPrepared(db, 'one', 'select 1 as one', [])).toEqual([{ one: 1 }]);
+      expect(await query(db, { name: 'one', text: 'select 1 as one' })).toEqual([{ one: 1 }]);
       const { rows } = await db.raw(
         `select current_setting('DateStyle') as style, current_setting('lock_timeout') as timeout,
           (select count(*) from pg_locks where locktype = 'advisory' and pid = pg_backend_pid())::int as locks`,

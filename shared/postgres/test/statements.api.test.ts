@@ -1,15 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, errorOf } from '@tocsin/testing';
-import {
-  commitPipeline,
-  databaseFailure,
-  type Knex,
-  openDatabase,
-  preparesFirst,
-  runOnce,
-  runPrepared,
-  runPipeline,
-} from '../src/index.ts';
+import { databaseFailure, type Knex, openDatabase, pipeline, query } from '../src/index.ts';
 
 const database = await createTestDatabase();
 const knex = openDatabase({ url: database.adminUrl, schema: 'public', application: 'test', poolSize: 1 });
@@ -27,7 +18,8 @@ const preparedNames = async () =>
 describe('a prepared statement', () => {
   test('returns rows of the same columns each time', async () => {
     const text = `select $1::bigint as number, null::text as nothing, $2::jsonb as value, '2026-11-20 09:30+00'::timestamptz as at`;
-    const run = async (number: number) => runPrepared(knex, 'columns', text, [number, JSON.stringify({ number })]);
+    const run = async (number: number) =>
+      query(knex, { name: 'columns', text, values: [number, JSON.stringify({ number })] });
     const row = (number: number) => ({ number, nothing: null, value: { number }, at: '2026-11-20T09:30:00.000Z' });
     for (const number of [1, 2, 3]) expect(await run(number)).toEqual([row(number)]);
   });
@@ -35,28 +27,35 @@ describe('a prepared statement', () => {
   test.each([[[]], [['a']], [['a', '', 'a b', 'NULL', 'null', 'c,d', 'e"f', String.raw`g\h`, '{}', 'é']]])(
     'reads the array %j',
     async (texts) => {
-      expect(await runPrepared(knex, 'texts', 'select $1::text[] as texts', [texts])).toEqual([{ texts }]);
+      expect(await query(knex, { name: 'texts', text: 'select $1::text[] as texts', values: [texts] })).toEqual([
+        { texts },
+      ]);
     },
   );
 
   test('may return nothing', async () => {
-    const insert = async (text: string) => runPrepared(knex, 'insert', 'insert into notes (text) values ($1)', [text]);
+    const insert = async (text: string) =>
+      query(knex, { name: 'insert', text: 'insert into notes (text) values ($1)', values: [text] });
     expect([await insert('one'), await insert('two')]).toEqual([[], []]);
-    expect(await runOnce(knex, 'select text from notes order by id', [])).toEqual([{ text: 'one' }, { text: 'two' }]);
+    expect(await query(knex, { text: 'select text from notes order by id' })).toEqual([
+      { text: 'one' },
+      { text: 'two' },
+    ]);
   });
 
   test('is part of a transaction', async () => {
     await knex
       .transaction(async (trx) => {
-        await runPrepared(trx, 'insert', 'insert into notes (text) values ($1)', ['three']);
+        await query(trx, { name: 'insert', text: 'insert into notes (text) values ($1)', values: ['three'] });
         throw new Error('rolled back');
       })
       .catch(() => undefined);
-    expect(await runOnce(knex, 'select 1 from notes where text = $1', ['three'])).toEqual([]);
+    expect(await query(knex, { text: 'select 1 from notes where text = $1', values: ['three'] })).toEqual([]);
   });
 
   test('works again after errors of the server and of a value', async () => {
-    const divide = async (by: unknown) => runPrepared(knex, 'divide', 'select 6 / $1::int as result', [by]);
+    const divide = async (by: unknown) =>
+      query(knex, { name: 'divide', text: 'select 6 / $1::int as result', values: [by] });
     const circular: Record<string, unknown> = {};
     circular['self'] = circular;
     expect(databaseFailure(await errorOf(divide(0)))).toBe('refused');
@@ -66,17 +65,17 @@ describe('a prepared statement', () => {
   });
 
   test('has one text', async () => {
-    await runPrepared(knex, 'one', 'select 1 as one', []);
-    expect(await errorOf(runPrepared(knex, 'one', 'select 2 as one', []))).toMatchObject({
+    await query(knex, { name: 'one', text: 'select 1 as one' });
+    expect(await errorOf(query(knex, { name: 'one', text: 'select 2 as one' }))).toMatchObject({
       message: 'the prepared statement one has another text',
     });
-    expect(await runPrepared(knex, 'one', 'select 1 as one', [])).toEqual([{ one: 1 }]);
+    expect(await query(knex, { name: 'one', text: 'select 1 as one' })).toEqual([{ one: 1 }]);
   });
 });
 
 describe('a prepared statement whose columns a migration changes is prepared again', () => {
-  const READ = { name: 'stale', text: 'select id from changing', values: [] };
-  const read = async (db: Knex) => runPrepared(db, READ.name, READ.text, READ.values);
+  const READ = { name: 'stale', text: 'select id from changing' };
+  const read = async (db: Knex) => query(db, READ);
   const change = async (type: string) =>
     knex.raw(`alter table changing alter column id type ${type} using id::${type}`);
   beforeEach(async () => {
@@ -96,9 +95,11 @@ describe('a prepared statement whose columns a migration changes is prepared aga
     await read(knex);
     await change('bigint');
     const insert = { name: 'remember', text: 'insert into notes (text) values ($1)', values: ['stale'] };
-    expect(await runPipeline(knex, [insert, READ])).toEqual([[], [{ id: 1 }]]);
+    expect(await pipeline(knex, [insert, READ])).toEqual([[], [{ id: 1 }]]);
     // Once, although it was sent twice.
-    expect(await runOnce(knex, 'select text from notes where text = $1', ['stale'])).toEqual([{ text: 'stale' }]);
+    expect(await query(knex, { text: 'select text from notes where text = $1', values: ['stale'] })).toEqual([
+      { text: 'stale' },
+    ]);
   });
 
   test('as the first of a transaction', async () => {
@@ -123,10 +124,10 @@ describe('a prepared statement whose columns a migration changes is prepared aga
 });
 
 test('of composed statements only the first are prepared', async () => {
-  const run = preparesFirst('composed');
   for (let number = 0; number < 40; number += 1) {
     const text = `select ${number} as number`;
-    for (const _ of [1, 2]) expect(await run(knex, text, [])).toEqual([{ number }]);
+    for (const _ of [1, 2])
+      expect(await query(knex, { name: 'composed', text, isComposed: true })).toEqual([{ number }]);
   }
   expect((await preparedNames()).filter((name) => name.startsWith('composed-'))).toHaveLength(32);
 });
@@ -144,9 +145,9 @@ describe('statements of a transaction that are sent together', () => {
     const results: unknown[][][] = [];
     for (const number of [1, 2]) {
       await knex.transaction(async (trx) => {
-        const one = { name: '', text: 'select 1 as one where $1::int = 1', values: [number] };
-        results.push(await runPipeline(trx, [one, insert(`a${number}`), insert(`b${number}`)]));
-        results.push(await commitPipeline(trx, [insert(`c${number}`)]));
+        const one = { text: 'select 1 as one where $1::int = 1', values: [number] };
+        results.push(await pipeline(trx, [one, insert(`a${number}`), insert(`b${number}`)]));
+        results.push(await pipeline(trx, [insert(`c${number}`)], { commit: true }));
       });
     }
     expect(results).toEqual([
@@ -166,7 +167,7 @@ describe('statements of a transaction that are sent together', () => {
     const circular: Record<string, unknown> = {};
     circular['self'] = circular;
     const divide = { name: 'divide', text: 'select 6 / $1::int as result', values: [0] };
-    const unparsable = { name: 'unparsable', text: 'select of nothing', values: [] };
+    const unparsable = { name: 'unparsable', text: 'select of nothing' };
     const attempts = [
       [insert('d1'), divide],
       [divide, insert('d2')],
@@ -174,26 +175,26 @@ describe('statements of a transaction that are sent together', () => {
       [insert('d5'), insert(circular), insert('d6')],
     ];
     for (const statements of attempts) {
-      const failed = await errorOf(knex.transaction(async (trx) => commitPipeline(trx, statements)));
+      const failed = await errorOf(knex.transaction(async (trx) => pipeline(trx, statements, { commit: true })));
       expect(failed).toBeInstanceOf(Error);
       const later = await errorOf(
         knex.transaction(async (trx) => {
           await trx.raw('select 1');
-          await commitPipeline(trx, statements);
+          await pipeline(trx, statements, { commit: true });
         }),
       );
       expect(later).toBeInstanceOf(Error);
     }
     expect(await texts('d')).toEqual([]);
-    await knex.transaction(async (trx) => commitPipeline(trx, [insert('d7')]));
+    await knex.transaction(async (trx) => pipeline(trx, [insert('d7')], { commit: true }));
     expect(await texts('d')).toEqual(['d7']);
   });
 
   test('report an error that the COMMIT finds', async () => {
     await knex.raw('create table parents (id int primary key)');
     await knex.raw('create table children (parent int references parents deferrable initially deferred)');
-    const child = { name: '', text: 'insert into children values (1)', values: [] };
-    expect(await errorOf(knex.transaction(async (trx) => commitPipeline(trx, [child])))).toMatchObject({
+    const child = { text: 'insert into children values (1)' };
+    expect(await errorOf(knex.transaction(async (trx) => pipeline(trx, [child], { commit: true })))).toMatchObject({
       code: '23503',
     });
     expect(await knex('children').select('parent')).toEqual([]);
@@ -202,7 +203,7 @@ describe('statements of a transaction that are sent together', () => {
   test('nothing runs after the COMMIT', async () => {
     const error = await errorOf(
       knex.transaction(async (trx) => {
-        await commitPipeline(trx, [insert('e1')]);
+        await pipeline(trx, [insert('e1')], { commit: true });
         await trx('notes').insert({ text: 'e2' });
       }),
     );
@@ -229,12 +230,12 @@ describe('a transaction begins with its first statement', () => {
       );
     await rollBack(async () => undefined);
     await rollBack(async (trx) => trx('notes').insert({ text: 'f' }));
-    await rollBack(async (trx) => runPrepared(trx, '', 'insert into notes (text) values ($1)', ['f']));
+    await rollBack(async (trx) => query(trx, { text: 'insert into notes (text) values ($1)', values: ['f'] }));
     await rollBack(async (trx) =>
       Promise.all([
-        runPrepared(trx, 'g', 'insert into notes (text) values ($1)', ['f']),
+        query(trx, { name: 'g', text: 'insert into notes (text) values ($1)', values: ['f'] }),
         trx('notes').insert({ text: 'g' }),
-        runPrepared(trx, 'g', 'insert into notes (text) values ($1)', ['h']),
+        query(trx, { name: 'g', text: 'insert into notes (text) values ($1)', values: ['h'] }),
       ]),
     );
     expect(await count()).toBe(before);
@@ -243,7 +244,7 @@ describe('a transaction begins with its first statement', () => {
 
   test('with its isolation level', async () => {
     const level = await knex.transaction(async (trx) => isolation(trx), { isolationLevel: 'repeatable read' });
-    const prepared = await knex.transaction(async (trx) => runPrepared(trx, '', 'show transaction_isolation', []), {
+    const prepared = await knex.transaction(async (trx) => query(trx, { text: 'show transaction_isolation' }), {
       isolationLevel: 'repeatable read',
     });
     expect([level, prepared]).toEqual(['repeatable read', [{ transaction_isolation: 'repeatable read' }]]);
@@ -252,7 +253,7 @@ describe('a transaction begins with its first statement', () => {
   test('whose failure keeps the others from running outside it', async () => {
     const failed = await errorOf(
       knex.transaction(async (trx) => {
-        const first = errorOf(runPrepared(trx, '', 'select 1 / 0', []));
+        const first = errorOf(query(trx, { text: 'select 1 / 0' }));
         const second = errorOf(Promise.resolve(trx('notes').insert({ text: 'never' })));
         await Promise.all([first, second]);
       }),

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { RequestWork, runForRequest } from '@tocsin/runtime';
 import { createTestDatabase, errorOf, eventually, tcpProxy, type TcpProxy } from '@tocsin/testing';
-import { commitPipeline, databaseFailure, type Knex, openDatabase, runOnce, runPipeline } from '../src/index.ts';
+import { databaseFailure, type Knex, openDatabase, pipeline, query } from '../src/index.ts';
 import type { DatabaseDeadlines } from '../src/database-deadlines.ts';
 
 let proxy: TcpProxy;
@@ -33,12 +33,12 @@ afterEach(async () => {
 });
 
 const insert = (text: string) => ({ name: 'insert', text: 'insert into notes values ($1)', values: [text] });
-const DIVIDE = { name: '', text: 'select 1 / 0', values: [] };
+const DIVIDE = { text: 'select 1 / 0' };
 const notes = async () => observer('notes').orderBy('text').pluck<string[]>('text');
 
 /** The process of the server that executes the statements of a connection. */
 const backend = async (db: Knex): Promise<number> => {
-  const [row] = await runOnce<{ pid: number }>(db, 'select pg_backend_pid() as pid', []);
+  const [row] = await query<{ pid: number }>(db, { text: 'select pg_backend_pid() as pid' });
   return row!.pid;
 };
 const terminate = async (pid: number) => observer.raw('select pg_terminate_backend(?, 5000)', [pid]);
@@ -51,10 +51,10 @@ describe('statements that are sent together outside of a transaction', () => {
       [DIVIDE, insert('a')],
       [insert('a'), insert('a')],
     ]) {
-      expect(databaseFailure(await errorOf(runPipeline(pool, statements)))).toBe('refused');
+      expect(databaseFailure(await errorOf(pipeline(pool, statements)))).toBe('refused');
     }
     expect(await notes()).toEqual([]);
-    await runPipeline(pool, [insert('b'), insert('c')]);
+    await pipeline(pool, [insert('b'), insert('c')]);
     expect([await notes(), await backend(pool)]).toEqual([['b', 'c'], pid]);
   });
 });
@@ -66,15 +66,15 @@ describe('a transaction', () => {
       async (trx) => trx.raw('select 1 / 0'),
       async (trx) => [await trx('notes').insert({ text: 'a' }), await trx.raw('select 1 / 0')],
       async (trx) => Promise.all([trx('notes').insert({ text: 'a' }), trx.raw('select 1 / 0'), trx.raw('select 1')]),
-      async (trx) => runPipeline(trx, [insert('a'), DIVIDE]),
-      async (trx) => [await runPipeline(trx, [insert('a')]), await commitPipeline(trx, [DIVIDE])],
+      async (trx) => pipeline(trx, [insert('a'), DIVIDE]),
+      async (trx) => [await pipeline(trx, [insert('a')]), await pipeline(trx, [DIVIDE], { commit: true })],
     ];
     for (const work of attempts) expect(await errorOf(pool.transaction(work))).toMatchObject({ code: '22012' });
     expect([await notes(), await backend(pool)]).toEqual([[], pid]);
   });
 
   test('whose function ignores that a statement has failed is not reported as committed', async () => {
-    for (const end of [async () => undefined, async (trx: Knex.Transaction) => commitPipeline(trx, [])]) {
+    for (const end of [async () => undefined, async (trx: Knex.Transaction) => pipeline(trx, [], { commit: true })]) {
       const error = await errorOf(
         pool.transaction(async (trx) => {
           await trx('notes').insert({ text: 'a' });

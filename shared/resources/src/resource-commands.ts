@@ -4,8 +4,8 @@ import { type NewEvent, outbox } from '@tocsin/messaging';
 import {
   type ChangesFrom,
   type ChangeSource,
-  commitPipeline,
   type Knex,
+  pipeline,
   readChangePage,
   versionStore,
 } from '@tocsin/postgres';
@@ -141,7 +141,9 @@ export function resourceCommands<Kind extends StoredResource, Properties extends
         const stored = await store.insert({ ...resource, slug: await store.resolveSlug(slugChoice) }, version);
         await write(trx, command, stored, version);
         if (key !== undefined && textOf !== undefined)
-          await commitPipeline(trx, [key.outcome({ status: 201, text: textOf(stored), revision: stored.revision })]);
+          await pipeline(trx, [key.outcome({ status: 201, text: textOf(stored), revision: stored.revision })], {
+            commit: true,
+          });
         return stored;
       });
     },

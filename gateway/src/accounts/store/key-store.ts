@@ -1,4 +1,4 @@
-import { type Knex, runPrepared } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { column, type ColumnsOf, type RowOf, rowMapping } from '@tocsin/resources';
 import type { Scope } from '@tocsin/contracts';
@@ -142,20 +142,20 @@ export function keyStore(db: Knex) {
       limit: number;
     }): Promise<ListedKey[]> => {
       const { workspaceId, userId, sessionsAt, after, limit } = options;
-      const query = db('users as u')
+      const keys = db('users as u')
         .join('api_keys as k', 'k.user_id', 'u.id')
         .where({ 'u.workspace_id': workspaceId, ...(userId !== undefined && { 'u.id': userId }) })
         .select<(Row & { sort_key: string })[]>([...NAMES_OF_K, db.raw('lower(u.email) as sort_key')])
         .orderByRaw('lower(u.email), k.id')
         .limit(limit);
-      if (sessionsAt === undefined) void query.where('k.kind', 'key');
-      else void query.whereRaw(IS_LIVE_SESSION, [sessionsAt, idleSince(sessionsAt)]);
+      if (sessionsAt === undefined) void keys.where('k.kind', 'key');
+      else void keys.whereRaw(IS_LIVE_SESSION, [sessionsAt, idleSince(sessionsAt)]);
       if (after !== undefined) {
         const { sortKey, id } = after;
         // The first condition is one that an index has; the second one is exact.
-        void query.whereRaw('lower(u.email) >= ? and (lower(u.email), k.id) > (?, ?::bigint)', [sortKey, sortKey, id]);
+        void keys.whereRaw('lower(u.email) >= ? and (lower(u.email), k.id) > (?, ?::bigint)', [sortKey, sortKey, id]);
       }
-      return (await query).map((row) => ({ ...fromRow(row), sortKey: row.sort_key }));
+      return (await keys).map((row) => ({ ...fromRow(row), sortKey: row.sort_key }));
     },
 
     find: async (id: number): Promise<OwnedKey | undefined> => {
@@ -231,7 +231,7 @@ export function keyStore(db: Knex) {
 
     /** Stores the minutes in which keys were used last, by their IDs, unless later ones are stored. */
     recordUses: async (uses: ReadonlyMap<number, Instant>): Promise<void> => {
-      await runPrepared(db, 'record-key-uses', RECORD_USES, [[...uses.keys()], [...uses.values()]]);
+      await query(db, { name: 'record-key-uses', text: RECORD_USES, values: [[...uses.keys()], [...uses.values()]] });
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Quotas, Scope, WorkspaceContext } from '@tocsin/contracts';
-import { type Knex, runPrepared } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { Role, Seat } from '../domain/roles.ts';
 
@@ -66,22 +66,28 @@ export function identityStore(database: Knex) {
   return {
     /** Returns the workspaces that exist, by slug. */
     findWorkspaceIds: async (slugs: readonly string[]): Promise<Map<string, number>> => {
-      const rows = await runPrepared<{ id: number; slug: string }>(database, 'find-workspaces', FIND_WORKSPACES, [
-        slugs,
-      ]);
+      const rows = await query<{ id: number; slug: string }>(database, {
+        name: 'find-workspaces',
+        text: FIND_WORKSPACES,
+        values: [slugs],
+      });
       return new Map(rows.map(({ id, slug }) => [slug, id]));
     },
 
     /** Returns the valid identities by digest (see `digestOf`). Does not check the expiry. */
     findByDigests: async (digests: readonly string[]): Promise<Map<string, Identity>> => {
       const bytes = digests.map((digest) => Buffer.from(digest, 'hex'));
-      const rows = await runPrepared<IdentityRow>(database, 'find-identities', FIND_BY_DIGESTS, [bytes]);
+      const rows = await query<IdentityRow>(database, {
+        name: 'find-identities',
+        text: FIND_BY_DIGESTS,
+        values: [bytes],
+      });
       return new Map(rows.map((row) => [row.digest, fromRow(row)]));
     },
 
     /** Every change of a workspace, a user or a key raises it. */
     findVersion: async (): Promise<number> => {
-      const [row] = await runPrepared<{ version: number }>(database, 'read-identity-version', FIND_VERSION, []);
+      const [row] = await query<{ version: number }>(database, { name: 'read-identity-version', text: FIND_VERSION });
       return row?.version ?? 0;
     },
   };

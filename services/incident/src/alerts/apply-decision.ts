@@ -1,5 +1,5 @@
 import { fold } from '@tocsin/contracts';
-import { type Knex, runPipeline } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { Caller } from '@tocsin/resources';
 import type { Instant } from '@tocsin/runtime';
 import { type Configuration, selectEntry } from '../configuration/domain/configuration.ts';
@@ -121,7 +121,7 @@ function unknownSeverity(declaration: Of<'declare'> | undefined): LeftOut[] {
 async function relate({ trx, caller, now }: Applying, incident: Incident, related: Incident) {
   if (related.archivedAt !== null) return undefined;
   const pair = { incidentId: incident.id, type: 'related' as const, relatedId: related.id };
-  const [[next]] = await runPipeline(trx, [nextRelation(pair)]);
+  const [next] = await query(trx, nextRelation(pair));
   if (next === undefined || next.inverse >= MAX_OF_A_TYPE) return undefined;
   const relation = { id: next.id, createdAt: now, ...creatorOf(caller) };
   const others = [changeOf('related', incident, 'added')];

@@ -1,6 +1,6 @@
 import { quotaOf } from '@tocsin/contracts';
 import { invalidState, jsonEqual, throttleByWorkspace } from '@tocsin/http';
-import { type Knex, runPipeline } from '@tocsin/postgres';
+import { type Knex, pipeline } from '@tocsin/postgres';
 import type { Caller } from '@tocsin/resources';
 import type { FairQueue, Instant } from '@tocsin/runtime';
 import { checkLocked, lockConfiguration } from '../configuration/store/configuration-store.ts';
@@ -198,10 +198,7 @@ async function decideLocked({ workspaceId, trx, store, source, heard, configurat
     const decision = decide(known, heard);
     const missing = [...decision.touched].filter((id) => !locked.has(id));
     if (missing.length === 0) return { decision, known, locked };
-    const [version, rows] = await runPipeline(trx, [
-      lockConfiguration(workspaceId),
-      lockIncidents(workspaceId, missing),
-    ]);
+    const [version, rows] = await pipeline(trx, [lockConfiguration(workspaceId), lockIncidents(workspaceId, missing)]);
     checkLocked(version, configuration);
     for (const row of rows) locked.set(row.id, row);
     for (const [id, incident] of await store.findIncidents(missing, terminal)) known.incidents.set(id, incident);

@@ -1,5 +1,5 @@
 import { insertEvents, type NewEvent } from '@tocsin/messaging';
-import { type Knex, runPipeline } from '@tocsin/postgres';
+import { type Knex, pipeline, query } from '@tocsin/postgres';
 import { type Instant, ownProperty } from '@tocsin/runtime';
 import type { WorkflowStatus } from '../configuration/domain/configuration.ts';
 import { type Author, publishedActor, recordedActor } from '../incidents/save-incident.ts';
@@ -33,9 +33,9 @@ export async function mapIncidents(trx: Knex.Transaction, mapping: IncidentMappi
   let written = 0;
   for (let start = 0; start < mapping.ids.length; start += BATCH) {
     const ids = mapping.ids.slice(start, start + BATCH);
-    const [incidents] = await runPipeline(trx, [lockIncidents(mapping.workspaceId, ids)]);
+    const incidents = await query(trx, lockIncidents(mapping.workspaceId, ids));
     const changed = incidents.map((incident) => change(incident, mapping));
-    await runPipeline(trx, [
+    await pipeline(trx, [
       updateStates(
         mapping.workspaceId,
         changed.map(({ after }) => after),

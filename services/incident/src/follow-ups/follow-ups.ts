@@ -1,6 +1,6 @@
 import { checkRevision, type IdempotencyKey } from '@tocsin/http';
 import { insertEvents, type NewEvent } from '@tocsin/messaging';
-import { commitPipeline, type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
+import { type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
 import { type Caller, eventOrigin } from '@tocsin/resources';
 import type { Instant } from '@tocsin/runtime';
 import { humanId, type Incident } from '../incidents/domain/incident.ts';
@@ -48,7 +48,7 @@ export async function createFollowUp(dependencies: CommandDependencies, command:
       await key?.lock(trx);
       const incident = await incidentStore(trx, workspace.id).getForUpdate(incidentId);
       checkWritable(incident);
-      const [[next]] = await runPipeline(trx, [nextFollowUp(incidentId)]);
+      const [next] = await query(trx, nextFollowUp(incidentId));
       const { id, count } = next as { id: number; count: number };
       checkRoomForFollowUps(count + 1);
       await checkOwner(trx, command, { properties, attempt });
@@ -58,11 +58,15 @@ export async function createFollowUp(dependencies: CommandDependencies, command:
       const growth = bytesOf(textsOfFollowUp(followUp));
       attempt.storage.check({ kind: 'addition', growth });
       attempt.storage.add({ bytes: growth, keyBytes: key === undefined ? 0 : Buffer.byteLength(text) });
-      await commitPipeline(trx, [
-        insertFollowUp(workspace.id, followUp),
-        ...(key === undefined ? [] : [key.outcome({ status: 201, text, revision: 1 })]),
-        ...recordOf(command, 'follow_up.created', { incident, followUp, now }),
-      ]);
+      await pipeline(
+        trx,
+        [
+          insertFollowUp(workspace.id, followUp),
+          ...(key === undefined ? [] : [key.outcome({ status: 201, text, revision: 1 })]),
+          ...recordOf(command, 'follow_up.created', { incident, followUp, now }),
+        ],
+        { commit: true },
+      );
       return text;
     },
   });
@@ -96,7 +100,7 @@ export async function updateFollowUp(dependencies: CommandDependencies, command:
       attempt.storage.check({ kind: 'addition', growth });
       attempt.storage.add({ bytes: growth });
       await store.update(followUp);
-      await runPipeline(trx, recordOf(command, 'follow_up.updated', { incident, followUp, was: before, now }));
+      await pipeline(trx, recordOf(command, 'follow_up.updated', { incident, followUp, was: before, now }));
       return followUp;
     },
   });
@@ -117,7 +121,7 @@ export async function deleteFollowUp(
       const { incident, followUp, store } = await lock(trx, workspace.id, command.id);
       await store.delete(followUp.id);
       const now = dependencies.clock.now();
-      await runPipeline(trx, recordOf(command, 'follow_up.deleted', { incident, followUp, now }));
+      await pipeline(trx, recordOf(command, 'follow_up.deleted', { incident, followUp, now }));
     },
   });
 }
@@ -151,7 +155,7 @@ function recordOf(
   caller: Caller,
   type: 'follow_up.created' | 'follow_up.updated' | 'follow_up.deleted',
   { incident, followUp, was, now }: { incident: Incident; followUp: FollowUp; was?: FollowUp; now: Instant },
-): PreparedStatement[] {
+): Statement[] {
   const author = authorOf(caller);
   const changes = type === 'follow_up.deleted' ? changesFrom(followUp) : changesTo(followUp, was);
   const event: NewEvent = {

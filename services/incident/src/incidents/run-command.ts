@@ -1,6 +1,6 @@
 import type { WorkspaceContext } from '@tocsin/contracts';
 import { DomainError, type IdempotencyKey, serviceUnavailable } from '@tocsin/http';
-import { brokenConstraint, commitPipeline, type Knex } from '@tocsin/postgres';
+import { brokenConstraint, type Knex, pipeline } from '@tocsin/postgres';
 import { type Clock, currentDryRun } from '@tocsin/runtime';
 import type { Configuration } from '../configuration/domain/configuration.ts';
 import type { Configurations } from '../configuration/store/configuration-store.ts';
@@ -148,7 +148,7 @@ export async function runCommand<Result, Prepared = undefined>(
             const done = await command.transaction(trx, { ...attempt, prepared });
             if (outcome === undefined) return done;
             const text = outcome.render(done);
-            await commitPipeline(trx, [outcome.key.outcome({ status: 200, text, revision: undefined })]);
+            await pipeline(trx, [outcome.key.outcome({ status: 200, text, revision: undefined })], { commit: true });
             written.push({ bytes: 0, keyBytes: Buffer.byteLength(text) });
             return done;
           });

@@ -1,6 +1,6 @@
 import type { TimelineEventSnapshot, EventWorkspace, Principal } from '@tocsin/contracts';
 import { insertEvents, MAX_INSERTED_ROWS, type NewEvent, outbox } from '@tocsin/messaging';
-import { commitPipeline, type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
+import { type Knex, pipeline, type Statement } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { type Caller, eventOrigin } from '@tocsin/resources';
 import { isActOfAnother } from './domain/acts.ts';
@@ -36,7 +36,7 @@ export interface IncidentChange {
   /** Changes of what is no property, which changelog and event have as well. */
   others?: readonly Change[];
   /** Statements that are sent with the change of the incident, and executed before it. */
-  also?: readonly PreparedStatement[];
+  also?: readonly Statement[];
   /** Whether an alert makes the change, which leaves the incident unhandled. */
   byAlert?: boolean;
   /** Whether the change is the end of the transaction, so that the COMMIT is sent with it. */
@@ -67,11 +67,10 @@ export async function saveIncident(options: IncidentChange): Promise<Incident> {
   statements.push(...countReferences(before, after));
   const events = eventsOf({ event, after, changes, timeline, author, now });
   if (events.length > MAX_INSERTED_ROWS) {
-    await runPipeline(trx, statements);
+    await pipeline(trx, statements);
     await outbox(trx).add(...events);
   } else {
-    const send = options.commit === true ? commitPipeline : runPipeline;
-    await send(trx, [...statements, insertEvents(events)]);
+    await pipeline(trx, [...statements, insertEvents(events)], { commit: options.commit === true });
   }
   return after;
 }

@@ -1,6 +1,6 @@
 import type { Principal } from '@tocsin/contracts';
 import { throttleByWorkspace } from '@tocsin/http';
-import { type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
+import { type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
 import { type Listed, readWhole } from '@tocsin/resources';
 import type { Configuration } from '../configuration/domain/configuration.ts';
 import { findPostmortemTemplate } from '../configuration/store/configuration-store.ts';
@@ -90,7 +90,7 @@ type ListedEntry = Position &
 
 async function readHistory(db: Knex, { id: incidentId, workspaceId, eventCount }: Incident): Promise<History> {
   const part = (end: 'first' | 'last') => ({ incidentId, end, limit: HALF });
-  const [firstEvents, lastEvents, firstChanges, lastChanges, [counted]] = await runPipeline<
+  const [firstEvents, lastEvents, firstChanges, lastChanges, [counted]] = await pipeline<
     [Listed<TimelineEvent>, Listed<TimelineEvent>, Listed<ChangelogEntry>, Listed<ChangelogEntry>, { count: number }]
   >(db, [
     selectEvents(part('first')),
@@ -119,7 +119,7 @@ async function readHistory(db: Knex, { id: incidentId, workspaceId, eventCount }
   });
   const shown = [...head, ...tail];
   const eventIds = shown.flatMap((entry) => (entry.kind === 'timeline_event' ? [entry.id] : []));
-  const [attachments] = await runPipeline(db, [selectAttachments(eventIds)]);
+  const attachments = await query(db, selectAttachments(eventIds));
   const filters = { statuses: [], owner: null, incidentId, dueBefore: null, text: null };
   const ofIncident = { workspaceId, filters, after: undefined, limit: FOLLOW_UP_LIMITS.ofIncident };
   return {
@@ -137,9 +137,9 @@ async function readHistory(db: Knex, { id: incidentId, workspaceId, eventCount }
 /** Reads entries completely, in their order, only as far as they are asked for. */
 async function* wholeEntries(db: Knex, entries: readonly ListedEntry[]): AsyncGenerator<Entry, undefined> {
   const reading =
-    <Row>(statement: (ids: readonly number[]) => PreparedStatement<Row>) =>
+    <Row>(statement: (ids: readonly number[]) => Statement<Row>) =>
     async (ids: readonly number[]) =>
-      (await runPipeline<[Row]>(db, [statement(ids)]))[0];
+      (await pipeline<[Row]>(db, [statement(ids)]))[0];
   const listedEvents = entries.flatMap((entry) => (entry.kind === 'timeline_event' ? [entry.row] : []));
   const listedChanges = entries.flatMap((entry) => (entry.kind === 'change' ? [entry.row] : []));
   const events = inOrder(readWhole<TimelineEvent>(listedEvents, reading(wholeEvents)));

@@ -1,5 +1,5 @@
 import type { IdempotencyKey } from '@tocsin/http';
-import { runPipeline } from '@tocsin/postgres';
+import { pipeline, query } from '@tocsin/postgres';
 import type { Caller } from '@tocsin/resources';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
@@ -40,8 +40,8 @@ export async function relateIncidents(
     workspace,
     transaction: async (trx, { storage }) => {
       await key?.lock(trx);
-      if (type === 'duplicate_of') await runPipeline(trx, [lockDuplicates(workspace.id)]);
-      const [locked] = await runPipeline(trx, [lockIncidents(workspace.id, [incidentId, relatedId])]);
+      if (type === 'duplicate_of') await query(trx, lockDuplicates(workspace.id));
+      const locked = await query(trx, lockIncidents(workspace.id, [incidentId, relatedId]));
       const incident = requireIncident(locked.filter(({ id }) => id === incidentId));
       checkWritable(incident);
       const related = checkRelated(
@@ -56,12 +56,12 @@ export async function relateIncidents(
       const existing = await relations.find(type, relatedId);
       if (existing !== undefined) {
         const text = render(existing);
-        await runPipeline(trx, outcomeOf(200, text));
+        await pipeline(trx, outcomeOf(200, text));
         return { status: 200 as const, text };
       }
       if (type === 'duplicate_of') checkNoCircle(await relations.walk(relatedId));
       const pair = { incidentId, type, relatedId };
-      const [[next]] = await runPipeline(trx, [nextRelation(pair)]);
+      const [next] = await query(trx, nextRelation(pair));
       const { id, ...counts } = next as { id: number; own: number; inverse: number };
       checkRoom(type, counts);
       const now = dependencies.clock.now();
@@ -101,7 +101,7 @@ export async function unrelateIncidents(dependencies: CommandDependencies, comma
       await incidentStore(trx, workspace.id).get(incidentId);
       const relations = relationStore(trx, incidentId);
       const { related: other } = await relations.get(id);
-      const [locked] = await runPipeline(trx, [lockIncidents(workspace.id, [incidentId, other.id])]);
+      const locked = await query(trx, lockIncidents(workspace.id, [incidentId, other.id]));
       const incident = requireIncident(locked.filter((each) => each.id === incidentId));
       const related = requireIncident(locked.filter((each) => each.id === other.id));
       // Throws if another request has deleted it in the meantime.

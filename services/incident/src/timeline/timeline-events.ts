@@ -1,6 +1,6 @@
 import { quotaOf } from '@tocsin/contracts';
 import { type IdempotencyKey, checkRevision } from '@tocsin/http';
-import { runPipeline } from '@tocsin/postgres';
+import { pipeline, query, type Statement } from '@tocsin/postgres';
 import type { Caller } from '@tocsin/resources';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
 import { bytesOf } from '../storage/domain/storage-quota.ts';
@@ -50,7 +50,7 @@ export async function createTimelineEvent(
     workspace,
     transaction: async (trx, { storage }) => {
       await key?.lock(trx);
-      const [incidents, ids] = await runPipeline(trx, [lockIncident(workspace.id, incidentId), NEXT_EVENT_ID]);
+      const [incidents, ids] = await pipeline(trx, [lockIncident(workspace.id, incidentId), NEXT_EVENT_ID]);
       const before = requireIncident(incidents);
       checkWritable(before);
       checkRoomForEvent(before, quotaOf(workspace, 'timeline_events'));
@@ -58,7 +58,7 @@ export async function createTimelineEvent(
       const [{ id }] = ids as [{ id: number }];
       const event = { ...created, id };
       const text = render(event);
-      const also = [insertEvent(workspace.id, event)];
+      const also: Statement[] = [insertEvent(workspace.id, event)];
       if (key !== undefined) also.push(key.outcome({ status: 201, text, revision: event.revision }));
       storage.add({ bytes, keyBytes: key === undefined ? 0 : Buffer.byteLength(text) });
       const timeline = [{ type: 'timeline_event.created', event }] as const;
@@ -140,7 +140,7 @@ export async function deleteTimelineEvent(
       checkWritable(before);
       const author = authorOf(command);
       const now = dependencies.clock.now();
-      await runPipeline(trx, [moveToDeleted(id, { ...recordedActor(author), at: now })]);
+      await query(trx, moveToDeleted(id, { ...recordedActor(author), at: now }));
       const timeline = [{ type: 'timeline_event.deleted', event }] as const;
       await saveTimeline({ trx, author, before, timeline, now });
     },
@@ -168,7 +168,7 @@ export async function restoreTimelineEvent(
       checkWritable(before);
       checkRoomForEvent(before, quotaOf(workspace, 'timeline_events'));
       const event = { ...deleted, revision: deleted.revision + 1 };
-      await reportingUnknownGroup(runPipeline(trx, [insertEvent(workspace.id, event), restoreAttachments(id)]));
+      await reportingUnknownGroup(pipeline(trx, [insertEvent(workspace.id, event), restoreAttachments(id)]));
       const timeline = [{ type: 'timeline_event.restored', event, deletedAt }] as const;
       await saveTimeline({ trx, author: authorOf(command), before, timeline, now: dependencies.clock.now() });
       return { event, attachments: await attachmentsOf(trx, id) };

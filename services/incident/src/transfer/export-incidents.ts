@@ -1,6 +1,6 @@
 import type { ExportedResources, Principal } from '@tocsin/contracts';
 import { type Cursors, cursorsOf, type LineStream, throttleByWorkspace, type WaitingRequest } from '@tocsin/http';
-import { runPipeline } from '@tocsin/postgres';
+import { query } from '@tocsin/postgres';
 import { listsView } from '../configuration/domain/configuration-document.ts';
 import { readWholeConfiguration } from '../configuration-changes/read-configuration.ts';
 import { type ConfigurationDependencies, tierOwner } from '../configuration-changes/replace-configuration.ts';
@@ -70,7 +70,7 @@ async function* partsOf(
   const { id: workspaceId } = principal.workspace;
   let position = after ?? 0;
   for (;;) {
-    const [incidents] = await runPipeline(database, [incidentsAfter(workspaceId, position, BATCH)]);
+    const incidents = await query(database, incidentsAfter(workspaceId, position, BATCH));
     const teamIds = incidents.flatMap(({ teamId }) => teamId ?? []);
     const teams = await replicaStore(database, workspaceId).teamSlugs(teamIds);
     let part: string[] = [];
@@ -137,7 +137,7 @@ async function* linesOf(
     } catch (error) {
       if (!(error instanceof ChangedMeanwhile) || hasLine || attempt === MAX_ATTEMPTS) throw error;
       const again = incidentsAfter(incident.workspaceId, incident.number - 1, 1);
-      [[incident = listed]] = await runPipeline(database, [again]);
+      [incident = listed] = await query(database, again);
     }
   }
 }

@@ -1,6 +1,6 @@
 import { MAX_VALUES } from '@tocsin/contracts';
 import { type DocumentSize, sizeOfJson } from '@tocsin/http';
-import { type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
+import { type Knex, pipeline, type Statement } from '@tocsin/postgres';
 import { type Listed, readWhole } from '@tocsin/resources';
 import type { FollowUp } from '../follow-ups/domain/follow-up.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
@@ -139,14 +139,14 @@ async function* partsOf(incident: Incident, { database, context, load }: LinesOp
 async function* pagesOf<Row extends { id: number }>(
   { database, incident }: { database: Knex; incident: Incident },
   statements: {
-    after: (last: Row | undefined) => PreparedStatement<Listed<Row>>;
+    after: (last: Row | undefined) => Statement<Listed<Row>>;
     /** Undefined if no row is large. */
-    whole: ((ids: readonly number[]) => PreparedStatement<Row>) | undefined;
+    whole: ((ids: readonly number[]) => Statement<Row>) | undefined;
   },
 ): AsyncGenerator<Row[]> {
   const check = revisionOf(incident.workspaceId, incident.id);
-  const read = async <Each>(statement: PreparedStatement<Each>): Promise<Each[]> => {
-    const [rows, [current]] = await runPipeline<[Each, { revision: number }]>(database, [statement, check]);
+  const read = async <Each>(statement: Statement<Each>): Promise<Each[]> => {
+    const [rows, [current]] = await pipeline<[Each, { revision: number }]>(database, [statement, check]);
     if (current?.revision !== incident.revision) throw new ChangedMeanwhile();
     return rows;
   };

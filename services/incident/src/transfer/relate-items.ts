@@ -1,5 +1,5 @@
 import { invalidRequest } from '@tocsin/http';
-import { type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
+import { type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
 import type { Change } from '../incidents/domain/changes.ts';
 import {
   changeOf,
@@ -21,7 +21,7 @@ type Items = readonly (PreparedItem | Refusal)[];
  * The locks of an import with relations, which come before all others: as every change of several incidents does, in the
  * order of their IDs, behind the turn of duplicates.
  */
-export function relationLocks(workspaceId: number, items: Items): PreparedStatement[] {
+export function relationLocks(workspaceId: number, items: Items): Statement[] {
   const accepted = items.filter((item): item is PreparedItem => !('outcome' in item));
   const related = accepted.flatMap(({ relations }) => relations.map(({ externalId }) => externalId));
   if (related.length === 0) return [];
@@ -43,7 +43,7 @@ export async function relateItems(
     'outcome' in item ? [] : item.relations.map((relation, index) => ({ relation, index, item, place })),
   );
   const names = wanted.flatMap(({ relation, item }) => [item.externalId, relation.externalId]);
-  const [rows] = wanted.length === 0 ? [[]] : await runPipeline(trx, [lockNamed(workspaceId, names)]);
+  const [rows] = wanted.length === 0 ? [[]] : await pipeline(trx, [lockNamed(workspaceId, names)]);
   const incidents = new Map(rows.map((row) => [row.externalId, row]));
   const changes = new Map<number, Change[]>();
   const places = new Set<number>();
@@ -84,9 +84,9 @@ async function relate(
   if (!own.isImported || !other.isImported) throw invalidRequest('external', 'No import made both incidents');
   if (type === 'duplicate_of') checkNoCircle(await relations.walk(to.id));
   const pair = { incidentId: from.id, type, relatedId: to.id };
-  const [[next]] = await runPipeline(trx, [nextRelation(pair)]);
+  const [next] = await query(trx, nextRelation(pair));
   const { id, ...counts } = next as { id: number; own: number; inverse: number };
   checkRoom(type, counts);
-  await runPipeline(trx, [insertRelation(pair, { id, createdAt, createdBy, createdByKey: null })]);
+  await query(trx, insertRelation(pair, { id, createdAt, createdBy, createdByKey: null }));
   return true;
 }

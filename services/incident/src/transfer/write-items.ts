@@ -1,5 +1,5 @@
 import { auditEvent, changeBy, insertEvents, type NewEvent } from '@tocsin/messaging';
-import { commitPipeline, type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
+import { type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
 import type { Caller } from '@tocsin/resources';
 import type { Instant } from '@tocsin/runtime';
 import type { Configuration } from '../configuration/domain/configuration.ts';
@@ -54,7 +54,7 @@ export async function writeItems(
 ): Promise<ImportResult[]> {
   const { caller, items, now } = options;
   const results = items.map((item): ImportResult | undefined => ('outcome' in item ? item : undefined));
-  await runPipeline(trx, relationLocks(caller.principal.workspace.id, items));
+  await pipeline(trx, relationLocks(caller.principal.workspace.id, items));
   for (const round of roundsOf(items)) {
     const written = await write(trx, { ...options, items: round.map(({ item }) => item) });
     for (const [index, { place }] of round.entries()) results[place] = written[index];
@@ -63,9 +63,11 @@ export async function writeItems(
   const counts = countOutcomes(results as ImportResult[]);
   if (counts.created + counts.updated > 0) {
     const entry = { action: 'incidents.imported', target: { type: 'import', id: caller.requestId } };
-    await commitPipeline(trx, [
-      insertEvents([auditEvent(changeBy(caller), { ...entry, before: null, after: counts, now })]),
-    ]);
+    await pipeline(
+      trx,
+      [insertEvents([auditEvent(changeBy(caller), { ...entry, before: null, after: counts, now })])],
+      { commit: true },
+    );
   }
   return results as ImportResult[];
 }
@@ -84,14 +86,14 @@ async function addRelations(
   const ids = [...changes.keys()];
   const revisions = new Map<number, number>();
   for (let start = 0; start < ids.length; start += BATCH) {
-    const [incidents] = await runPipeline(trx, [lockIncidents(workspaceId, ids.slice(start, start + BATCH))]);
+    const incidents = await query(trx, lockIncidents(workspaceId, ids.slice(start, start + BATCH)));
     const planned = incidents.map((before) => {
       const added = changes.get(before.id) ?? [];
       const isDuplicate = before.isDuplicate || added.some(({ field }) => field === 'relations.duplicate_of');
       return { before, after: { ...before, revision: before.revision + 1, isDuplicate }, added };
     });
     for (const { after } of planned) revisions.set(after.id, after.revision);
-    await runPipeline(trx, [
+    await pipeline(trx, [
       putIncidents(planned.map(({ after }) => after)),
       insertChangelogEntries(planned.map(({ after, added }) => importEntry(after, { changes: added, author, now }))),
       insertEvents(planned.map((plan) => eventOf(plan, author, now))),
@@ -132,7 +134,7 @@ async function write(trx: Knex.Transaction, options: WriteOptions<PreparedItem>)
   const externalIds = items.map(({ externalId }) => externalId);
   const eventCount = items.reduce((sum, { events }) => sum + events.length, 0);
   const followUpCount = items.reduce((sum, { followUps }) => sum + followUps.length, 0);
-  const [[counter], incidents, incidentIds, eventIds, followUpIds] = await runPipeline(trx, [
+  const [[counter], incidents, incidentIds, eventIds, followUpIds] = await pipeline(trx, [
     lockCounter(workspace.id),
     lockByExternalIds(workspace.id, externalIds),
     nextIds('incidents', items.length),
@@ -170,7 +172,7 @@ async function write(trx: Knex.Transaction, options: WriteOptions<PreparedItem>)
 
   await addLastEvents(trx, planned);
   const raised = last === counter.last ? [] : [raiseCounter(workspace.id, last)];
-  await runPipeline(trx, [...raised, ...statementsOf(planned, { author: authorOf(caller), context })]);
+  await pipeline(trx, [...raised, ...statementsOf(planned, { author: authorOf(caller), context })]);
   return results;
 }
 
@@ -208,7 +210,7 @@ async function readStored(
     return incidentId === undefined ? [] : item.changelog.map((entry) => ({ ...entry, incidentId, item }));
   });
   const withFollowUps = items.flatMap((item) => (item.followUps.length === 0 ? [] : (idOf(item) ?? [])));
-  const [storedEvents, missing, storedFollowUps] = await runPipeline(trx, [
+  const [storedEvents, missing, storedFollowUps] = await pipeline(trx, [
     findEvents(events),
     findMissingEntries(entries),
     findFollowUps(withFollowUps),
@@ -243,7 +245,7 @@ async function addLastEvents(trx: Knex.Transaction, planned: readonly Planned[])
   const changed = planned.filter(({ before, events }) => before !== undefined && events.length > 0);
   const ids = changed.map(({ after }) => after.id);
   const except = changed.flatMap(({ events }) => events.map(({ id }) => id));
-  const [latest] = changed.length === 0 ? [[]] : await runPipeline(trx, [findLatestEvents(ids, except)]);
+  const [latest] = changed.length === 0 ? [[]] : await pipeline(trx, [findLatestEvents(ids, except)]);
   const byIncident = new Map(latest.map((event) => [event.incidentId, event]));
   for (const plan of planned) if (plan.events.length > 0) withLastEvent(plan, byIncident.get(plan.after.id));
 }
@@ -251,7 +253,7 @@ async function addLastEvents(trx: Knex.Transaction, planned: readonly Planned[])
 function statementsOf(
   planned: readonly Planned[],
   { author, context: { workspace, now } }: { author: Author; context: PlanContext },
-): PreparedStatement[] {
+): Statement[] {
   const edit = editOf(author, now);
   const events = planned.flatMap((plan) =>
     plan.events.map((event) => (event.revision === 1 ? event : { ...event, ...edit })),

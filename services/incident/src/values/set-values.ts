@@ -1,6 +1,6 @@
 import type { WorkspaceContext } from '@tocsin/contracts';
 import { notFound } from '@tocsin/http';
-import { runPipeline } from '@tocsin/postgres';
+import { pipeline } from '@tocsin/postgres';
 import type { Caller } from '@tocsin/resources';
 import { changesBetween, bytesOfChanges } from '../incidents/domain/changes.ts';
 import type { Fields } from '../replicas/domain/fields.ts';
@@ -87,7 +87,7 @@ async function updateValues(
         storage.add({ bytes: written });
         const now = dependencies.clock.now();
         const changed = { incidentId: before.id, values: changes, at: now, by: actorOf(caller) };
-        await runPipeline(trx, valueStatements(workspace.id, [changed]));
+        await pipeline(trx, valueStatements(workspace.id, [changed]));
         await saveIncident({ trx, author: authorOf(caller), before, change: { customFields }, now });
       }
       return { values: await listValues(trx, workspace.id, before.id), fields };

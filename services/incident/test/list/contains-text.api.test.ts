@@ -1,8 +1,9 @@
 import { fold } from '@tocsin/contracts';
 import { expect, test } from '@jest/globals';
+import { query } from '@tocsin/postgres';
 import fc from '@tocsin/testing/fuzz';
 import { containsText } from '../../src/shared/store/contains-text.ts';
-import { run, sql } from '../../src/shared/store/sql.ts';
+import { sql, statementOf } from '../../src/shared/store/sql.ts';
 import { serviceForFile } from '../service.ts';
 
 const service = await serviceForFile();
@@ -11,9 +12,9 @@ const { knex: database } = service;
 async function contained(pairs: readonly (readonly [text: string, searched: string])[]): Promise<boolean[]> {
   return Promise.all(
     pairs.map(async ([text, searched]) => {
-      const [row] = await run<{ is: boolean }>(
+      const [row] = await query<{ is: boolean }>(
         database,
-        sql`select ${containsText(sql`part`, searched)} as is from unnest(${[text]}::text[]) as part`,
+        statementOf(sql`select ${containsText(sql`part`, searched)} as is from unnest(${[text]}::text[]) as part`),
       );
       return row!.is;
     }),

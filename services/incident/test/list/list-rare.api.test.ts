@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { CustomFieldDefinition } from '@tocsin/contracts';
-import { runPipeline } from '@tocsin/postgres';
+import { pipeline } from '@tocsin/postgres';
 import { impactStore } from '../../src/incidents/store/impact-store.ts';
 import { valueStatements } from '../../src/values/store/value-store.ts';
 import { configure } from '../configure.ts';
@@ -70,7 +70,7 @@ async function fill(workspace: Workspace, field: CustomFieldDefinition): Promise
     for (const { id, number } of rows) {
       const value = `Anything, ${number % 2 === 0 ? 'even' : 'odd'}: ${number}.`;
       const values = [{ field, value }];
-      await runPipeline(trx, valueStatements(workspace.id, [{ incidentId: id, values, at: NOW, by: '42' }]));
+      await pipeline(trx, valueStatements(workspace.id, [{ incidentId: id, values, at: NOW, by: '42' }]));
       const mrr = [
         { currency: 'USD', amount_minor: number },
         { currency: 'EUR', amount_minor: number % 3 === 0 ? number : 0 },

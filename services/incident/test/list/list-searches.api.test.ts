@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { runPipeline } from '@tocsin/postgres';
+import { pipeline } from '@tocsin/postgres';
 import { refusal } from '@tocsin/testing';
 import { valueStatements } from '../../src/values/store/value-store.ts';
 import { freshWorkspace, type Workspace } from '../fields.ts';
@@ -25,7 +25,7 @@ const { rows } = await database.raw<{ rows: { id: number; number: number }[] }>(
 await database.transaction(async (trx) => {
   for (const { id, number } of rows) {
     const values = [{ field, value: `${LARGE} ${number}.` }];
-    await runPipeline(trx, valueStatements(workspace.id, [{ incidentId: id, values, at: NOW, by: '42' }]));
+    await pipeline(trx, valueStatements(workspace.id, [{ incidentId: id, values, at: NOW, by: '42' }]));
   }
 });
 
@@ -88,7 +88,7 @@ test('counts are exact as long as the texts that may match are not too large', a
     for (const { id, number } of rows) {
       const value = `${number % 3 === 0 ? 'third' : 'other'} ${'b'.repeat(3_000)}`;
       const values = [{ field, value }];
-      await runPipeline(trx, valueStatements(workspace.id, [{ incidentId: id, values, at: NOW, by: '42' }]));
+      await pipeline(trx, valueStatements(workspace.id, [{ incidentId: id, values, at: NOW, by: '42' }]));
     }
   });
   const custom_filter = JSON.stringify({ slug: 'short', operator: 'contains', value: 'third bbbbbb' });

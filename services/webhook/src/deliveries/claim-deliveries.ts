@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { commitPipeline, runPipeline } from '@tocsin/postgres';
+import { pipeline } from '@tocsin/postgres';
 import { addMilliseconds } from '@tocsin/runtime';
 import { chooseFairly } from './domain/choose-fairly.ts';
 import { LEASE_DURATION } from '../requests/domain/limits.ts';
@@ -18,7 +18,7 @@ export async function claimDeliveries(
 ): Promise<Claim[]> {
   return database.transaction(async (trx) => {
     // The time and what is used are read by statements after the one that waits for the lock.
-    const [[dispatcher], windows, slots] = await runPipeline(trx, [
+    const [[dispatcher], windows, slots] = await pipeline(trx, [
       limitStatements.lock(),
       limitStatements.usedWindows(time.parameter()),
       limitStatements.usedSlots(time.parameter()),
@@ -45,15 +45,19 @@ export async function claimDeliveries(
       slot: { token: randomUUID(), kind: 'delivery' as const, workspaceId, host, ip },
     }));
     const tokens = new Map(opened.map(({ deliveryId, slot }) => [deliveryId, slot.token]));
-    const [leased] = await commitPipeline(trx, [
-      leaseStatement(tokens, { now, until: addMilliseconds(now, LEASE_DURATION) }),
-      ...limitStatements.openSlots(
-        opened.map(({ slot }) => slot),
-        now,
-        { ifLeased: true },
-      ),
-      limitStatements.setLastWorkspace(last.workspaceId),
-    ]);
+    const [leased] = await pipeline(
+      trx,
+      [
+        leaseStatement(tokens, { now, until: addMilliseconds(now, LEASE_DURATION) }),
+        ...limitStatements.openSlots(
+          opened.map(({ slot }) => slot),
+          now,
+          { ifLeased: true },
+        ),
+        limitStatements.setLastWorkspace(last.workspaceId),
+      ],
+      { commit: true },
+    );
     return leased.map(toClaim);
   });
 }

@@ -1,6 +1,6 @@
 import { type Envelope, type EventData, QUEUES } from '@tocsin/contracts';
 import { claimStatement, type ReceivedEvent } from '@tocsin/messaging';
-import { type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
+import { type Knex, pipeline, type Statement } from '@tocsin/postgres';
 import { incidentCreatedBody, incidentNumberOf, resourceUrl } from '../requests/domain/envelope.ts';
 import { activeStatement } from '../subscriptions/store/activity-store.ts';
 import { knownStatement, lengthsStatement, queueStatement } from '../queue/store/delivery-store.ts';
@@ -37,7 +37,7 @@ export interface PreparedDeliveries {
   /** The IDs of the events that were handled now, and not before. */
   handled: ReadonlySet<string>;
   /** Adds the deliveries, with the commit of the transaction; none if there are none. */
-  statements: readonly PreparedStatement<never>[];
+  statements: readonly Statement<never>[];
   /** Called after the transaction has committed. */
   onCommit?: () => void;
 }
@@ -62,7 +62,7 @@ export async function prepareDeliveries(
 ): Promise<PreparedDeliveries> {
   if (events.length === 0) return { handled: new Set(), statements: [] };
   const ids = events.map(({ event }) => event.id);
-  const [claimed, known, subscriptions] = await runPipeline(trx, [
+  const [claimed, known, subscriptions] = await pipeline(trx, [
     claimStatement(QUEUES.webhookFeed, ids),
     knownStatement(ids),
     lockForEvents('incident.created', workspacesOf(events)),
@@ -88,7 +88,7 @@ export async function prepareDeliveries(
   const workspaceIds = workspacesOf(candidates.map(({ source }) => source));
   // Statements after the lock of the subscriptions: they see the intervals of the statuses that are locked. The queues
   // are counted by a statement after the lock of their workspaces.
-  const [active, , lengths, [time]] = await runPipeline(trx, [
+  const [active, , lengths, [time]] = await pipeline(trx, [
     activeStatement(candidates),
     lockStatement(workspaceIds),
     lengthsStatement(workspaceIds),

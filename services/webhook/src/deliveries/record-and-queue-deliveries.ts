@@ -1,5 +1,5 @@
 import type { HandledBatch, ReceivedEvent } from '@tocsin/messaging';
-import { commitPipeline, type Knex, runPipeline } from '@tocsin/postgres';
+import { type Knex, pipeline } from '@tocsin/postgres';
 import { resourceOf } from '../feed/domain/feed-types.ts';
 import { lockFeeds, recordStatement, withMissingFeeds } from '../feed/store/feed-writer.ts';
 import {
@@ -33,13 +33,13 @@ export async function recordAndQueueDeliveries(
 
   const workspaceIds = [...new Set(incoming.map(({ workspaceId }) => workspaceId))];
   const creations = deliverable(events);
-  const [locked, interested] = await runPipeline(trx, [lockFeeds(workspaceIds), findInterested(creations)]);
+  const [locked, interested] = await pipeline(trx, [lockFeeds(workspaceIds), findInterested(creations)]);
   const feeds = await withMissingFeeds(trx, workspaceIds, locked);
   const wanted = ofWorkspaces(creations, interested);
   const { handled, statements, onCommit } = await prepareDeliveries(dependencies, { events: wanted, trx });
 
   const record = recordStatement(incoming, { feeds, now: dependencies.time.parameter() });
-  const [additions] = await commitPipeline(trx, [record, ...statements]);
+  const [additions] = await pipeline(trx, [record, ...statements], { commit: true });
   const recorded = additions.flatMap(({ event_ids: ids }) => ids);
   dependencies.onRecorded(additions.map(({ workspace_id: id }) => id));
   return { handled: new Set([...recorded, ...handled]), ...(onCommit !== undefined && { onCommit }) };

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { brokenConstraint, type Knex, type PreparedStatement, runPrepared } from '@tocsin/postgres';
+import { brokenConstraint, type Knex, query, type Statement } from '@tocsin/postgres';
 import { DomainError } from '../errors/errors.ts';
 import { IDEMPOTENCY_HEADER } from '../contracts/preconditions.ts';
 
@@ -114,17 +114,14 @@ const stateOf = (primary: readonly string[], lock: string) => `
   end`;
 
 /** Returns the `KeyState` of a key. */
-export const lockKey = ({ identity }: KeyUse): PreparedStatement<{ state: KeyState }> => ({
+export const lockKey = ({ identity }: KeyUse): Statement<{ state: KeyState }> => ({
   name: 'lock-idempotency-key',
   text: `select ${stateOf(['$1', '$2', '$3', '$4'], '$5')} as state`,
   values: [...primaryKey(identity), lockOf(identity)],
 });
 
 /** Inserts a key with its outcome in a transaction that has locked the key. Fails if the key has a row. */
-export const insertOutcome = (
-  { identity, digest }: KeyUse,
-  { status, text, revision }: Outcome,
-): PreparedStatement => ({
+export const insertOutcome = ({ identity, digest }: KeyUse, { status, text, revision }: Outcome): Statement => ({
   name: 'insert-idempotency-outcome',
   text: `
     insert into idempotency_keys (${COLUMNS}) values ($1, $2, $3, $4, $5, '${NOBODY}', 'finished', $6, $7, $8)`,
@@ -165,7 +162,7 @@ async function insertRow(
 ): Promise<boolean> {
   const { token, state, status = null, text = null } = row;
   const values = [...primaryKey(identity), digest, token, state, status, text, lockOf(identity)];
-  return (await runPrepared(database, 'insert-idempotency-key', INSERT, values)).length === 1;
+  return (await query(database, { name: 'insert-idempotency-key', text: INSERT, values })).length === 1;
 }
 
 /** Claims a key. Returns whether that was possible. */
@@ -207,9 +204,9 @@ const FREE = `
  */
 export async function findOutcome(database: Knex, { identity, digest, hours }: KeyUse): Promise<Outcome | undefined> {
   const values = [...primaryKey(identity), hours];
-  const [row] = await runPrepared<KeyRow>(database, 'find-idempotency-key', FIND, values);
+  const [row] = await query<KeyRow>(database, { name: 'find-idempotency-key', text: FIND, values });
   if (row === undefined) return undefined;
-  const free = async () => runPrepared(database, 'free-idempotency-key', FREE, values);
+  const free = async () => query(database, { name: 'free-idempotency-key', text: FREE, values });
   if (row.is_expired) {
     await free();
     return undefined;

@@ -1,4 +1,4 @@
-import { type Knex, runPipeline } from '@tocsin/postgres';
+import { type Knex, pipeline } from '@tocsin/postgres';
 import { type Instant, ownProperty } from '@tocsin/runtime';
 import { idempotencyKeyQuery, type IdempotencyKeyUse, INTERNAL_PATHS } from '@tocsin/contracts';
 import { type Contracts, type InternalRoute, internalRoute } from '../contracts/contract.ts';
@@ -49,7 +49,7 @@ export function keyLookup({ database, contracts, hours }: { database: Knex; cont
   return async ({ workspaceId, userId, key }: KeyLookup): Promise<IdempotencyKeyUse[]> => {
     const locks = ids.map((route) => lockOf({ workspace_id: workspaceId, user_id: userId, route, key }));
     // In this order: what ends in between has a row.
-    const [running, rows] = await runPipeline<[RunningRow, KeyRow]>(database, [
+    const [running, rows] = await pipeline<[RunningRow, KeyRow]>(database, [
       { name: 'find-running-idempotency-keys', text: FIND_RUNNING, values: [ids, locks, hours] },
       { name: 'find-idempotency-keys', text: FIND, values: [workspaceId, userId, ids, key, hours] },
     ]);

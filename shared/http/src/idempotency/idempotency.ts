@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { isDatabaseUnavailable, type Knex, type PreparedStatement, runPrepared, runPipeline } from '@tocsin/postgres';
+import { isDatabaseUnavailable, type Knex, query, type Statement } from '@tocsin/postgres';
 import type { Reply, RouteRequest } from '../contracts/contract.ts';
 import { DomainError, errorBody, type ErrorBody } from '../errors/errors.ts';
 import {
@@ -40,7 +40,7 @@ export interface IdempotencyKey {
   /** Must be the transaction's first statement, so that a request never waits for another one with the same key. */
   lock(trx: Knex.Transaction): Promise<void>;
   /** Stores the outcome in the transaction. Fails, so that the transaction rolls back, if the key was used meanwhile. */
-  outcome(outcome: Outcome): PreparedStatement;
+  outcome(outcome: Outcome): Statement;
   /** Both as parts of a single statement that does all the work, if the state is `free`. See `keyParts`. */
   parts(first: number): ReturnType<typeof keyParts>;
   /** Must be called with the state that such a statement has seen, before anything else in its result is looked at. */
@@ -67,7 +67,7 @@ export async function idempotently(
   if (use === undefined) return work(undefined);
   const key: IdempotencyKey = {
     lock: async (trx) => {
-      const [rows] = await runPipeline(trx, [lockKey(use)]);
+      const rows = await query(trx, lockKey(use));
       checkKeyState(rows[0]?.state);
     },
     outcome: (outcome) => insertOutcome(use, outcome),
@@ -143,7 +143,7 @@ export async function idempotentlyWithClaim(
     return await work({
       finish: async (trx, { status, text, revision }) => {
         const values = [workspace_id, user_id, route, key, token, status, text, revision ?? null];
-        const finished = await runPrepared(trx, 'finish-idempotency-claim', FINISH, values);
+        const finished = await query(trx, { name: 'finish-idempotency-claim', text: FINISH, values });
         if (finished.length !== 1) throw idempotencyInProgress();
       },
       beginExternalEffect: async (db) => {

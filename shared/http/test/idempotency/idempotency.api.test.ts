@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import path from 'node:path';
-import { commitPipeline, type Knex, openDatabase, runOnce } from '@tocsin/postgres';
+import { type Knex, openDatabase, pipeline, query } from '@tocsin/postgres';
 import { createTestDatabase, testPrincipal } from '@tocsin/testing';
 import {
   DomainError,
@@ -82,7 +82,7 @@ const WAYS = {
         await attempt.during?.(trx);
         const text = await insertThing(trx, attempt.key);
         const reply = { status: 201, text, revision: 1 };
-        if (key !== undefined) await commitPipeline(trx, [key.outcome(reply)]);
+        if (key !== undefined) await pipeline(trx, [key.outcome(reply)], { commit: true });
         return reply;
       });
     }),
@@ -94,9 +94,8 @@ const WAYS = {
         if (key === undefined) throw new TypeError('there is a key');
         const { state, insert, values } = key.parts(2);
         const outcome = { status: '201', body: `json_build_object('id', id)::text`, revision: '1' };
-        const [result] = await runOnce<{ state: KeyState; body: string }>(
-          trx,
-          `with idempotency_key as materialized (
+        const [result] = await query<{ state: KeyState; body: string }>(trx, {
+          text: `with idempotency_key as materialized (
              select ${state} as state
            ), created as (
              insert into things (key) select $1 where (select state from idempotency_key) = 'free' returning id
@@ -104,8 +103,8 @@ const WAYS = {
              ${insert(outcome)} from created returning body
            )
            select state, body from idempotency_key left join stored on true`,
-          [attempt.key, ...values],
-        );
+          values: [attempt.key, ...values],
+        });
         key.check(result?.state);
         await attempt.during?.(trx);
         return { status: 201, text: result?.body ?? '', revision: 1 };

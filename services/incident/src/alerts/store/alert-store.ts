@@ -1,4 +1,4 @@
-import { type Knex, runPrepared } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import { column, type ColumnsOf, rowMapping } from '@tocsin/resources';
 import type { Instant } from '@tocsin/runtime';
 import type { Format } from '../domain/alert.ts';
@@ -123,31 +123,28 @@ export function alertStore(db: Knex, { workspaceId, keyId, monitorId }: AlertSen
   return {
     /** Locks the monitor until the transaction ends, so that its notifications are handled one after the other. */
     async lock(): Promise<AlertSource> {
-      await runPrepared(
-        db,
-        'add-alert-source',
-        'insert into alert_sources (workspace_id, key_id) values ($1, $2) on conflict do nothing',
-        monitor,
-      );
-      const [source] = await runPrepared<AlertSource>(
-        db,
-        'lock-alert-source',
-        `select minute, declared, last_incident_id as "lastIncidentId", groups, members,
+      await query(db, {
+        name: 'add-alert-source',
+        text: 'insert into alert_sources (workspace_id, key_id) values ($1, $2) on conflict do nothing',
+        values: monitor,
+      });
+      const [source] = await query<AlertSource>(db, {
+        name: 'lock-alert-source',
+        text: `select minute, declared, last_incident_id as "lastIncidentId", groups, members,
           sender is not null as "hasSender"
         from alert_sources where workspace_id = $1 and key_id = $2 for update`,
-        monitor,
-      );
+        values: monitor,
+      });
       return source as AlertSource;
     },
 
     saveSource: async ({ minute, declared, lastIncidentId, groups, members }: Omit<AlertSource, 'hasSender'>) =>
-      runPrepared(
-        db,
-        'save-alert-source',
-        `update alert_sources set minute = $3, declared = $4, last_incident_id = $5, groups = $6, members = $7
+      query(db, {
+        name: 'save-alert-source',
+        text: `update alert_sources set minute = $3, declared = $4, last_incident_id = $5, groups = $6, members = $7
         where workspace_id = $1 and key_id = $2`,
-        [...monitor, minute, declared, lastIncidentId, groups, members],
-      ),
+        values: [...monitor, minute, declared, lastIncidentId, groups, members],
+      }),
 
     /**
      * The groups with these digests, with their alerts that have these digests, those with these marks that fire in any
@@ -161,22 +158,25 @@ export function alertStore(db: Knex, { workspaceId, keyId, monitorId }: AlertSen
     }: Record<'groups' | 'alerts' | 'marks' | 'over', readonly string[]>) {
       const byDigest = `${SELECT_GROUPS}
         where workspace_id = $1 and key_id = $2 and identity = any(${digests('$3')})`;
-      const rows = await runPrepared<StoredGroup>(db, 'find-alert-groups', byDigest, [...monitor, own]);
+      const rows = await query<StoredGroup>(db, {
+        name: 'find-alert-groups',
+        text: byDigest,
+        values: [...monitor, own],
+      });
       const ids = rows.map(({ id }) => id);
       const isOver = new Set(over);
-      const found = await runPrepared<Omit<Member, 'group'> & { groupId: number }>(
-        db,
-        'find-alert-members',
-        `${SELECT_MEMBERS} where group_id = any((select $3::bigint[])::bigint[])
+      const found = await query<Omit<Member, 'group'> & { groupId: number }>(db, {
+        name: 'find-alert-members',
+        text: `${SELECT_MEMBERS} where group_id = any((select $3::bigint[])::bigint[])
             and (alert = any(${digests('$4')}) or (is_firing and group_id = any((select $5::bigint[])::bigint[])))
         union ${SELECT_MEMBERS} where workspace_id = $1 and key_id = $2 and is_firing and mark = any(${digests('$6')})`,
-        [...monitor, ids, alerts, rows.flatMap(({ id, digest }) => (isOver.has(digest) ? id : [])), marks],
-      );
+        values: [...monitor, ids, alerts, rows.flatMap(({ id, digest }) => (isOver.has(digest) ? id : [])), marks],
+      });
       const known = new Set(ids);
       const others = [...new Set(found.map(({ groupId }) => groupId))].filter((id) => !known.has(id));
       if (others.length > 0) {
         const byId = `${SELECT_GROUPS} where id = any((select $1::bigint[])::bigint[])`;
-        rows.push(...(await runPrepared<StoredGroup>(db, 'find-alert-groups-by-id', byId, [others])));
+        rows.push(...(await query<StoredGroup>(db, { name: 'find-alert-groups-by-id', text: byId, values: [others] })));
       }
       const byId = new Map(rows.map(({ id, digest }) => [id, digest]));
       const members = found.map(({ groupId, ...member }) => ({ ...member, group: byId.get(groupId) ?? '' }));
@@ -188,32 +188,30 @@ export function alertStore(db: Knex, { workspaceId, keyId, monitorId }: AlertSen
 
     /** Stores new and changed groups. Returns their IDs by digest. */
     async saveGroups(groups: readonly KnownGroup[], now: Instant): Promise<Map<string, number>> {
-      const rows = await runPrepared<{ id: number; digest: string }>(
-        db,
-        'save-alert-groups',
-        `insert into alert_groups (workspace_id, key_id, identity, incident_id, firing, updated_at)
+      const rows = await query<{ id: number; digest: string }>(db, {
+        name: 'save-alert-groups',
+        text: `insert into alert_groups (workspace_id, key_id, identity, incident_id, firing, updated_at)
         select $1, $2, decode(digest, 'hex'), incident_id, firing, $6
         from unnest($3::text[], $4::bigint[], $5::int[]) as saved (digest, incident_id, firing)
         on conflict (workspace_id, key_id, identity)
           do update set incident_id = excluded.incident_id, firing = excluded.firing, updated_at = excluded.updated_at
         returning id, encode(identity, 'hex') as digest`,
-        [
+        values: [
           ...monitor,
           groups.map(({ digest }) => digest),
           groups.map(({ incidentId }) => incidentId),
           groups.map(({ firing }) => firing),
           now,
         ],
-      );
+      });
       return new Map(rows.map(({ digest, id }) => [digest, id]));
     },
 
     /** Stores new and changed alerts. Returns how many are new. */
     async saveMembers(members: readonly (Omit<Member, 'group'> & { groupId: number })[]): Promise<number> {
-      const rows = await runPrepared<{ isNew: boolean }>(
-        db,
-        'save-alert-members',
-        `insert into alert_members
+      const rows = await query<{ isNew: boolean }>(db, {
+        name: 'save-alert-members',
+        text: `insert into alert_members
           (workspace_id, key_id, group_id, alert, mark, is_firing, firing, is_acknowledged, severity, changed_at)
         select $1, $2, group_id, decode(alert, 'hex'), decode(mark, 'hex'), is_firing, firing, is_acknowledged, severity,
           changed_at
@@ -225,7 +223,7 @@ export function alertStore(db: Knex, { workspaceId, keyId, monitorId }: AlertSen
             is_firing = excluded.is_firing, firing = excluded.firing, is_acknowledged = excluded.is_acknowledged,
             severity = excluded.severity, changed_at = excluded.changed_at
         returning xmax = 0 as "isNew"`,
-        [
+        values: [
           ...monitor,
           members.map(({ groupId }) => groupId),
           members.map(({ alert }) => alert),
@@ -236,42 +234,39 @@ export function alertStore(db: Knex, { workspaceId, keyId, monitorId }: AlertSen
           members.map(({ severity }) => severity),
           members.map(({ changedAt }) => changedAt),
         ],
-      );
+      });
       return rows.filter(({ isNew }) => isNew).length;
     },
 
     /** Forgets the alerts of the monitor that do not fire. Returns how many are left. */
     async forgetEnded(): Promise<number> {
       const firing = `select id from alert_groups where workspace_id = $1 and key_id = $2 and firing > 0`;
-      await runPrepared(
-        db,
-        'forget-ended-alert-groups',
-        'delete from alert_groups where workspace_id = $1 and key_id = $2 and firing = 0',
-        monitor,
-      );
-      await runPrepared(
-        db,
-        'forget-ended-alerts',
-        `delete from alert_members where group_id in (${firing}) and not is_firing`,
-        monitor,
-      );
-      const [row] = await runPrepared<{ count: number }>(
-        db,
-        'count-alerts',
-        `select count(*)::int as count from alert_members where group_id in (${firing})`,
-        monitor,
-      );
+      await query(db, {
+        name: 'forget-ended-alert-groups',
+        text: 'delete from alert_groups where workspace_id = $1 and key_id = $2 and firing = 0',
+        values: monitor,
+      });
+      await query(db, {
+        name: 'forget-ended-alerts',
+        text: `delete from alert_members where group_id in (${firing}) and not is_firing`,
+        values: monitor,
+      });
+      const [row] = await query<{ count: number }>(db, {
+        name: 'count-alerts',
+        text: `select count(*)::int as count from alert_members where group_id in (${firing})`,
+        values: monitor,
+      });
       return row?.count ?? 0;
     },
 
     /** Incidents of the workspace, by ID. */
     async findIncidents(ids: readonly number[], terminal: readonly string[]): Promise<Map<number, KnownIncident>> {
       if (ids.length === 0) return new Map();
-      const rows = await runPrepared<IncidentRow>(db, 'find-alert-incidents', FIND_INCIDENTS, [
-        workspaceId,
-        ids,
-        terminal,
-      ]);
+      const rows = await query<IncidentRow>(db, {
+        name: 'find-alert-incidents',
+        text: FIND_INCIDENTS,
+        values: [workspaceId, ids, terminal],
+      });
       return new Map(
         rows.map(({ endedAt, recoveredByAlerts, resolvedRevision, lastEnd, ...incident }) => [
           incident.id,
@@ -283,37 +278,36 @@ export function alertStore(db: Knex, { workspaceId, keyId, monitorId }: AlertSen
     /** By the ID of an incident: the nearest open one that it is a duplicate of. */
     async findOriginals(ids: readonly number[], terminal: readonly string[]): Promise<Map<number, number>> {
       if (ids.length === 0) return new Map();
-      const rows = await runPrepared<{ id: number; original: number }>(db, 'find-alert-originals', FIND_ORIGINALS, [
-        ids,
-        terminal,
-      ]);
+      const rows = await query<{ id: number; original: number }>(db, {
+        name: 'find-alert-originals',
+        text: FIND_ORIGINALS,
+        values: [ids, terminal],
+      });
       return new Map(rows.map(({ id, original }) => [id, original]));
     },
 
     saveIncident: async (incidentId: number, { endedAt, recoveredAt, resolvedRevision, lastEnd }: AlertIncident) =>
-      runPrepared(
-        db,
-        'save-alert-incident',
-        `insert into alert_incidents (incident_id, ended_at, recovered_at, resolved_revision, last_end)
+      query(db, {
+        name: 'save-alert-incident',
+        text: `insert into alert_incidents (incident_id, ended_at, recovered_at, resolved_revision, last_end)
         values ($1, $2, $3, $4, $5)
         on conflict (incident_id) do update set ended_at = excluded.ended_at, recovered_at = excluded.recovered_at,
           resolved_revision = excluded.resolved_revision, last_end = excluded.last_end`,
-        [incidentId, endedAt, recoveredAt, resolvedRevision, lastEnd],
-      ),
+        values: [incidentId, endedAt, recoveredAt, resolvedRevision, lastEnd],
+      }),
 
     /** Adds records, each in the place of the earliest one if there are too many. */
     async record(records: readonly NotificationRecord[]): Promise<void> {
       for (let start = 0; start < records.length; start += RECORDS_AT_ONCE) {
         const added = records.slice(start, start + RECORDS_AT_ONCE);
-        const [source] = await runPrepared<{ notifications: number }>(
-          db,
-          'count-alert-notifications',
-          `insert into alert_sources (workspace_id, key_id, notifications) values ($1, $2, $3)
+        const [source] = await query<{ notifications: number }>(db, {
+          name: 'count-alert-notifications',
+          text: `insert into alert_sources (workspace_id, key_id, notifications) values ($1, $2, $3)
           on conflict (workspace_id, key_id) do update
             set notifications = alert_sources.notifications + excluded.notifications
           returning notifications`,
-          [workspaceId, keyId, added.length],
-        );
+          values: [workspaceId, keyId, added.length],
+        });
         const first = (source?.notifications ?? 0) - added.length;
         const rows = added.map((record, index) => ({
           ...RECORD.toRow(record),
@@ -375,12 +369,11 @@ export async function listRecords(
 
 /** Returns the numbers of incidents by their IDs. */
 export async function incidentNumbers(db: Knex, ids: readonly number[]): Promise<Map<number, number>> {
-  const rows = await runPrepared<{ id: number; number: number }>(
-    db,
-    'incident-numbers',
-    'select id, number from incidents where id = any((select $1::bigint[])::bigint[])',
-    [ids],
-  );
+  const rows = await query<{ id: number; number: number }>(db, {
+    name: 'incident-numbers',
+    text: 'select id, number from incidents where id = any((select $1::bigint[])::bigint[])',
+    values: [ids],
+  });
   return new Map(rows.map(({ id, number }) => [id, number]));
 }
 

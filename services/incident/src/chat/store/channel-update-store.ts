@@ -1,4 +1,4 @@
-import { type Knex, runPrepared } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { Change } from '../../incidents/domain/changes.ts';
 import { BY_IMPORT } from '../../incidents/store/changelog-store.ts';
@@ -28,12 +28,11 @@ export function channelUpdateStore(db: Knex) {
   return {
     /** The changes that are to be posted next, and the entry of the changelog up to which they go; undefined if there are none. */
     async readDue({ incidentId, lease }: ClaimedStep): Promise<{ changes: Change[]; upTo: number } | undefined> {
-      const entries = await runPrepared<{ id: number; lastEntry: number; changes: Change[] }>(
-        db,
-        'read-due-channel-updates',
-        READ_DUE,
-        [incidentId, lease],
-      );
+      const entries = await query<{ id: number; lastEntry: number; changes: Change[] }>(db, {
+        name: 'read-due-channel-updates',
+        text: READ_DUE,
+        values: [incidentId, lease],
+      });
       const last = entries.at(-1);
       if (last === undefined) return undefined;
       const upTo = entries.length < MAX_ENTRIES ? last.lastEntry : last.id;
@@ -42,7 +41,7 @@ export function channelUpdateStore(db: Knex) {
 
     /** Stores up to which entry the changes are posted; they are due again if there are others. Writes nothing if the lease was lost. */
     async setPosted({ incidentId, lease }: ClaimedStep, upTo: number, now: Instant): Promise<void> {
-      await runPrepared(db, 'set-posted-channel-updates', SET_POSTED, [incidentId, lease, upTo, now]);
+      await query(db, { name: 'set-posted-channel-updates', text: SET_POSTED, values: [incidentId, lease, upTo, now] });
     },
 
     /** The progress of an incident's messages; undefined if none was ever due. */

@@ -1,5 +1,5 @@
 import type { EventWorkspace } from '@tocsin/contracts';
-import { type Knex, poll, runOnce } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import { type Instant, storableTrace, addMilliseconds } from '@tocsin/runtime';
 import { randomUUID } from 'node:crypto';
 import type { ErrorCode } from '@tocsin/http';
@@ -63,7 +63,7 @@ export function provisioningStore(db: Knex) {
       provisioning: NewProvisioning,
     ): Promise<void> {
       const text = `with created as (select $1::bigint as id)${insertProvisioning('$2', '$3::bigint')} select id from created`;
-      await runOnce(db, text, [incidentId, provisioningParameter(provisioning), workspaceId]);
+      await query(db, { text, values: [incidentId, provisioningParameter(provisioning), workspaceId] });
     },
 
     /** Makes failed steps due again. Returns their number. */
@@ -225,7 +225,7 @@ export function stepQueue(db: Knex) {
       const claimed: ClaimedStep[] = [];
       for (const claim of CLAIMS) {
         const values = [now, limit - claimed.length, addMilliseconds(now, STEP_LEASE), randomUUID()];
-        claimed.push(...(await runOnce<ClaimedStep>(db, claim, values)));
+        claimed.push(...(await query<ClaimedStep>(db, { text: claim, values })));
       }
       return claimed;
     },
@@ -233,7 +233,7 @@ export function stepQueue(db: Knex) {
     /** Returns when the next work is due. */
     async nextDue(): Promise<Instant | undefined> {
       const text = `select least(${FIRST_DUE.join(', ')}) as due`;
-      const [row] = await poll<{ due: Instant | null }>(db, 'next-work-in-chat', text, []);
+      const [row] = await query<{ due: Instant | null }>(db, { name: 'next-work-in-chat', text, isPoll: true });
       return row?.due ?? undefined;
     },
 

@@ -1,4 +1,4 @@
-import { type Knex, runOnce } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { Severity, WorkflowStatus } from '../domain/configuration.ts';
 
@@ -64,11 +64,10 @@ export function configurationChanges(db: Knex, workspaceId: number) {
           union all select ${field}, count(*) from incidents
           where workspace_id = $1 and archived_at is not null and ${field} = any(${keys}) group by 1
         ) as counted group by ${field}`;
-      return runOnce(db, `${count('status', '$2')} union all ${count('severity', '$3')} order by 1 desc, 2`, [
-        workspaceId,
-        status,
-        severity,
-      ]);
+      return query(db, {
+        text: `${count('status', '$2')} union all ${count('severity', '$3')} order by 1 desc, 2`,
+        values: [workspaceId, status, severity],
+      });
     },
 
     /**
@@ -78,15 +77,14 @@ export function configurationChanges(db: Knex, workspaceId: number) {
     async listWithKeys({ status, severity }: Keys, limit?: number): Promise<number[]> {
       if (status.length + severity.length === 0) return [];
       // Active and archived incidents have indexes of their own.
-      const rows = await runOnce<{ id: number }>(
-        db,
-        `select id from incidents where workspace_id = $1 and archived_at is null and status = any($2)
+      const rows = await query<{ id: number }>(db, {
+        text: `select id from incidents where workspace_id = $1 and archived_at is null and status = any($2)
          union select id from incidents where workspace_id = $1 and archived_at is null and severity = any($3)
          union select id from incidents
            where workspace_id = $1 and archived_at is not null and (status = any($2) or severity = any($3))
          order by id limit $4`,
-        [workspaceId, status, severity, limit ?? null],
-      );
+        values: [workspaceId, status, severity, limit ?? null],
+      });
       return rows.map(({ id }) => id);
     },
 

@@ -1,5 +1,5 @@
 import type { WorkspaceContext } from '@tocsin/contracts';
-import { type Knex, type PreparedStatement, runPrepared, runPipeline } from '@tocsin/postgres';
+import { type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
 import { estimateHeapBytes, latestVersionCache } from '@tocsin/runtime';
 import {
   type Configuration,
@@ -49,7 +49,7 @@ export function configurations(database: Knex): Configurations {
  * incident, in the lock order of configuration changes. Creates and this lock do not block each other, because creates
  * change no key of the row. Its rows are for `checkLocked`.
  */
-export const lockConfiguration = (workspaceId: number): PreparedStatement => ({
+export const lockConfiguration = (workspaceId: number): Statement => ({
   name: 'hold-configuration',
   text: 'select configuration_version as version from incident_counters where workspace_id = $1 for key share',
   values: [workspaceId],
@@ -57,23 +57,22 @@ export const lockConfiguration = (workspaceId: number): PreparedStatement => ({
 
 /** Returns the version of the latest list of service tiers that was committed, after a change under way has ended. */
 export async function committedTiersVersion(database: Knex, workspaceId: number): Promise<number> {
-  const read: PreparedStatement<{ version: number }> = {
+  const read: Statement<{ version: number }> = {
     name: 'read-tiers-version',
     text: 'select tiers_version as version from configurations where workspace_id = $1',
     values: [workspaceId],
   };
-  const [, [row]] = await runPipeline<[unknown, { version: number }]>(database, [lockConfiguration(workspaceId), read]);
+  const [, [row]] = await pipeline<[unknown, { version: number }]>(database, [lockConfiguration(workspaceId), read]);
   return row?.version ?? 0;
 }
 
 /** Returns the template of the workspace's post-mortems, which no cache keeps, because it may be large; empty: none. */
 export async function findPostmortemTemplate(db: Knex, workspaceId: number): Promise<string> {
-  const [row] = await runPrepared<{ template: string | null }>(
-    db,
-    'find-postmortem-template',
-    'select postmortem_template as template from configurations where workspace_id = $1',
-    [workspaceId],
-  );
+  const [row] = await query<{ template: string | null }>(db, {
+    name: 'find-postmortem-template',
+    text: 'select postmortem_template as template from configurations where workspace_id = $1',
+    values: [workspaceId],
+  });
   return row?.template ?? '';
 }
 
@@ -86,15 +85,14 @@ export function checkLocked(rows: readonly unknown[] | undefined, { version }: C
 
 export async function readConfiguration(db: Knex, workspaceId: number): Promise<Configuration> {
   // In one statement, so that the lists match the version.
-  const [row] = await runPrepared<ConfigurationRow>(
-    db,
-    'read-configuration',
-    `select workflow_statuses, severities, exchange_rates, time_zone, configuration_version as version
+  const [row] = await query<ConfigurationRow>(db, {
+    name: 'read-configuration',
+    text: `select workflow_statuses, severities, exchange_rates, time_zone, configuration_version as version
     from (values ($1::bigint)) as requested (workspace_id)
     left join configurations using (workspace_id)
     left join incident_counters using (workspace_id)`,
-    [workspaceId],
-  );
+    values: [workspaceId],
+  });
   return {
     version: row?.version ?? DEFAULT_CONFIGURATION.version,
     statuses: row?.workflow_statuses ?? DEFAULT_CONFIGURATION.statuses,

@@ -1,4 +1,4 @@
-import { type Knex, poll } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 
 /** A change of a configuration for which the gateway has not raised the workspace's version yet. */
 export interface UnannouncedConfiguration {
@@ -26,6 +26,11 @@ export function unannouncedConfigurations(db: Knex) {
     },
 
     list: async (limit: number): Promise<UnannouncedConfiguration[]> =>
-      poll<UnannouncedConfiguration>(db, 'list-unannounced-configurations', UNANNOUNCED, [limit]),
+      query<UnannouncedConfiguration>(db, {
+        name: 'list-unannounced-configurations',
+        text: UNANNOUNCED,
+        values: [limit],
+        isPoll: true,
+      }),
   };
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type IdempotencyKey, type KeyState, quotaExceeded } from '@tocsin/http';
 import type { OutboxRow } from '@tocsin/messaging';
 import { type Column, column, type SqlType } from '@tocsin/resources';
-import { type Knex, runPrepared } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import { ownProperty } from '@tocsin/runtime';
 import type { UnnumberedIncident } from '../../incidents/domain/incident.ts';
 import type { FieldValue } from '../../values/domain/values.ts';
@@ -196,12 +196,11 @@ export async function insertIncident(database: Knex, insert: IncidentInsert): Pr
   parameters.push(...keyPart.values);
   const parts = optionalPartsOf(insert);
   const extra = parts.map(({ sql }, index) => sql(`$${parameters.length + 1 + index}`));
-  const [result] = await runPrepared<ResultRow>(
-    database,
-    ['insert-incident', keyPart.name ?? [], parts.map(({ name }) => name)].flat().join('-'),
-    `${insertWith(keyPart.state)}${keyPart.sql}${extra.join('')}${RESULT}`,
-    [...parameters, ...parts.map(({ value }) => value)],
-  );
+  const [result] = await query<ResultRow>(database, {
+    name: ['insert-incident', keyPart.name ?? [], parts.map(({ name }) => name)].flat().join('-'),
+    text: `${insertWith(keyPart.state)}${keyPart.sql}${extra.join('')}${RESULT}`,
+    values: [...parameters, ...parts.map(({ value }) => value)],
+  });
   key?.key.check(result?.key_state);
   if (result === undefined) throw new Retry('configuration');
   const { id, number, is_full: isFull } = result;

@@ -1,7 +1,7 @@
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { Listed } from '@tocsin/resources';
 import { containsText } from '../../shared/store/contains-text.ts';
-import { all, join, run, Sql, sql } from '../../shared/store/sql.ts';
+import { all, join, Sql, sql, statementOf } from '../../shared/store/sql.ts';
 import { FOLLOW_UP_STATUSES, type FollowUp, type FollowUpStatus } from '../domain/follow-up.ts';
 import { LISTED_FOLLOW_UP_COLUMNS } from './follow-up-store.ts';
 
@@ -38,22 +38,22 @@ const DUE = sql`coalesce(due_on, 'infinity'::date)`;
 /** Lists follow-ups by due date and ID, those without a due date last. */
 export async function listFollowUps(
   db: Knex,
-  query: { workspaceId: number; filters: FollowUpFilters; after: FollowUpPosition | undefined; limit: number },
+  list: { workspaceId: number; filters: FollowUpFilters; after: FollowUpPosition | undefined; limit: number },
 ): Promise<FollowUpPage> {
-  const { text } = query.filters;
+  const { text } = list.filters;
   if (text === null) {
-    const listed = await run<FollowUpPage['listed'][number]>(
+    const listed = await query<FollowUpPage['listed'][number]>(
       db,
-      sql`select ${LISTED}, page.due::text from (${positions(query, query.limit)}) as page
-        join follow_ups as follow_up using (id) order by page.due, id`,
+      statementOf(sql`select ${LISTED}, page.due::text from (${positions(list, list.limit)}) as page
+        join follow_ups as follow_up using (id) order by page.due, id`),
     );
     return { listed, searchedUntil: undefined };
   }
   type Found = FollowUpPage['listed'][number] & { isMatch: boolean; isLast: boolean; isEnd: boolean };
-  const found = await run<Found>(
+  const found = await query<Found>(
     db,
-    sql`
-      with portion as materialized (${positions(query, MAX_COMPARED)}),
+    statementOf(sql`
+      with portion as materialized (${positions(list, MAX_COMPARED)}),
       sized as (
         select id, due, cost, sum(cost) over (order by due, id) as compared,
           lead(id) over (order by due, id) is null as is_final, count(*) over () as count
@@ -68,7 +68,7 @@ export async function listFollowUps(
           or ${containsText(sql`own.texts_folded[2]`, text)}) as is_match
         from searched join follow_ups as own using (id)) as page
       join follow_ups as follow_up using (id)
-      where is_match or is_last order by page.due, id limit ${query.limit}`,
+      where is_match or is_last order by page.due, id limit ${list.limit}`),
   );
   const last = found.at(-1);
   const isComplete = last === undefined || last.isEnd || !last.isLast;

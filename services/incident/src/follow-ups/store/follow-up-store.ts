@@ -1,6 +1,6 @@
 import { fold } from '@tocsin/contracts';
 import { notFound } from '@tocsin/http';
-import { type Knex, type PreparedStatement, runPrepared } from '@tocsin/postgres';
+import { type Knex, query, type Statement } from '@tocsin/postgres';
 import { column, type ColumnsOf, insertOf, listedColumns, rowMapping } from '@tocsin/resources';
 import type { FollowUp } from '../domain/follow-up.ts';
 
@@ -43,14 +43,14 @@ export const toFollowUpColumns = (workspaceId: number, followUp: FollowUp): Reco
 });
 
 /** Takes the ID of a follow-up, and counts those of the incident, which the transaction has locked. */
-export const nextFollowUp = (incidentId: number): PreparedStatement<{ id: number; count: number }> => ({
+export const nextFollowUp = (incidentId: number): Statement<{ id: number; count: number }> => ({
   name: 'next-follow-up',
   text: `select nextval('follow_ups_id_seq') as id,
     (select count(*) from follow_ups where incident_id = $1) as count`,
   values: [incidentId],
 });
 
-export const insertFollowUp = (workspaceId: number, followUp: FollowUp): PreparedStatement => ({
+export const insertFollowUp = (workspaceId: number, followUp: FollowUp): Statement => ({
   name: 'insert-follow-up',
   ...insertOf('follow_ups', toFollowUpColumns(workspaceId, followUp)),
 });
@@ -67,14 +67,18 @@ export function followUpStore(db: Knex, workspaceId: number) {
   return {
     /** @throws DomainError `not_found` */
     get: async (id: number): Promise<FollowUp> =>
-      one(await runPrepared<FollowUp>(db, 'get-follow-up', `${SELECT} $2`, [workspaceId, id])),
+      one(await query<FollowUp>(db, { name: 'get-follow-up', text: `${SELECT} $2`, values: [workspaceId, id] })),
 
     /** Returns the incident, which never changes. @throws DomainError `not_found` */
     getIncidentId: async (id: number): Promise<number> =>
       one(await rows().where({ id }).pluck<number[]>('incident_id')),
 
     readWhole: async (ids: readonly number[]): Promise<FollowUp[]> =>
-      runPrepared<FollowUp>(db, 'get-follow-ups', `${SELECT} any((select $2::bigint[])::bigint[])`, [workspaceId, ids]),
+      query<FollowUp>(db, {
+        name: 'get-follow-ups',
+        text: `${SELECT} any((select $2::bigint[])::bigint[])`,
+        values: [workspaceId, ids],
+      }),
 
     /** The transaction has locked the incident, under whose lock follow-ups change. */
     update: async (followUp: FollowUp): Promise<void> => {

@@ -1,5 +1,5 @@
 import { column, type ColumnsOf, insertOf, type Listed, listedColumns, readWhole, rowMapping } from '@tocsin/resources';
-import { type Knex, type PreparedStatement, runPrepared } from '@tocsin/postgres';
+import { type Knex, query, type Statement } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { invalidRequest } from '@tocsin/http';
 import type { Change } from '../domain/changes.ts';
@@ -47,12 +47,12 @@ export const LISTED_CHANGELOG_COLUMNS = listedColumns({
   large: { changes: 'jsonb' },
 });
 
-export const insertChangelogEntry = (entry: Omit<ChangelogEntry, 'id'>): PreparedStatement => ({
+export const insertChangelogEntry = (entry: Omit<ChangelogEntry, 'id'>): Statement => ({
   name: 'insert-changelog-entry',
   ...insertOf('changelog', changelogMapping.toRow(entry)),
 });
 
-export const insertChangelogEntries = (entries: readonly Omit<ChangelogEntry, 'id'>[]): PreparedStatement => ({
+export const insertChangelogEntries = (entries: readonly Omit<ChangelogEntry, 'id'>[]): Statement => ({
   name: 'insert-changelog-entries',
   text: `insert into changelog
       (incident_id, revision, actor, changed_at, changes, api_key_name, api_key_prefix, import_key, is_of_parts)
@@ -108,11 +108,11 @@ export function changelogStore(db: Knex) {
      */
     async findReplaced(incidentId: number, revision: number): Promise<Pick<Change, 'field' | 'from'>[]> {
       const values = [incidentId, revision];
-      const [weighed] = await runPrepared<{ bytes: number }>(db, 'weigh-changes', WEIGH_CHANGES, values);
+      const [weighed] = await query<{ bytes: number }>(db, { name: 'weigh-changes', text: WEIGH_CHANGES, values });
       if ((weighed?.bytes ?? 0) > MAX_UNDONE) {
         throw invalidRequest('at_revision', 'Must be later: there are too many changes since then');
       }
-      return runPrepared(db, 'find-replaced-values', FIND_REPLACED, values);
+      return query(db, { name: 'find-replaced-values', text: FIND_REPLACED, values });
     },
 
     /** Lists an incident's newest entries, only those before the entry `before` if it is given. */
@@ -121,13 +121,13 @@ export function changelogStore(db: Knex) {
       limit: number;
       before: number | undefined;
     }): Promise<Listed<ChangelogEntry>[]> {
-      const query = db('changelog')
+      const entries = db('changelog')
         .where('incident_id', options.incidentId)
         .orderBy('id', 'desc')
         .limit(options.limit)
         .select<Listed<ChangelogEntry>[]>(db.raw(LISTED_CHANGELOG_COLUMNS));
-      if (options.before !== undefined) void query.where('id', '<', options.before);
-      return query;
+      if (options.before !== undefined) void entries.where('id', '<', options.before);
+      return entries;
     },
 
     /** The listed entries with their changes, a few at a time. */

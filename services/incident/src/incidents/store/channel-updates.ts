@@ -1,4 +1,4 @@
-import type { PreparedStatement } from '@tocsin/postgres';
+import type { Statement } from '@tocsin/postgres';
 import { type Instant, storableTrace } from '@tocsin/runtime';
 import type { Change } from '../domain/changes.ts';
 import type { Incident } from '../domain/incident.ts';
@@ -29,7 +29,7 @@ const DUE = `
 export function dueChannelUpdate(
   { id, workspaceId, slackChannelId }: Incident,
   { changes, requestId, now }: { changes: readonly Change[]; requestId: string; now: Instant },
-): PreparedStatement[] {
+): Statement[] {
   if (slackChannelId === '' || !changes.some(({ field }) => POSTED_FIELDS.includes(field))) return [];
   return [{ name: 'due-channel-update', text: DUE, values: [id, workspaceId, now, requestId, storableTrace()] }];
 }

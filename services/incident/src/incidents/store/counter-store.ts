@@ -1,4 +1,4 @@
-import { type Knex, runOnce } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 
 /** A counter that has fallen behind the incidents: the next create would give a number out again. */
 interface LateCounter {
@@ -23,7 +23,7 @@ const OVERDUE_AFTER = `'10 minutes'`;
 export function counterStore(db: Knex) {
   return {
     async findLate(workspaceIds: readonly number[]): Promise<LateCounter[]> {
-      return runOnce<LateCounter>(db, FIND_LATE, [workspaceIds]);
+      return query<LateCounter>(db, { text: FIND_LATE, values: [workspaceIds] });
     },
 
     /** The last number that each of these workspaces has given out; those without an incident are missing. */
@@ -47,9 +47,8 @@ export function counterStore(db: Knex) {
      * write what they have counted every few seconds.
      */
     async findUncounted(workspaceIds: readonly number[]): Promise<number[]> {
-      const rows = await runOnce<{ workspace_id: number }>(
-        db,
-        `select counter.workspace_id from incident_counters as counter
+      const rows = await query<{ workspace_id: number }>(db, {
+        text: `select counter.workspace_id from incident_counters as counter
          left join workspace_storage as stored on stored.workspace_id = counter.workspace_id
          where counter.workspace_id = any((select $1::bigint[])::bigint[]) and counter.last > 0 and (
            stored.measured_bytes < 0 or stored.written_bytes < 0 or stored.due_at < now() - ${OVERDUE_AFTER}::interval
@@ -57,8 +56,8 @@ export function counterStore(db: Knex) {
              select from incidents where incidents.workspace_id = counter.workspace_id
              and incidents.created_at < now() - ${OVERDUE_AFTER}::interval))
          order by 1`,
-        [workspaceIds],
-      );
+        values: [workspaceIds],
+      });
       return rows.map((row) => row.workspace_id);
     },
 

@@ -1,4 +1,4 @@
-import { type Knex, runPrepared } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { byCodePoints } from '../../shared/domain/compare-text.ts';
 
@@ -31,7 +31,11 @@ export function impactStore(trx: Knex.Transaction, workspaceId: number) {
       // The update above locks the incident's row.
       const parts = mrrParts(mrr);
       const currencies = parts.map(({ currency }) => currency);
-      await runPrepared(trx, 'put-mrr-parts', PUT_PARTS, [incidentId, currencies, workspaceId, JSON.stringify(parts)]);
+      await query(trx, {
+        name: 'put-mrr-parts',
+        text: PUT_PARTS,
+        values: [incidentId, currencies, workspaceId, JSON.stringify(parts)],
+      });
       return true;
     },
   };

@@ -1,5 +1,5 @@
 import { notFound } from '@tocsin/http';
-import { type Knex, namesFirst, type PreparedStatement, runPrepared, runPipeline } from '@tocsin/postgres';
+import { type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
 import type { Incident } from '../domain/incident.ts';
 import { INCIDENT_SELECTION, type IncidentVersion, toColumns } from './incident-row.ts';
 import type { Configuration } from '../../configuration/domain/configuration.ts';
@@ -10,10 +10,8 @@ const SELECT = `select xmin, ${INCIDENT_SELECTION} from incidents`;
 /** No two incidents of a workspace have the same external ID, archived ones included. */
 export const EXTERNAL_ID_INDEX = 'incidents_by_external_id';
 
-const named = namesFirst('update-incident');
-
 /** Locks the incident until the transaction ends. Returns it as the only row, or none. */
-export const lockIncident = (workspaceId: number, id: number): PreparedStatement => ({
+export const lockIncident = (workspaceId: number, id: number): Statement => ({
   name: 'get-incident-for-update',
   text: `${SELECT} where workspace_id = $1 and id = $2 for update`,
   values: [workspaceId, id],
@@ -27,11 +25,12 @@ export function requireIncident(rows: readonly unknown[] | undefined): Versioned
 }
 
 /** Updates properties of an incident that the transaction has locked. */
-export function updateOfIncident(workspaceId: number, id: number, properties: Partial<Incident>): PreparedStatement {
+export function updateOfIncident(workspaceId: number, id: number, properties: Partial<Incident>): Statement {
   const { workspace_id, ...columns } = toColumns({ ...properties, workspaceId });
   const assignments = Object.keys(columns).map((name, index) => `${name} = $${index + 3}`);
   const text = `update incidents set ${assignments.join(', ')} where workspace_id = $1 and id = $2`;
-  return named(text, [workspace_id, id, ...Object.values(columns)]);
+  const values = [workspace_id, id, ...Object.values(columns)];
+  return { name: 'update-incident', text, values, isComposed: true };
 }
 
 /** With the version in which it was read. */
@@ -40,14 +39,17 @@ export type VersionedIncident = Incident & IncidentVersion;
 /** Stores the incidents of one workspace, over a pool or a transaction. */
 export function incidentStore(db: Knex, workspaceId: number) {
   const rowsOf = async (id: number): Promise<VersionedIncident[]> =>
-    runPrepared(db, 'get-incident', `${SELECT} where workspace_id = $1 and id = $2`, [workspaceId, id]);
+    query(db, {
+      name: 'get-incident',
+      text: `${SELECT} where workspace_id = $1 and id = $2`,
+      values: [workspaceId, id],
+    });
   const readVersioned = async (ids: readonly number[]): Promise<VersionedIncident[]> =>
-    runPrepared(
-      db,
-      'get-incidents',
-      `${SELECT} where workspace_id = $1 and id = any((select $2::bigint[])::bigint[])`,
-      [workspaceId, ids],
-    );
+    query(db, {
+      name: 'get-incidents',
+      text: `${SELECT} where workspace_id = $1 and id = any((select $2::bigint[])::bigint[])`,
+      values: [workspaceId, ids],
+    });
   return {
     /** @throws DomainError `not_found` */
     get: async (id: number): Promise<VersionedIncident> => requireIncident(await rowsOf(id)),
@@ -55,7 +57,11 @@ export function incidentStore(db: Knex, workspaceId: number) {
     /** @throws DomainError `not_found` */
     async getVersion(id: number): Promise<IncidentVersion> {
       const text = 'select id, revision, xmin from incidents where workspace_id = $1 and id = $2';
-      const [version] = await runPrepared<IncidentVersion>(db, 'get-incident-version', text, [workspaceId, id]);
+      const [version] = await query<IncidentVersion>(db, {
+        name: 'get-incident-version',
+        text,
+        values: [workspaceId, id],
+      });
       if (version === undefined) throw notFound('The incident');
       return version;
     },
@@ -65,18 +71,20 @@ export function incidentStore(db: Knex, workspaceId: number) {
     /** @throws DomainError `not_found` */
     getByNumber: async (number: number): Promise<Incident> =>
       requireIncident(
-        await runPrepared(db, 'get-incident-by-number', `${SELECT} where workspace_id = $1 and number = $2`, [
-          workspaceId,
-          number,
-        ]),
+        await query(db, {
+          name: 'get-incident-by-number',
+          text: `${SELECT} where workspace_id = $1 and number = $2`,
+          values: [workspaceId, number],
+        }),
       ),
 
     findByExternalId: async (externalId: string): Promise<Incident | undefined> => {
       const text = `${SELECT} where workspace_id = $1 and external_id = $2`;
-      const [incident] = await runPrepared<Incident>(db, 'get-incident-by-external-id', text, [
-        workspaceId,
-        externalId,
-      ]);
+      const [incident] = await query<Incident>(db, {
+        name: 'get-incident-by-external-id',
+        text,
+        values: [workspaceId, externalId],
+      });
       return incident;
     },
 
@@ -84,10 +92,8 @@ export function incidentStore(db: Knex, workspaceId: number) {
     readVersioned,
 
     /** Locks the incident until the transaction ends. @throws DomainError `not_found` */
-    getForUpdate: async (id: number): Promise<Incident> => {
-      const { name, text, values } = lockIncident(workspaceId, id);
-      return requireIncident(await runPrepared(db, name, text, [...values]));
-    },
+    getForUpdate: async (id: number): Promise<Incident> =>
+      requireIncident(await query(db, lockIncident(workspaceId, id))),
 
     /** A part of the name of a channel that is made later; no property that clients see. */
     setShortTitle: async (id: number, shortTitle: string): Promise<void> => {
@@ -105,13 +111,13 @@ export async function lockWithConfiguration(
   trx: Knex.Transaction,
   { workspaceId, id, configuration }: { workspaceId: number; id: number; configuration: Configuration },
 ): Promise<Incident> {
-  const [locked, incidents] = await runPipeline(trx, [lockConfiguration(workspaceId), lockIncident(workspaceId, id)]);
+  const [locked, incidents] = await pipeline(trx, [lockConfiguration(workspaceId), lockIncident(workspaceId, id)]);
   checkLocked(locked, configuration);
   return requireIncident(incidents);
 }
 
 /** Locks several incidents until the transaction ends, in the order of their IDs, and returns them. */
-export const lockIncidents = (workspaceId: number, ids: readonly number[]): PreparedStatement<Incident> => ({
+export const lockIncidents = (workspaceId: number, ids: readonly number[]): Statement<Incident> => ({
   name: 'lock-incidents',
   text: `select ${INCIDENT_SELECTION} from incidents
     where workspace_id = $1 and id = any((select $2::bigint[])::bigint[]) order by incidents.id for update`,
@@ -119,7 +125,7 @@ export const lockIncidents = (workspaceId: number, ids: readonly number[]): Prep
 });
 
 /** Writes revision, status and severity of locked incidents. */
-export const updateStates = (workspaceId: number, incidents: readonly Incident[]): PreparedStatement => ({
+export const updateStates = (workspaceId: number, incidents: readonly Incident[]): Statement => ({
   name: 'update-incident-states',
   text: `update incidents set
       revision = state.revision, status = state.status, status_changed_at = state.status_changed_at,

@@ -1,5 +1,5 @@
 import { outboxRow, type NewEvent } from '@tocsin/messaging';
-import { type Knex, preparesFirst } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import { boundedCache, estimateHeapBytes } from '@tocsin/runtime';
 import type { Incident } from '../domain/incident.ts';
 import { type ChangelogEntry, changelogMapping } from './changelog-store.ts';
@@ -24,8 +24,6 @@ export function keptIncidents(database: Knex) {
 }
 
 export type KeptIncidents = ReturnType<typeof keptIncidents>;
-
-const run = preparesFirst('update-optimistically');
 
 /**
  * Updates an incident that no transaction has locked, with an entry in its changelog and an event, if it still is the
@@ -57,7 +55,12 @@ export async function updateOptimistically(
       select $10::uuid, workspace_id, $11::text, $12::text, $13::text from changed
     )
     select version as xmin from changed`;
-  const [version] = await run<{ xmin: string }>(database, text, [...values, ...Object.values(columns)]);
+  const [version] = await query<{ xmin: string }>(database, {
+    name: 'update-optimistically',
+    text,
+    values: [...values, ...Object.values(columns)],
+    isComposed: true,
+  });
   return version;
 }
 

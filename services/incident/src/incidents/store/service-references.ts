@@ -1,5 +1,5 @@
 import type { UnmanagedReferences } from '@tocsin/contracts';
-import { type Knex, type PreparedStatement, runPrepared } from '@tocsin/postgres';
+import { type Knex, query, type Statement } from '@tocsin/postgres';
 import type { Incident } from '../domain/incident.ts';
 
 /** contract: Limits */
@@ -25,7 +25,7 @@ const countedValue = ({ service, archivedAt }: Referring) => (archivedAt === nul
  * Counts what a change of an incident does to the values that incidents name as their service. All changes lock values in
  * the same order, so no two of them wait for each other.
  */
-export function countReferences(before: Referring, after: Referring): PreparedStatement[] {
+export function countReferences(before: Referring, after: Referring): Statement[] {
   const [left, reached] = [countedValue(before), countedValue(after)];
   if (left === reached) return [];
   const { workspaceId } = after;
@@ -42,7 +42,7 @@ export function countReferences(before: Referring, after: Referring): PreparedSt
 export function countAllReferences(
   workspaceId: number,
   changes: readonly { before: Referring | undefined; after: Referring }[],
-): PreparedStatement[] {
+): Statement[] {
   const sums = new Map<string, number>();
   const add = (value: string, count: number) => {
     if (value !== '') sums.set(value, (sums.get(value) ?? 0) + count);
@@ -88,8 +88,10 @@ const UNMANAGED = `
  * most frequent first. Archived services count as matches.
  */
 export async function unmanagedReferences(db: Knex, workspaceId: number): Promise<UnmanagedReferences> {
-  const rows = await runPrepared<UnmanagedReferences['references'][number]>(db, 'unmanaged-references', UNMANAGED, [
-    workspaceId,
-  ]);
+  const rows = await query<UnmanagedReferences['references'][number]>(db, {
+    name: 'unmanaged-references',
+    text: UNMANAGED,
+    values: [workspaceId],
+  });
   return { references: rows.slice(0, MAX_REFERENCES), truncated: rows.length > MAX_REFERENCES };
 }

@@ -1,29 +1,29 @@
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { CustomPredicate } from '../domain/custom-filter.ts';
 import { containsText, MAX_COMPARED_BYTES } from '../../shared/store/contains-text.ts';
 import { customLookups, customSearches, isNegated } from './custom-filters.ts';
 import { filterConditions, type Visibility, hasOwnText, ownTextBytes } from './filters.ts';
 import { isTextSearch, mayContain, type PrefilteredQuery, searchedText } from './prefilter.ts';
 import { incidentOf, isOneOf } from './segments.ts';
-import { all, join, run, Sql, sql } from '../../shared/store/sql.ts';
+import { all, join, Sql, sql, statementOf } from '../../shared/store/sql.ts';
 
 /** Whether the texts that may contain the searched ones are within the limit. */
-export async function isComparable(db: Knex, { query, ids }: PrefilteredQuery): Promise<boolean> {
-  const sizes = query.custom.filter(isTextSearch).map(
+export async function isComparable(db: Knex, { query: list, ids }: PrefilteredQuery): Promise<boolean> {
+  const sizes = list.custom.filter(isTextSearch).map(
     (search) => sql`
       select sum(octet_length(v.text_folded)) as bytes from incident_values as v where ${mayContain(search)}`,
   );
-  if (query.filters.text !== null) {
-    const visibilities: Visibility[] = query.visibleFrom === null ? ['shown'] : ['shown', 'restricted'];
+  if (list.filters.text !== null) {
+    const visibilities: Visibility[] = list.visibleFrom === null ? ['shown'] : ['shown', 'restricted'];
     for (const visibility of visibilities) {
-      const others = all([...filterConditions(query, visibility), ...isOneOf(sql`i.id`, ids)]);
+      const others = all([...filterConditions(list, visibility), ...isOneOf(sql`i.id`, ids)]);
       sizes.push(sql`select sum(${ownTextBytes(sql`i`)}) as bytes from incidents as i where ${others}`);
     }
   }
   if (sizes.length === 0) return true;
-  const [row] = await run<{ bytes: number | null }>(
+  const [row] = await query<{ bytes: number | null }>(
     db,
-    sql`select sum(bytes)::bigint as bytes from (${join(sizes, ' union all ')}) as sizes`,
+    statementOf(sql`select sum(bytes)::bigint as bytes from (${join(sizes, ' union all ')}) as sizes`),
   );
   return (row?.bytes ?? 0) <= MAX_COMPARED_BYTES;
 }

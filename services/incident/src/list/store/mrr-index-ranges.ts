@@ -1,9 +1,9 @@
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { ListFilters } from '../domain/list-filters.ts';
 import { TOO_MANY, readCurrencies } from '../../incidents/store/impact-store.ts';
 import { compare } from './filters.ts';
 import type { IncidentQuery } from './query.ts';
-import { all, join, run, type Sql, sql } from '../../shared/store/sql.ts';
+import { all, join, type Sql, sql, statementOf } from '../../shared/store/sql.ts';
 
 type MrrFilter = NonNullable<ListFilters['mrr']>;
 
@@ -48,16 +48,16 @@ export async function revenueSearch(db: Knex, query: IncidentQuery, limit: numbe
 async function readCurrencySets(db: Knex, workspaceId: number): Promise<string[]> {
   const first = (beyond: Sql) => sql`
     select min(m.currencies) as currencies from incident_mrr as m where m.workspace_id = ${workspaceId} ${beyond}`;
-  const rows = await run<{ currencies: string }>(
+  const rows = await query<{ currencies: string }>(
     db,
-    sql`
+    statementOf(sql`
       with recursive held as (
         ${first(sql``)}
         union all
         select following.currencies from held
         cross join lateral (${first(sql`and m.currencies > held.currencies`)}) as following
         where held.currencies is not null)
-      select currencies from held where currencies is not null limit ${MAX_RANGES + 1}`,
+      select currencies from held where currencies is not null limit ${MAX_RANGES + 1}`),
   );
   return rows.map(({ currencies }) => currencies);
 }

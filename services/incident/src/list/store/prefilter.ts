@@ -1,11 +1,11 @@
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { CustomPredicate } from '../domain/custom-filter.ts';
 import { containsText, MAX_COMPARED_BYTES } from '../../shared/store/contains-text.ts';
 import { manyGrams, searchedGrams } from '../../values/store/value-row.ts';
 import { customSearches } from './custom-filters.ts';
 import { revenueSearch } from './mrr-index-ranges.ts';
 import type { IncidentQuery } from './query.ts';
-import { all, join, run, type Sql, sql } from '../../shared/store/sql.ts';
+import { all, join, type Sql, sql, statementOf } from '../../shared/store/sql.ts';
 
 /** If more incidents than this meet a filter, reading along the order of the list finds a page of them sooner. */
 const MAX_IDS = 3_000;
@@ -80,11 +80,11 @@ export const mayContain = (search: CustomPredicate): Sql =>
 
 /** `materialized` keeps Postgres from planning for the first rows only, which can make it read the whole table. */
 async function findIds(db: Knex, search: Sql, most: number): Promise<string[] | undefined> {
-  const [row] = await run<{ ids: string[] | null }>(
+  const [row] = await query<{ ids: string[] | null }>(
     db,
-    sql`
+    statementOf(sql`
       with found as materialized (${search}), few as (select incident_id from found limit ${most + 1})
-      select ${idsOfFew(most)} as ids from few`,
+      select ${idsOfFew(most)} as ids from few`),
   );
   return row?.ids ?? undefined;
 }
@@ -95,9 +95,9 @@ const idsOfFew = (most: number): Sql =>
 
 /** Compares the texts of the incidents that have all grams, if they are few and small; undefined if not. */
 async function findTextIds(db: Knex, predicate: CustomPredicate): Promise<string[] | undefined> {
-  const [row] = await run<{ ids: string[] | null }>(
+  const [row] = await query<{ ids: string[] | null }>(
     db,
-    sql`
+    statementOf(sql`
       with hit as materialized (
         select v.incident_id, v.text_folded from incident_values as v where ${mayContain(predicate)}),
       candidate as materialized (select incident_id, text_folded from hit limit ${MAX_CANDIDATES + 1}),
@@ -107,7 +107,7 @@ async function findTextIds(db: Knex, predicate: CustomPredicate): Promise<string
         select incident_id from bounded cross join candidate
         where ${containsText(sql`text_folded`, searchedText(predicate))}
         limit ${MAX_IDS + 1})
-      select case when exists (select from bounded) then ${idsOfFew(MAX_IDS)} end as ids from few`,
+      select case when exists (select from bounded) then ${idsOfFew(MAX_IDS)} end as ids from few`),
   );
   return row?.ids ?? undefined;
 }

@@ -1,9 +1,9 @@
 import { invalidRequest } from '@tocsin/http';
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import { statusConditions } from './filters.ts';
 import { isComparable, matching } from './matching.ts';
 import { type PrefilteredQuery, prefilterByValues } from './prefilter.ts';
-import { run, sql } from '../../shared/store/sql.ts';
+import { sql, statementOf } from '../../shared/store/sql.ts';
 
 const STATUS = { status: sql`i.status` };
 
@@ -43,9 +43,11 @@ export async function readCounts(
 }
 
 async function countByStatus(db: Knex, counted: PrefilteredQuery): Promise<Map<string, number>> {
-  const rows = await run<{ status: string; incidents: number }>(
+  const rows = await query<{ status: string; incidents: number }>(
     db,
-    sql`select status, count(*) as incidents from (${matching(counted, { columns: STATUS })}) as counted group by status`,
+    statementOf(
+      sql`select status, count(*) as incidents from (${matching(counted, { columns: STATUS })}) as counted group by status`,
+    ),
   );
   return new Map(rows.map(({ status, incidents }) => [status, incidents]));
 }
@@ -56,6 +58,9 @@ async function countRestricted(db: Knex, counted: PrefilteredQuery): Promise<num
     visibility: 'restricted',
     conditions: statusConditions(counted.query),
   });
-  const [row] = await run<{ incidents: number }>(db, sql`select count(*) as incidents from (${restricted}) as counted`);
+  const [row] = await query<{ incidents: number }>(
+    db,
+    statementOf(sql`select count(*) as incidents from (${restricted}) as counted`),
+  );
   return row?.incidents ?? 0;
 }

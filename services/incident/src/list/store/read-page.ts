@@ -1,5 +1,5 @@
 import type { Listed } from '@tocsin/resources';
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { IncidentVersion } from '../../incidents/store/incident-row.ts';
 import { customLookups } from './custom-filters.ts';
 import { filterConditions, hasConditions, isSelective, statusConditions, hasOwnText, ownTextBytes } from './filters.ts';
@@ -14,7 +14,7 @@ import {
   type SortSegment,
 } from './segments.ts';
 import { isTextSearch, type PrefilteredQuery, prefilterByValues } from './prefilter.ts';
-import { all, run, runFiltered, runOften, type Sql, sql, join } from '../../shared/store/sql.ts';
+import { all, type Sql, sql, join, statementOf } from '../../shared/store/sql.ts';
 
 /**
  * Reads one page of a list of incidents. A list sorts by any of a dozen properties or by a custom field, under any
@@ -187,25 +187,28 @@ async function readMatching(
   progress: ReadProgress,
   { segment, after, limit }: SegmentRead,
 ): Promise<PositionedRow[]> {
-  const { query } = progress.prefiltered;
+  const { query: list } = progress.prefiltered;
   const conditions = plainConditions(progress.prefiltered);
   // If hardly any row is rejected, all columns are read at once. Otherwise IDs come first, often from the index alone.
   if (segment.withColumns !== undefined && !progress.isSelective) {
-    return runOften<PositionedRow>(db, segment.withColumns({ conditions, after, limit }, COLUMNS));
+    return query<PositionedRow>(db, statementOf(segment.withColumns({ conditions, after, limit }, COLUMNS), 'list'));
   }
   const readIncidents = async (ids: Sql) =>
-    runFiltered<PositionedRow>(
-      db,
-      sql`
-        select ${COLUMNS}, ${positionColumns(segment)}
-        from (${ids}) as page
-        cross join ${incidentOf(sql`page.id`)}
-        order by ${segment.order}`,
-    );
+    query<PositionedRow>(db, {
+      ...statementOf(
+        sql`
+          select ${COLUMNS}, ${positionColumns(segment)}
+          from (${ids}) as page
+          cross join ${incidentOf(sql`page.id`)}
+          order by ${segment.order}`,
+        'filtered',
+      ),
+      plannedForValues: true,
+    });
   // The values of a field are read in its order, whatever the properties of their incidents.
-  const isByValues = query.sortField !== null && hasConditions(query);
+  const isByValues = list.sortField !== null && hasConditions(list);
   if (
-    query.custom.length > 0 &&
+    list.custom.length > 0 &&
     !isByValues &&
     !progress.isPrefilteredByValues &&
     progress.prefiltered.ids === undefined
@@ -213,14 +216,14 @@ async function readMatching(
     const first = segment.statement({ conditions, after, limit: CHECKED_FIRST });
     const rows = await readIncidents(sql`
       select i.id, ${positionColumns(segment)} from (${first}) as i
-      where ${all(customLookups(query))}
+      where ${all(customLookups(list))}
       order by ${segment.order}
       limit ${limit}`);
     if (rows.length === limit) return rows;
   }
-  if (query.custom.length > 0 || isByValues) await prefilterOnce(db, progress);
+  if (list.custom.length > 0 || isByValues) await prefilterOnce(db, progress);
   const { ids } = progress.prefiltered;
-  return readIncidents(segment.statement({ conditions: [...conditions, ...customLookups(query)], ids, after, limit }));
+  return readIncidents(segment.statement({ conditions: [...conditions, ...customLookups(list)], ids, after, limit }));
 }
 
 /** All conditions except the filters by custom fields and by text. */
@@ -266,9 +269,9 @@ interface Portion {
 async function searchPortion(db: Knex, request: PortionRequest): Promise<Portion> {
   const { segment, limit, searches, comparable } = request;
   const position = positionColumns(segment);
-  const found = await run<PositionedRow & { is_match: boolean; place: number; compared: number; is_last: boolean }>(
+  const found = await query<PositionedRow & { is_match: boolean; place: number; compared: number; is_last: boolean }>(
     db,
-    sql`
+    statementOf(sql`
       select ${COLUMNS}, ${position}, is_match, is_last, place, compared
       from (
         select i.id, ${position}, place, compared, compared >= ${comparable} or is_final as is_last,
@@ -278,7 +281,7 @@ async function searchPortion(db: Knex, request: PortionRequest): Promise<Portion
       cross join ${incidentOf(sql`page.id`)}
       where is_match or is_last
       order by ${segment.order}
-      limit ${limit}`,
+      limit ${limit}`),
   );
   const rows = found.filter(({ is_match }) => is_match);
   const last = found.at(-1);

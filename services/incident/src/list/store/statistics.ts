@@ -1,6 +1,6 @@
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
-import { run, type Sql, sql } from '../../shared/store/sql.ts';
+import { type Sql, sql, statementOf } from '../../shared/store/sql.ts';
 import { statusConditions } from './filters.ts';
 import { matching } from './matching.ts';
 import type { PrefilteredQuery } from './prefilter.ts';
@@ -43,10 +43,10 @@ export async function countByBucket(
 ): Promise<BucketCount[]> {
   const columns = { created_at: sql`i.created_at`, severity: sql`i.severity` };
   const incidents = matching(prefiltered, { columns, conditions: statusConditions(prefiltered.query) });
-  return run(
+  return query(
     db,
-    sql`select width_bucket(created_at, ${starts}::timestamptz[]) as bucket, severity, count(*) as incidents
-      from (${incidents}) as incident group by 1, 2`,
+    statementOf(sql`select width_bucket(created_at, ${starts}::timestamptz[]) as bucket, severity, count(*) as incidents
+      from (${incidents}) as incident group by 1, 2`),
   );
 }
 
@@ -69,9 +69,9 @@ export async function readDurations(db: Knex, prefiltered: PrefilteredQuery): Pr
         or i.recovered_at is not null or i.ended_at is not null)`,
     ],
   });
-  return run(
+  return query(
     db,
-    sql`
+    statementOf(sql`
       with latest as (
         select service, team_id, response, recovery, no_response, no_recovery from (${incidents}) as incident
         order by created_at desc limit ${MAX_MEASURED}),
@@ -88,7 +88,7 @@ export async function readDurations(db: Knex, prefiltered: PrefilteredQuery): Pr
         from duration)
       select service, team_id as "teamId", responses, derived_responses as "derivedResponses", response,
         recoveries, derived_recoveries as "derivedRecoveries", recovery
-      from ranked where place <= ${MAX_GROUPS} order by place`,
+      from ranked where place <= ${MAX_GROUPS} order by place`),
   );
 }
 

@@ -1,4 +1,4 @@
-import type { PreparedStatement } from '@tocsin/postgres';
+import type { Statement } from '@tocsin/postgres';
 import type { Listed } from '@tocsin/resources';
 import {
   type ChangelogEntry,
@@ -18,7 +18,7 @@ interface Part {
 const directionOf = (end: Part['end']) => (end === 'first' ? 'asc' : 'desc');
 
 /** In no particular order; large bodies are left out. */
-export const selectEvents = ({ incidentId, end, limit }: Part): PreparedStatement<Listed<TimelineEvent>> => ({
+export const selectEvents = ({ incidentId, end, limit }: Part): Statement<Listed<TimelineEvent>> => ({
   name: `postmortem-${end}-events`,
   text: `select ${LISTED_TIMELINE_COLUMNS} from timeline_events where incident_id = $1
     order by started_at ${directionOf(end)}, id ${directionOf(end)} limit $2`,
@@ -26,26 +26,26 @@ export const selectEvents = ({ incidentId, end, limit }: Part): PreparedStatemen
 });
 
 /** Of properties, in no particular order, as they were recorded, which an import may do late; large changes are left out. */
-export const selectChanges = ({ incidentId, end, limit }: Part): PreparedStatement<Listed<ChangelogEntry>> => ({
+export const selectChanges = ({ incidentId, end, limit }: Part): Statement<Listed<ChangelogEntry>> => ({
   name: `postmortem-${end}-changes`,
   text: `select ${LISTED_CHANGELOG_COLUMNS} from changelog where incident_id = $1 and not is_of_parts
     order by id ${directionOf(end)} limit $2`,
   values: [incidentId, limit],
 });
 
-export const countChanges = (incidentId: number): PreparedStatement<{ count: number }> => ({
+export const countChanges = (incidentId: number): Statement<{ count: number }> => ({
   name: 'postmortem-count-changes',
   text: 'select count(id) as count from changelog where incident_id = $1 and not is_of_parts',
   values: [incidentId],
 });
 
-export const wholeEvents = (ids: readonly number[]): PreparedStatement<TimelineEvent> => ({
+export const wholeEvents = (ids: readonly number[]): Statement<TimelineEvent> => ({
   name: 'postmortem-whole-events',
   text: `select ${TIMELINE_SELECTION} from timeline_events where id = any((select $1::bigint[])::bigint[])`,
   values: [ids],
 });
 
-export const wholeChanges = (ids: readonly number[]): PreparedStatement<ChangelogEntry> => ({
+export const wholeChanges = (ids: readonly number[]): Statement<ChangelogEntry> => ({
   name: 'postmortem-whole-changes',
   text: `select ${changelogMapping.selection} from changelog where id = any((select $1::bigint[])::bigint[])`,
   values: [ids],

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { notFound } from '@tocsin/http';
-import { type Knex, type PreparedStatement, runPrepared } from '@tocsin/postgres';
+import { type Knex, query, type Statement } from '@tocsin/postgres';
 import { type GivenType, inverseOf, MAX_VISITED, type Relation, type RelationType } from '../domain/relation.ts';
 
 interface Row extends Omit<Relation, 'related'> {
@@ -27,7 +27,7 @@ const toRelation = ({ relatedId, number, title, severity, status, ...relation }:
  * Makes the additions of duplicates in a workspace take turns: two that lock different incidents could close a circle
  * together. Comes before the locks of incidents. No other advisory lock has this number, as that of a key (ADR 4).
  */
-export const lockDuplicates = (workspaceId: number): PreparedStatement => ({
+export const lockDuplicates = (workspaceId: number): Statement => ({
   name: 'lock-duplicates',
   text: 'select pg_advisory_xact_lock($1::bigint)',
   values: [
@@ -60,7 +60,7 @@ export const nextRelation = ({
   incidentId,
   type,
   relatedId,
-}: Pair): PreparedStatement<{ id: number; own: number; inverse: number }> => ({
+}: Pair): Statement<{ id: number; own: number; inverse: number }> => ({
   name: 'next-relation',
   text: `select nextval('incident_relations_id_seq') as id,
       (select count(*) from incident_relations where incident_id = $1 and type = $2) as own,
@@ -71,7 +71,7 @@ export const nextRelation = ({
 export const insertRelation = (
   { incidentId, type, relatedId }: Pair,
   { id, createdAt, createdBy, createdByKey }: Omit<Relation, 'type' | 'related'>,
-): PreparedStatement => ({
+): Statement => ({
   name: 'insert-relation',
   text: `insert into incident_relations (id, incident_id, type, related_id, created_at, created_by, created_by_key)
     values ($1, $2, $3, $4, $6, $7, $8::jsonb), ($1, $4, $5, $2, $6, $7, $8::jsonb)`,
@@ -92,32 +92,37 @@ export function relationStore(db: Knex, incidentId: number) {
   return {
     list: async (after: number, limit: number): Promise<Relation[]> =>
       (
-        await runPrepared<Row>(db, 'list-relations', `${SELECT} and relation.id > $2 order by relation.id limit $3`, [
-          incidentId,
-          after,
-          limit,
-        ])
+        await query<Row>(db, {
+          name: 'list-relations',
+          text: `${SELECT} and relation.id > $2 order by relation.id limit $3`,
+          values: [incidentId, after, limit],
+        })
       ).map(toRelation),
 
     /** @throws DomainError `not_found` */
     async get(id: number): Promise<Relation> {
-      const [row] = await runPrepared<Row>(db, 'get-relation', `${SELECT} and relation.id = $2`, [incidentId, id]);
+      const [row] = await query<Row>(db, {
+        name: 'get-relation',
+        text: `${SELECT} and relation.id = $2`,
+        values: [incidentId, id],
+      });
       if (row === undefined) throw notFound('The relation');
       return toRelation(row);
     },
 
     async find(type: RelationType, relatedId: number): Promise<Relation | undefined> {
       const text = `${SELECT} and relation.type = $2 and relation.related_id = $3`;
-      const [row] = await runPrepared<Row>(db, 'find-relation', text, [incidentId, type, relatedId]);
+      const [row] = await query<Row>(db, { name: 'find-relation', text, values: [incidentId, type, relatedId] });
       return row && toRelation(row);
     },
 
     /** Whether `fromId` is a duplicate of the incident, directly or through others. */
     async walk(fromId: number): Promise<{ visited: number; isCircle: boolean }> {
-      const [walked] = await runPrepared<{ visited: number; isCircle: boolean }>(db, 'walk-duplicates', WALK, [
-        incidentId,
-        fromId,
-      ]);
+      const [walked] = await query<{ visited: number; isCircle: boolean }>(db, {
+        name: 'walk-duplicates',
+        text: WALK,
+        values: [incidentId, fromId],
+      });
       return walked as { visited: number; isCircle: boolean };
     },
 

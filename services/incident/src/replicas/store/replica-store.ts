@@ -6,7 +6,7 @@ import {
   type UserSnapshot,
 } from '@tocsin/contracts';
 import { WEIGHTS } from '@tocsin/resources';
-import { type Knex, runPrepared } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 
 export type ReplicaOwner = 'users' | 'catalog' | 'custom_field';
 
@@ -180,15 +180,14 @@ export function replicaStore(db: Knex, workspaceId: number) {
 
     /** Returns the owner team of the active service with this slug, unless the team is archived. */
     async findOwnerTeam(slug: string): Promise<number | null> {
-      const [row] = await runPrepared<{ owner_team_id: number | null }>(
-        db,
-        'find-owner-team',
-        `select service.owner_team_id from replica_services as service
+      const [row] = await query<{ owner_team_id: number | null }>(db, {
+        name: 'find-owner-team',
+        text: `select service.owner_team_id from replica_services as service
         left join replica_teams as team on team.id = service.owner_team_id
         where service.workspace_id = $1 and service.slug = $2 and service.archived_at is null
           and team.archived_at is null`,
-        [workspaceId, slug.normalize('NFC')],
-      );
+        values: [workspaceId, slug.normalize('NFC')],
+      });
       return row?.owner_team_id ?? null;
     },
 
@@ -197,17 +196,16 @@ export function replicaStore(db: Knex, workspaceId: number) {
      * ones of those.
      */
     async findMonitoredServices(names: readonly string[]): Promise<Map<string, MonitoredService>> {
-      const rows = await runPrepared<MonitoredService & { names: string[] }>(
-        db,
-        'find-monitored-services',
-        `select service.slug, service.observability_names as names,
+      const rows = await query<MonitoredService & { names: string[] }>(db, {
+        name: 'find-monitored-services',
+        text: `select service.slug, service.observability_names as names,
           case when team.archived_at is null then service.owner_team_id end as "ownerTeamId"
         from replica_services as service left join replica_teams as team on team.id = service.owner_team_id
         where service.workspace_id = $1 and service.archived_at is null
           and (service.slug = any($2) or service.observability_names && $3)
         order by service.slug desc`,
-        [workspaceId, names.map((name) => name.normalize('NFC').toLowerCase()), names.map(fold)],
-      );
+        values: [workspaceId, names.map((name) => name.normalize('NFC').toLowerCase()), names.map(fold)],
+      });
       const found = new Map(rows.flatMap((row) => row.names.map((name) => [name, row] as const)));
       for (const row of rows) found.set(fold(row.slug), row);
       return found;
@@ -215,23 +213,21 @@ export function replicaStore(db: Knex, workspaceId: number) {
 
     /** Returns the ID and version of each custom field, archived ones included, and what its definition weighs. */
     async fieldVersions(): Promise<FieldVersion[]> {
-      return runPrepared<FieldVersion>(
-        db,
-        'field-versions',
-        `select id, version, ${WEIGHTS.jsonb('definition')} as weight from replica_fields where workspace_id = $1`,
-        [workspaceId],
-      );
+      return query<FieldVersion>(db, {
+        name: 'field-versions',
+        text: `select id, version, ${WEIGHTS.jsonb('definition')} as weight from replica_fields where workspace_id = $1`,
+        values: [workspaceId],
+      });
     },
 
     /** Returns the custom fields with these IDs, each with the bytes of its definition. */
     async fields(ids: readonly number[]): Promise<(Versioned<CustomFieldDefinition> & { bytes: number })[]> {
-      return runPrepared<Versioned<CustomFieldDefinition> & { bytes: number }>(
-        db,
-        'fields-by-id',
-        `select version, definition as row, octet_length(definition::text) as bytes
+      return query<Versioned<CustomFieldDefinition> & { bytes: number }>(db, {
+        name: 'fields-by-id',
+        text: `select version, definition as row, octet_length(definition::text) as bytes
         from replica_fields where workspace_id = $1 and id = any((select $2::bigint[])::bigint[])`,
-        [workspaceId, ids],
-      );
+        values: [workspaceId, ids],
+      });
     },
 
     /** Returns those of these user IDs that belong to active users. */

@@ -1,4 +1,4 @@
-import { type Knex, namesFirst, type PreparedStatement, preparesFirst, runOnce, runPipeline } from '@tocsin/postgres';
+import type { Statement } from '@tocsin/postgres';
 
 type Scalar = string | number | boolean | null;
 type Value = Scalar | readonly Scalar[];
@@ -44,35 +44,12 @@ export function join(
 /** All of the conditions; `true` for none. */
 export const all = (conditions: readonly Sql[]) => (conditions.length === 0 ? sql`true` : join(conditions, ' and '));
 
-export const run = async <Row>(db: Knex, { text, values }: Sql): Promise<Row[]> =>
-  runOnce<Row>(db, withNumbers(text), [...values]);
-
-/** A statement for `runPipeline`. @param named what `namesFirst` returned */
-export const statementOf = <Row>(named: ReturnType<typeof namesFirst>, { text, values }: Sql): PreparedStatement<Row> =>
-  named(withNumbers(text), [...values]) as PreparedStatement<Row>;
-
-const runFirstTexts = preparesFirst('list');
-
-/** For a statement without filters: one of a few texts, which are executed for every workspace. */
-export const runOften = async <Row>(db: Knex, { text, values }: Sql): Promise<Row[]> =>
-  runFirstTexts<Row>(db, withNumbers(text), [...values]);
-
-const namedFiltered = namesFirst('filtered');
-
-const PLAN_FOR_VALUES: PreparedStatement = {
-  name: 'plan-for-values',
-  text: "select set_config('plan_cache_mode', 'force_custom_plan', true)",
-  values: [],
-};
-
-/**
- * For a statement with filters: one plan for all values would be wrong for rare ones. Of the first texts, each is parsed
- * once, which takes as long as the plan.
- */
-export const runFiltered = async <Row>(db: Knex, query: Sql): Promise<Row[]> => {
-  const [, rows] = await runPipeline<[unknown, Row]>(db, [PLAN_FOR_VALUES, statementOf<Row>(namedFiltered, query)]);
-  return rows;
-};
+/** @param name of a prepared statement */
+export const statementOf = <Row>({ text, values }: Sql, name?: string): Statement<Row> => ({
+  ...(name !== undefined && { name, isComposed: true }),
+  text: withNumbers(text),
+  values,
+});
 
 /** Numbers the values, as the database expects: `$1` instead of the first `?`. */
 function withNumbers(text: string): string {

@@ -1,4 +1,4 @@
-import { type Knex, runOnce } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import { afterCommit, type Logger, runInBackground } from '@tocsin/runtime';
 
 /** Incidents after which an import has the tables analysed for the first time. */
@@ -23,7 +23,7 @@ export function tableStatistics(database: Knex, log: Logger): TableStatistics {
   let count = 0;
   let isRunning = false;
   const analyse = async () => {
-    for (const table of TABLES) await runOnce(database, `analyze ${table}`, []);
+    for (const table of TABLES) await query(database, { text: `analyze ${table}` });
   };
   // Not for the request, which does not fail with it.
   const run = () => {

@@ -1,4 +1,4 @@
-import { type Knex, poll, runOnce, runPrepared } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 
 /** Bytes of a workspace, about. */
 export interface WorkspaceBytes {
@@ -100,10 +100,18 @@ export function storageStore(db: Knex) {
       const withKeys = written.filter(({ keyBytes }) => keyBytes > 0);
       if (withKeys.length > 0) {
         const bytes = withKeys.map(({ keyBytes }) => keyBytes);
-        await runPrepared(db, 'add-key-bytes', ADD_KEYS, [withKeys.map(({ workspaceId }) => workspaceId), bytes]);
+        await query(db, {
+          name: 'add-key-bytes',
+          text: ADD_KEYS,
+          values: [withKeys.map(({ workspaceId }) => workspaceId), bytes],
+        });
       }
       const ids = written.map(({ workspaceId }) => workspaceId);
-      return runPrepared<WorkspaceBytes>(db, 'add-bytes', ADD, [ids, written.map(({ bytes }) => bytes)]);
+      return query<WorkspaceBytes>(db, {
+        name: 'add-bytes',
+        text: ADD,
+        values: [ids, written.map(({ bytes }) => bytes)],
+      });
     },
 
     /** About how many bytes a workspace stores. */
@@ -124,7 +132,8 @@ export function storageStore(db: Knex) {
     },
 
     /** Whether a measurement is due. */
-    mayMeasure: async (): Promise<boolean> => (await poll(db, 'is-measurement-due', IS_DUE, [])).length > 0,
+    mayMeasure: async (): Promise<boolean> =>
+      (await query(db, { name: 'is-measurement-due', text: IS_DUE, isPoll: true })).length > 0,
 
     /**
      * Takes one step of the measurement that is due longest and that no other process works on.
@@ -161,7 +170,10 @@ export async function sweepKeyStorage(db: Knex, hours: number): Promise<boolean>
 
 async function measureStep(trx: Knex.Transaction, due: Measurement): Promise<WorkspaceBytes | 'continues'> {
   const { workspace_id: workspaceId, next_number: after } = due;
-  const [step] = await runOnce<{ last: number | null; bytes: number }>(trx, MEASURE, [workspaceId, after]);
+  const [step] = await query<{ last: number | null; bytes: number }>(trx, {
+    text: MEASURE,
+    values: [workspaceId, after],
+  });
   const { last = null, bytes = 0 } = step ?? {};
   const row = () => trx('workspace_storage as stored').where({ workspace_id: workspaceId });
   if (last !== null) {

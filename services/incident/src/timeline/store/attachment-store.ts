@@ -1,5 +1,5 @@
 import { column, type ColumnsOf, rowMapping } from '@tocsin/resources';
-import { type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
+import { type Knex, query, type Statement } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 
 /** A file of a timeline event, which another system stores: the file store, or a monitor that shows an image. */
@@ -40,7 +40,7 @@ export async function insertAttachments(db: Knex, attachments: readonly Omit<Att
 }
 
 /** Selects the attachments of some events in the order of their creation. */
-export const selectAttachments = (eventIds: readonly number[]): PreparedStatement<Attachment> => ({
+export const selectAttachments = (eventIds: readonly number[]): Statement<Attachment> => ({
   name: 'find-attachments',
   text: `
     select ${selection} from timeline_attachments
@@ -50,6 +50,6 @@ export const selectAttachments = (eventIds: readonly number[]): PreparedStatemen
 
 /** Returns the attachments of an event in the order of their creation. */
 export async function attachmentsOf(db: Knex, eventId: number): Promise<Attachment[]> {
-  const [attachments] = await runPipeline(db, [selectAttachments([eventId])]);
+  const attachments = await query(db, selectAttachments([eventId]));
   return attachments;
 }

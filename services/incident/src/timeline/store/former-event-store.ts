@@ -1,5 +1,5 @@
 import { invalidState, notFound } from '@tocsin/http';
-import { type Knex, type PreparedStatement, runPrepared } from '@tocsin/postgres';
+import { type Knex, query, type Statement } from '@tocsin/postgres';
 import { type Listed, listedColumns, readWhole } from '@tocsin/resources';
 import type { Instant } from '@tocsin/runtime';
 import type { TimelineEvent } from '../domain/timeline-event.ts';
@@ -19,7 +19,7 @@ export interface FormerTimelineEvent extends TimelineEvent {
 const COLUMNS = timelineMapping.names.join(', ');
 
 /** Keeps the present states of events, which the transaction is about to change. */
-export const keepEvents = (ids: readonly number[]): PreparedStatement => ({
+export const keepEvents = (ids: readonly number[]): Statement => ({
   name: 'keep-timeline-events',
   text: `insert into former_timeline_events (workspace_id, ${COLUMNS})
     select workspace_id, ${COLUMNS} from timeline_events where id = any((select $1::bigint[])::bigint[])`,
@@ -30,7 +30,7 @@ export const keepEvents = (ids: readonly number[]): PreparedStatement => ({
 export const moveToDeleted = (
   id: number,
   by: { at: Instant; actor: string; keyName: string | null; keyPrefix: string | null },
-): PreparedStatement => ({
+): Statement => ({
   name: 'delete-timeline-event',
   text: `with gone as (delete from timeline_events where id = $1 returning workspace_id, ${COLUMNS})
     insert into former_timeline_events (workspace_id, ${COLUMNS},
@@ -42,7 +42,7 @@ export const moveToDeleted = (
 });
 
 /** Removes an event, which the transaction has inserted again, from the deleted ones, and restores its attachments. */
-export const restoreAttachments = (id: number): PreparedStatement => ({
+export const restoreAttachments = (id: number): Statement => ({
   name: 'restore-timeline-attachments',
   text: `with gone as (
       delete from former_timeline_events where id = $1 and deleted_at is not null returning attachments)
@@ -86,7 +86,11 @@ export function formerEventStore(db: Knex, workspaceId: number) {
   return {
     /** A deleted event, without its group if that is gone. @throws DomainError `not_found`, `invalid_resource_state` */
     async getDeleted(id: number): Promise<TimelineEvent & { deletedAt: Instant }> {
-      const [deleted] = await runPrepared<Deleted>(db, 'get-deleted-event', GET_DELETED, [workspaceId, id]);
+      const [deleted] = await query<Deleted>(db, {
+        name: 'get-deleted-event',
+        text: GET_DELETED,
+        values: [workspaceId, id],
+      });
       if (deleted === undefined) {
         const present = await db('timeline_events').where({ workspace_id: workspaceId, id }).pluck('id');
         throw present.length > 0 ? invalidState('The timeline event is not deleted') : notFound('The timeline event');
@@ -101,11 +105,11 @@ export function formerEventStore(db: Knex, workspaceId: number) {
       of: { eventId: number } | { incidentId: number },
       { limit, before }: { limit: number; before: number | undefined },
     ): Promise<Listed<FormerTimelineEvent>[]> {
-      const query = former().orderBy('seq', 'desc').limit(limit);
-      if ('eventId' in of) void query.where('id', of.eventId);
-      else void query.where('incident_id', of.incidentId).whereNotNull('deleted_at');
-      if (before !== undefined) void query.where('seq', '<', before);
-      return query.select<Listed<FormerTimelineEvent>[]>(db.raw(LISTED));
+      const states = former().orderBy('seq', 'desc').limit(limit);
+      if ('eventId' in of) void states.where('id', of.eventId);
+      else void states.where('incident_id', of.incidentId).whereNotNull('deleted_at');
+      if (before !== undefined) void states.where('seq', '<', before);
+      return states.select<Listed<FormerTimelineEvent>[]>(db.raw(LISTED));
     },
 
     /** The listed states with all their properties, a few at a time. */

@@ -1,4 +1,4 @@
-import { type Knex, runOnce } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 
 /** What an incident's row says about its timeline, where it is wrong. */
 export interface WrongSummary {
@@ -32,10 +32,10 @@ export function summaryStore(db: Knex) {
   return {
     /** The next batch of incidents, newest first. `next` is undefined after the last one. */
     async findWrong(before: number): Promise<{ next: number | undefined; checked: number; wrong: WrongSummary[] }> {
-      const [found] = await runOnce<{ next: number | null; checked: number; wrong: WrongSummary[] }>(db, FIND_WRONG, [
-        before,
-        BATCH,
-      ]);
+      const [found] = await query<{ next: number | null; checked: number; wrong: WrongSummary[] }>(db, {
+        text: FIND_WRONG,
+        values: [before, BATCH],
+      });
       const { next = null, checked = 0, wrong = [] } = found ?? {};
       return { next: checked < BATCH ? undefined : (next ?? undefined), checked, wrong };
     },

@@ -1,6 +1,6 @@
 import { invalidRequest, notFound, throttleByWorkspace } from '@tocsin/http';
 import { type Listed, readWhole } from '@tocsin/resources';
-import { type Knex, namesFirst, type PreparedStatement, runPipeline } from '@tocsin/postgres';
+import { type Knex, query, type Statement } from '@tocsin/postgres';
 import { boundedCache, type Instant, estimateHeapBytes } from '@tocsin/runtime';
 import { type TimelineEvent, SUGGESTION } from '../domain/timeline-event.ts';
 import type { TimelineFilters } from '../domain/timeline-filters.ts';
@@ -73,30 +73,30 @@ export function timelineReader(database: Knex) {
   };
 
   /** Returns undefined if the counts are not kept, or of another revision. */
-  const readCounted = async (query: TimelineQuery, key: string): Promise<TimelinePage | undefined> => {
+  const readCounted = async (list: TimelineQuery, key: string): Promise<TimelinePage | undefined> => {
     const found = kept.get(key);
     if (found === undefined) return undefined;
-    const [rows] = await runPipeline(database, [selectCountedPage(query, found.revision)]);
+    const rows = await query(database, selectCountedPage(list, found.revision));
     if (rows[0]?.incidentRevision !== found.revision) return undefined;
     return pageOf(rows, found.counts);
   };
 
   /** Returns undefined if there is too much to read for a request whose turn it is not. */
-  const read = async (query: TimelineQuery, key: string, isTurn: boolean): Promise<TimelinePage | undefined> => {
-    const [rows] = await runPipeline(database, [selectPage(query, isTurn)]);
+  const read = async (list: TimelineQuery, key: string, isTurn: boolean): Promise<TimelinePage | undefined> => {
+    const rows = await query(database, selectPage(list, isTurn));
     const [first] = rows;
     if (first === undefined) throw notFound('The incident');
     const { hasTurn, isSearchable, counts, incidentRevision } = first;
     if (!hasTurn) return undefined;
     if (!isSearchable) throw tooMuchText();
     if (counts === null) throw new Error('a timeline was not counted');
-    if (!isSearch(query)) kept.set(key, { revision: incidentRevision, counts });
+    if (!isSearch(list)) kept.set(key, { revision: incidentRevision, counts });
     return pageOf(rows, counts);
   };
 
   const readAttachments = async (eventIds: readonly number[]): Promise<Attachment[]> => {
     if (eventIds.length === 0) return [];
-    const [attachments] = await runPipeline(database, [selectAttachments(eventIds)]);
+    const attachments = await query(database, selectAttachments(eventIds));
     return attachments;
   };
 
@@ -105,12 +105,12 @@ export function timelineReader(database: Knex) {
      * Returns a page of an incident's timeline and its counts, from one snapshot so that they agree.
      * @throws DomainError `not_found`; `invalid_request` if a search would compare too much text
      */
-    page: async (query: TimelineQuery): Promise<TimelinePage> => {
-      const key = JSON.stringify([query.incidentId, query.filters]);
+    page: async (list: TimelineQuery): Promise<TimelinePage> => {
+      const key = JSON.stringify([list.incidentId, list.filters]);
       const page =
-        (await readCounted(query, key)) ??
-        (await read(query, key, false)) ??
-        (await throttleByWorkspace(query.workspaceId, async () => read(query, key, true)));
+        (await readCounted(list, key)) ??
+        (await read(list, key, false)) ??
+        (await throttleByWorkspace(list.workspaceId, async () => read(list, key, true)));
       if (page === undefined) throw new Error('a turn has not counted');
       return page;
     },
@@ -149,8 +149,6 @@ type CountedPageRow = PageRow & {
   counts: TimelineCounts | null;
 };
 
-const named = namesFirst('timeline');
-const namedCounted = namesFirst('counted-timeline');
 const LISTED = new Sql(LISTED_TIMELINE_COLUMNS, []);
 
 /** The order of the events, and the condition that they come after a position. */
@@ -170,9 +168,9 @@ const HAS_ATTACHMENTS = sql`exists (
   select 1 from timeline_attachments where timeline_event_id = timeline_events.id) as "hasAttachments"`;
 
 /** A page whose counts are known at a revision of the incident. Has no events if the incident has another one. */
-function selectCountedPage(query: TimelineQuery, revision: number): PreparedStatement<PageRow> {
-  const { workspaceId, incidentId, filters, limit } = query;
-  const { order, isAfter } = orderOf(query);
+function selectCountedPage(list: TimelineQuery, revision: number): Statement<PageRow> {
+  const { workspaceId, incidentId, filters, limit } = list;
+  const { order, isAfter } = orderOf(list);
   const conditions = all([
     sql`incident_id = ${incidentId}`,
     ...timeConditions(filters),
@@ -180,7 +178,6 @@ function selectCountedPage(query: TimelineQuery, revision: number): PreparedStat
     isAfter,
   ]);
   return statementOf(
-    namedCounted,
     sql`
       select ${LISTED}, ${HAS_ATTACHMENTS}, incidents.revision as "incidentRevision", last_event_at as "lastEventAt"
       from incidents
@@ -189,13 +186,14 @@ function selectCountedPage(query: TimelineQuery, revision: number): PreparedStat
       left join timeline_events on timeline_events.id = page.id
       where incidents.workspace_id = ${workspaceId} and incidents.id = ${incidentId}
       order by ${order}`,
+    'counted-timeline',
   );
 }
 
 /** One statement, so that the page and the counts are of the same moment. Each event is searched once. */
-function selectPage(query: TimelineQuery, isTurn: boolean): PreparedStatement<CountedPageRow> {
-  const { workspaceId, incidentId, filters, limit } = query;
-  const { order, isAfter } = orderOf(query);
+function selectPage(list: TimelineQuery, isTurn: boolean): Statement<CountedPageRow> {
+  const { workspaceId, incidentId, filters, limit } = list;
+  const { order, isAfter } = orderOf(list);
   const bounds = all([sql`incident_id = ${incidentId}`, ...timeConditions(filters)]);
   const properties = propertyConditions(filters);
   // The sizes of large texts are known without reading the texts.
@@ -207,7 +205,6 @@ function selectPage(query: TimelineQuery, isTurn: boolean): PreparedStatement<Co
             + octet_length(array_to_string(tags, ' '))), 0)
           from timeline_events where ${all([bounds, ...properties])})`;
   return statementOf(
-    named,
     sql`
       with incident as materialized (
         select revision, last_event_at, event_count <= ${MANY_EVENTS} or ${isTurn}::boolean as has_turn
@@ -258,6 +255,7 @@ function selectPage(query: TimelineQuery, isTurn: boolean): PreparedStatement<Co
       left join page on true
       left join timeline_events on timeline_events.id = page.id
       order by page.place`,
+    'timeline',
   );
 }
 

@@ -1,49 +1,39 @@
 import { invalidRequest, notFound } from '@tocsin/http';
 import { insertOf } from '@tocsin/resources';
-import {
-  brokenConstraint,
-  type Knex,
-  namesFirst,
-  type PreparedStatement,
-  runPipeline,
-  runPrepared,
-} from '@tocsin/postgres';
+import { brokenConstraint, type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { NewTimelineEvent, TimelineEvent } from '../domain/timeline-event.ts';
 import { keepEvents } from './former-event-store.ts';
 import { TIMELINE_SELECTION, toTimelineColumns } from './timeline-row.ts';
 
-const named = namesFirst('insert-timeline-event');
-
 /**
  * Takes the ID of the next event, so that all about it can be written at once. Execute it after locking the incident:
  * events of the same time are in the order of their IDs.
  */
-export const NEXT_EVENT_ID: PreparedStatement = {
+export const NEXT_EVENT_ID: Statement = {
   name: 'next-timeline-event-id',
   text: "select nextval('timeline_events_id_seq') as id",
-  values: [],
 };
 
 /** Execute it within `reportingUnknownGroup`. */
-export function insertEvent(workspaceId: number, event: NewTimelineEvent & { id?: number }): PreparedStatement {
+export function insertEvent(workspaceId: number, event: NewTimelineEvent & { id?: number }): Statement<{ id: number }> {
   const { text, values } = insertOf('timeline_events', {
     ...toTimelineColumns(event),
     ...(event.id !== undefined && { id: event.id }),
     workspace_id: workspaceId,
   });
-  return named(`${text} returning id`, values);
+  return { name: 'insert-timeline-event', text: `${text} returning id`, values, isComposed: true };
 }
 
-const namedUpdate = namesFirst('update-timeline-event');
-
-function updateEvent(event: TimelineEvent): PreparedStatement {
+function updateEvent(event: TimelineEvent): Statement {
   const columns = toTimelineColumns(event);
   const assignments = Object.keys(columns).map((name, index) => `${name} = $${index + 2}`);
-  return namedUpdate(`update timeline_events set ${assignments.join(', ')} where id = $1`, [
-    event.id,
-    ...Object.values(columns),
-  ]);
+  return {
+    name: 'update-timeline-event',
+    text: `update timeline_events set ${assignments.join(', ')} where id = $1`,
+    values: [event.id, ...Object.values(columns)],
+    isComposed: true,
+  };
 }
 
 const FIND_LATEST = `
@@ -71,8 +61,7 @@ export function timelineStore(db: Knex, workspaceId: number) {
 
     /** @throws DomainError `invalid_request` if the workspace has no such group */
     async insert(event: NewTimelineEvent): Promise<TimelineEvent> {
-      const { name, text, values } = insertEvent(workspaceId, event);
-      const [row] = await reportingUnknownGroup(runPrepared<{ id: number }>(db, name, text, [...values]));
+      const [row] = await reportingUnknownGroup(query(db, insertEvent(workspaceId, event)));
       return { ...event, id: (row as { id: number }).id };
     },
 
@@ -90,17 +79,16 @@ export function timelineStore(db: Knex, workspaceId: number) {
 
     /** @throws DomainError `invalid_request` if the workspace has no such group */
     async update(event: TimelineEvent): Promise<void> {
-      await reportingUnknownGroup(runPipeline(db, [keepEvents([event.id]), updateEvent(event)]));
+      await reportingUnknownGroup(pipeline(db, [keepEvents([event.id]), updateEvent(event)]));
     },
 
     /** Returns the title and the beginning of the body of an incident's last event, in the order of timelines. */
     async findLatest(incidentId: number): Promise<{ startedAt: Instant; title: string; body: string } | undefined> {
-      const [latest] = await runPrepared<{ startedAt: Instant; title: string; body: string }>(
-        db,
-        'find-latest-timeline-event',
-        FIND_LATEST,
-        [workspaceId, incidentId],
-      );
+      const [latest] = await query<{ startedAt: Instant; title: string; body: string }>(db, {
+        name: 'find-latest-timeline-event',
+        text: FIND_LATEST,
+        values: [workspaceId, incidentId],
+      });
       return latest;
     },
   };

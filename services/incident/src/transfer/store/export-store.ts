@@ -1,4 +1,4 @@
-import type { PreparedStatement } from '@tocsin/postgres';
+import type { Statement } from '@tocsin/postgres';
 import { type Listed, listedColumns } from '@tocsin/resources';
 import { BY_IMPORT, changelogMapping } from '../../incidents/store/changelog-store.ts';
 import type { Incident } from '../../incidents/domain/incident.ts';
@@ -12,13 +12,13 @@ import type { ExportedChange, ExportedEvent, ExportedRelation } from '../domain/
 export const EXPORT_PAGE = 100;
 
 /** Reads incidents after a number, in the order of numbers. */
-export const incidentsAfter = (workspaceId: number, after: number, limit: number): PreparedStatement<Incident> => ({
+export const incidentsAfter = (workspaceId: number, after: number, limit: number): Statement<Incident> => ({
   name: 'export-incidents',
   text: `select ${INCIDENT_SELECTION} from incidents where workspace_id = $1 and number > $2 order by number limit $3`,
   values: [workspaceId, after, limit],
 });
 
-export const revisionOf = (workspaceId: number, id: number): PreparedStatement<{ revision: number }> => ({
+export const revisionOf = (workspaceId: number, id: number): Statement<{ revision: number }> => ({
   name: 'export-revision',
   text: 'select revision from incidents where workspace_id = $1 and id = $2',
   values: [workspaceId, id],
@@ -36,7 +36,7 @@ const EVENTS = `from timeline_events as event
 export const eventsAfter = (
   incidentId: number,
   after: Pick<ExportedEvent, 'id' | 'startedAt'> | undefined,
-): PreparedStatement<Listed<ExportedEvent>> => ({
+): Statement<Listed<ExportedEvent>> => ({
   name: 'export-events',
   text: `select timeline_group.name as "group",
       ${listedColumns({ table: 'event', names: EVENT_NAMES, as: timelineMapping.propertyOf, large: { body: 'text' } })}
@@ -45,7 +45,7 @@ export const eventsAfter = (
   values: [incidentId, after?.startedAt ?? '-infinity', after?.id ?? 0],
 });
 
-export const wholeEvents = (ids: readonly number[]): PreparedStatement<ExportedEvent> => ({
+export const wholeEvents = (ids: readonly number[]): Statement<ExportedEvent> => ({
   name: 'export-whole-events',
   text: `select timeline_group.name as "group",
       ${EVENT_NAMES.map((name) => `event.${name} as "${timelineMapping.propertyOf.get(name)}"`).join(', ')}
@@ -54,14 +54,14 @@ export const wholeEvents = (ids: readonly number[]): PreparedStatement<ExportedE
 });
 
 /** A page of the follow-ups of an incident, by ID, after one; large descriptions are left out. */
-export const followUpsAfter = (incidentId: number, after: number): PreparedStatement<Listed<FollowUp>> => ({
+export const followUpsAfter = (incidentId: number, after: number): Statement<Listed<FollowUp>> => ({
   name: 'export-follow-ups',
   text: `select ${LISTED_FOLLOW_UP_COLUMNS} from follow_ups as follow_up
     where incident_id = $1 and id > $2 order by id limit ${EXPORT_PAGE}`,
   values: [incidentId, after],
 });
 
-export const wholeFollowUps = (ids: readonly number[]): PreparedStatement<FollowUp> => ({
+export const wholeFollowUps = (ids: readonly number[]): Statement<FollowUp> => ({
   name: 'export-whole-follow-ups',
   text: `select ${FOLLOW_UP_SELECTION} from follow_ups where id = any((select $1::bigint[])::bigint[])`,
   values: [ids],
@@ -71,7 +71,7 @@ export const wholeFollowUps = (ids: readonly number[]): PreparedStatement<Follow
 export const relationsAfter = (
   incidentId: number,
   after: Pick<ExportedRelation, 'number' | 'type'> | undefined,
-): PreparedStatement<Listed<ExportedRelation>> => ({
+): Statement<Listed<ExportedRelation>> => ({
   name: 'export-relations',
   text: `select relation.id, relation.type, relation.created_at as "createdAt", relation.created_by as "createdBy",
       related.number, related.external_id as "externalId", null as "largeWeight"
@@ -84,7 +84,7 @@ export const relationsAfter = (
 const CHANGE_NAMES = ['id', 'actor', 'api_key_name', 'api_key_prefix', 'changed_at', 'changes'];
 
 /** A page of a changelog, the oldest first, after an entry, without those of imports themselves, and of events and follow-ups; large changes are left out. */
-export const changesAfter = (incidentId: number, after: number): PreparedStatement<Listed<ExportedChange>> => ({
+export const changesAfter = (incidentId: number, after: number): Statement<Listed<ExportedChange>> => ({
   name: 'export-changes',
   text: `select ${listedColumns({ table: 'changelog', names: CHANGE_NAMES, as: changelogMapping.propertyOf, large: { changes: 'jsonb' } })}
     from changelog where incident_id = $1 and id > $2 and import_key is distinct from '${BY_IMPORT}'
@@ -92,7 +92,7 @@ export const changesAfter = (incidentId: number, after: number): PreparedStateme
   values: [incidentId, after],
 });
 
-export const wholeChanges = (ids: readonly number[]): PreparedStatement<ExportedChange> => ({
+export const wholeChanges = (ids: readonly number[]): Statement<ExportedChange> => ({
   name: 'export-whole-changes',
   text: `select ${CHANGE_NAMES.map((name) => `${name} as "${changelogMapping.propertyOf.get(name)}"`).join(', ')}
     from changelog where id = any((select $1::bigint[])::bigint[])`,

@@ -1,4 +1,4 @@
-import type { PreparedStatement } from '@tocsin/postgres';
+import type { Statement } from '@tocsin/postgres';
 import { entriesOf, type Instant } from '@tocsin/runtime';
 import type { Change } from '../../incidents/domain/changes.ts';
 import type { Incident } from '../../incidents/domain/incident.ts';
@@ -13,7 +13,7 @@ import { insertRows, upsertRows } from '../../shared/store/sql.ts';
 // The statements of an import: each is for all incidents of a request, whose rows are in one JSON parameter.
 
 /** Locks the counter of a workspace, so that nothing else creates incidents in it or changes its configuration. */
-export const lockCounter = (workspaceId: number): PreparedStatement<{ last: number; version: number }> => ({
+export const lockCounter = (workspaceId: number): Statement<{ last: number; version: number }> => ({
   name: 'lock-incident-counter',
   text: `insert into incident_counters as counter (workspace_id, last) values ($1, 0)
     on conflict (workspace_id) do update set last = counter.last
@@ -21,17 +21,14 @@ export const lockCounter = (workspaceId: number): PreparedStatement<{ last: numb
   values: [workspaceId],
 });
 
-export const raiseCounter = (workspaceId: number, last: number): PreparedStatement => ({
+export const raiseCounter = (workspaceId: number, last: number): Statement => ({
   name: 'raise-incident-counter',
   text: 'update incident_counters set last = $2 where workspace_id = $1',
   values: [workspaceId, last],
 });
 
 /** Locks the incidents with these external IDs, and returns them. */
-export const lockByExternalIds = (
-  workspaceId: number,
-  externalIds: readonly string[],
-): PreparedStatement<Incident> => ({
+export const lockByExternalIds = (workspaceId: number, externalIds: readonly string[]): Statement<Incident> => ({
   name: 'lock-incidents-by-external-id',
   text: `select ${INCIDENT_SELECTION} from incidents
     where workspace_id = $1 and external_id = any((select $2::text[])::text[]) and external_id is not null
@@ -43,7 +40,7 @@ export const lockByExternalIds = (
 export type NamedIncident = Pick<Incident, 'id' | 'number'> & { externalId: string; isImported: boolean };
 
 /** As `lockByExternalIds`, of many incidents. */
-export const lockNamed = (workspaceId: number, externalIds: readonly string[]): PreparedStatement<NamedIncident> => ({
+export const lockNamed = (workspaceId: number, externalIds: readonly string[]): Statement<NamedIncident> => ({
   name: 'lock-named-incidents',
   text: `select id, number, external_id as "externalId", imported_at is not null as "isImported" from incidents
     where workspace_id = $1 and external_id = any((select $2::text[])::text[]) and external_id is not null
@@ -55,7 +52,7 @@ export const lockNamed = (workspaceId: number, externalIds: readonly string[]): 
 export const nextIds = (
   table: 'incidents' | 'timeline_events' | 'follow_ups',
   count: number,
-): PreparedStatement<{ id: number }> => ({
+): Statement<{ id: number }> => ({
   name: `next-ids-of-${table}`,
   text: `select nextval('${table}_id_seq') as id from generate_series(1, (select $1::integer))`,
   values: [count],
@@ -75,7 +72,7 @@ export interface NamedEvent {
 }
 
 /** Finds the events that imports made under these external IDs, and those that this workspace exports under them. */
-export const findEvents = (named: readonly NamedEvent[]): PreparedStatement<StoredEvent> => ({
+export const findEvents = (named: readonly NamedEvent[]): Statement<StoredEvent> => ({
   name: 'find-imported-events',
   text: `select event.id, event.incident_id as "incidentId", named.external_id as "externalId", event.revision,
       event.started_at as "startedAt", event.ended_at as "endedAt", event.is_ongoing as "isOngoing",
@@ -101,7 +98,7 @@ export const findEvents = (named: readonly NamedEvent[]): PreparedStatement<Stor
 });
 
 /** The follow-ups of these incidents: each has few. */
-export const findFollowUps = (incidentIds: readonly number[]): PreparedStatement<FollowUp> => ({
+export const findFollowUps = (incidentIds: readonly number[]): Statement<FollowUp> => ({
   name: 'find-follow-ups',
   text: `select ${FOLLOW_UP_SELECTION} from follow_ups where incident_id = any((select $1::bigint[])::bigint[])`,
   values: [incidentIds],
@@ -116,7 +113,7 @@ export interface NamedEntry {
 }
 
 /** Returns the places of those entries that the changelog does not have, by an import or as this workspace exports them. */
-export const findMissingEntries = (entries: readonly NamedEntry[]): PreparedStatement<{ place: number }> => ({
+export const findMissingEntries = (entries: readonly NamedEntry[]): Statement<{ place: number }> => ({
   name: 'find-missing-changelog-entries',
   text: `select place from jsonb_to_recordset($1::jsonb)
       as entry (place integer, incident_id bigint, changed_at timestamptz, actor text, changes jsonb, import_key text)
@@ -142,7 +139,7 @@ export type LatestEvent = Pick<TimelineEvent, 'id' | 'incidentId' | 'startedAt' 
 export const findLatestEvents = (
   incidentIds: readonly number[],
   except: readonly number[],
-): PreparedStatement<LatestEvent> => ({
+): Statement<LatestEvent> => ({
   name: 'find-latest-events',
   text: `select latest.id, incident.id as "incidentId", latest.started_at as "startedAt", latest.title, latest.body
     from unnest((select $1::bigint[])) as incident (id)
@@ -160,7 +157,7 @@ const INCIDENT_COLUMNS = [
 ];
 
 /** Inserts incidents, or writes all their properties if they exist, which this transaction has locked then. */
-export const putIncidents = (incidents: readonly Incident[]): PreparedStatement => ({
+export const putIncidents = (incidents: readonly Incident[]): Statement => ({
   name: 'put-incidents',
   text: upsertRows('incidents', { columns: INCIDENT_COLUMNS, key: 'id' }),
   values: [
@@ -186,7 +183,7 @@ const EVENT_COLUMNS = [
 ];
 
 /** Inserts events, or changes them if they exist. */
-export function putEvents(workspaceId: number, events: readonly ImportedTimelineEvent[]): PreparedStatement {
+export function putEvents(workspaceId: number, events: readonly ImportedTimelineEvent[]): Statement {
   const rows = events.map((event) => ({
     ...toTimelineColumns(event),
     ...{
@@ -206,7 +203,7 @@ export function putEvents(workspaceId: number, events: readonly ImportedTimeline
 }
 
 /** Inserts follow-ups, or writes all their properties if they exist. */
-export function putFollowUps(workspaceId: number, followUps: readonly FollowUp[]): PreparedStatement {
+export function putFollowUps(workspaceId: number, followUps: readonly FollowUp[]): Statement {
   const rows = followUps.map((followUp) => ({
     ...toFollowUpColumns(workspaceId, followUp),
     created_by_key: followUp.createdByKey,

@@ -1,5 +1,5 @@
 import type { FieldType } from '@tocsin/contracts';
-import type { Knex, PreparedStatement } from '@tocsin/postgres';
+import type { Knex, Statement } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { upsertRows } from '../../shared/store/sql.ts';
 import type { FieldValue } from '../domain/values.ts';
@@ -26,7 +26,7 @@ interface ChangedValues {
 }
 
 /** The statements that write the values of incidents of a workspace. */
-export function valueStatements(workspaceId: number, changed: readonly ChangedValues[]): PreparedStatement[] {
+export function valueStatements(workspaceId: number, changed: readonly ChangedValues[]): Statement[] {
   const set = changed.flatMap(({ incidentId, values, at, by }) => {
     const records = toRecords(
       values.filter(({ value }) => value !== null),
@@ -41,13 +41,13 @@ export function valueStatements(workspaceId: number, changed: readonly ChangedVa
   return [...(set.length > 0 ? [putValues(set)] : []), ...(removed.length > 0 ? [removeValues(removed)] : [])];
 }
 
-const putValues = (records: readonly ValueRecord[]): PreparedStatement => ({
+const putValues = (records: readonly ValueRecord[]): Statement => ({
   name: 'put-values',
   text: upsertRows('incident_values', { columns: [...VALUE_KEY, ...VALUE_COLUMNS], key: 'incident_id, field_id' }),
   values: [JSON.stringify(records)],
 });
 
-const removeValues = (values: readonly { incidentId: number; fieldId: number }[]): PreparedStatement => ({
+const removeValues = (values: readonly { incidentId: number; fieldId: number }[]): Statement => ({
   name: 'remove-values',
   text: `delete from incident_values
     using unnest((select $1::bigint[]), (select $2::bigint[])) as removed (incident_id, field_id)

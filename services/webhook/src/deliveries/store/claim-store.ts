@@ -1,4 +1,4 @@
-import { type Knex, type PreparedStatement, runPrepared, runPipeline } from '@tocsin/postgres';
+import { type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
 import type { Instant, Sealed } from '@tocsin/runtime';
 import { MAX_ATTEMPTS } from '../../queue/domain/delivery.ts';
 import type { Destination } from '../../requests/domain/limits.ts';
@@ -111,7 +111,7 @@ const RETURN_DUE = `
   ))`;
 
 /** Puts postponed deliveries whose time has come into the queues of their subscriptions, before candidates are looked for. */
-export const returnDueStatement = (time: Instant | null): PreparedStatement<never> => ({
+export const returnDueStatement = (time: Instant | null): Statement<never> => ({
   name: 'return-due-deliveries',
   text: RETURN_DUE,
   values: [time],
@@ -121,7 +121,7 @@ const candidatesBetween = (
   [from, to]: readonly [number, number],
   now: Instant,
   { workspaces, hosts, ips }: ExhaustedKeys,
-): PreparedStatement<Candidate> => ({
+): Statement<Candidate> => ({
   name: 'find-candidates',
   text: CANDIDATES,
   values: [now, from, to, workspaces, hosts, ips],
@@ -136,7 +136,7 @@ export async function findCandidates(
   now: Instant,
   { after, exhausted }: { after: number; exhausted: ExhaustedKeys },
 ): Promise<Candidate[]> {
-  const [first, rest] = await runPipeline(trx, [
+  const [first, rest] = await pipeline(trx, [
     candidatesBetween([after, Number.MAX_SAFE_INTEGER], now, exhausted),
     candidatesBetween([0, after], now, exhausted),
   ]);
@@ -148,7 +148,7 @@ export async function findCandidates(
 export const leaseStatement = (
   tokens: ReadonlyMap<number, string>,
   { now, until }: { now: Instant; until: Instant },
-): PreparedStatement<LeaseRow> => ({
+): Statement<LeaseRow> => ({
   name: 'lease-deliveries',
   text: LEASE,
   values: [[...tokens.keys()], [...tokens.values()], now, until],
@@ -194,13 +194,11 @@ export async function confirmClaim(
   { token, subscriptionId, attempts }: Pick<Claim, 'token' | 'subscriptionId' | 'attempts'>,
   { ip, time }: { ip: string; time: Instant | null },
 ): Promise<ConfirmedClaim | undefined> {
-  const rows = await runPrepared<Sealed & { now: Instant }>(db, 'confirm-claim', CONFIRM, [
-    time,
-    token,
-    ip,
-    subscriptionId,
-    attempts,
-  ]);
+  const rows = await query<Sealed & { now: Instant }>(db, {
+    name: 'confirm-claim',
+    text: CONFIRM,
+    values: [time, token, ip, subscriptionId, attempts],
+  });
   const [first] = rows;
   return first && { now: first.now, secrets: rows.map(({ now: _now, ...secret }) => secret) };
 }

@@ -1,4 +1,4 @@
-import { type Knex, runPrepared } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 
 /** An event of the feed; `body` is the message as it came from the broker. */
@@ -102,8 +102,8 @@ export function feedReader(db: Knex) {
       const values = [workspaceId, types, after, skipsDeleted, limit, maxBytes];
       const rows =
         resource === undefined
-          ? await runPrepared<Row>(db, 'read-feed', READ, values)
-          : await runPrepared<Row>(db, 'read-feed-of-resource', READ_RESOURCE, [...values, resource]);
+          ? await query<Row>(db, { name: 'read-feed', text: READ, values })
+          : await query<Row>(db, { name: 'read-feed-of-resource', text: READ_RESOURCE, values: [...values, resource] });
       const [first] = rows;
       if (first === undefined) throw new Error('the statement always returns a row');
       const events = rows.flatMap(({ position, type, body }) => (position === null ? [] : [{ position, type, body }]));
@@ -123,7 +123,11 @@ export function feedReader(db: Knex) {
     /** The position before the first event that was recorded at this time or later. */
     async positionBefore(workspaceId: number, time: Instant): Promise<number> {
       const values = [workspaceId, time];
-      const [row] = await runPrepared<{ position: number | null }>(db, 'find-feed-position', FIND_POSITION, values);
+      const [row] = await query<{ position: number | null }>(db, {
+        name: 'find-feed-position',
+        text: FIND_POSITION,
+        values,
+      });
       return row?.position ?? 0;
     },
 

@@ -1,4 +1,4 @@
-import { type Knex, type PreparedStatement, runPrepared, runPipeline } from '@tocsin/postgres';
+import { type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { lockFeeds } from './feed-writer.ts';
 
@@ -50,12 +50,11 @@ type Deletion = readonly [workspaceId: number, last: number];
  */
 export async function deleteExcess(database: Knex, workspaceId: number, maxBytes: number): Promise<number> {
   const values = [workspaceId, maxBytes];
-  const [excess] = await runPrepared<{ swept: number; last: number }>(
-    database,
-    'find-feed-excess',
-    FIND_EXCESS,
+  const [excess] = await query<{ swept: number; last: number }>(database, {
+    name: 'find-feed-excess',
+    text: FIND_EXCESS,
     values,
-  );
+  });
   if (excess === undefined || excess.last <= excess.swept) return 0;
   return deleteUpTo(database, [[workspaceId, Math.min(excess.last, excess.swept + BATCH)]]);
 }
@@ -84,13 +83,13 @@ async function deleteUpTo(database: Knex, deletions: readonly Deletion[]): Promi
   let deleted = 0;
   for (let end = deletions.length; end > 0; end -= WORKSPACES) {
     const some = deletions.slice(Math.max(0, end - WORKSPACES), end);
-    const [, feeds] = await runPipeline(database, [lockFeeds(some.map(([id]) => id)), deleteStatement(some)]);
+    const [, feeds] = await pipeline(database, [lockFeeds(some.map(([id]) => id)), deleteStatement(some)]);
     for (const { events } of feeds) deleted += events;
   }
   return deleted;
 }
 
-const deleteStatement = (deletions: readonly Deletion[]): PreparedStatement<{ events: number }> => ({
+const deleteStatement = (deletions: readonly Deletion[]): Statement<{ events: number }> => ({
   name: 'delete-events',
   text: DELETE,
   values: [deletions.map(([id]) => id), deletions.map(([, last]) => last)],

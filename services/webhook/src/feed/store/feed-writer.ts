@@ -1,4 +1,4 @@
-import { type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
+import { type Knex, query, type Statement } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { currentTime } from '../../shared/store/time.ts';
 
@@ -77,7 +77,7 @@ const LOCK = `
   where workspace_id = any((select $1::bigint[])::bigint[]) order by workspace_id for update`;
 
 /** Locks the feeds of workspaces, in the order of their IDs, so that transactions cannot wait for each other in a circle. */
-export const lockFeeds = (workspaceIds: readonly number[]): PreparedStatement<LockedFeed> => ({
+export const lockFeeds = (workspaceIds: readonly number[]): Statement<LockedFeed> => ({
   name: 'lock-feeds',
   text: LOCK,
   values: [workspaceIds],
@@ -96,7 +96,7 @@ export async function withMissingFeeds(
     .insert(missing.map((id) => ({ workspace_id: id })))
     .onConflict()
     .ignore();
-  const [all] = await runPipeline(trx, [lockFeeds(workspaceIds)]);
+  const all = await query(trx, lockFeeds(workspaceIds));
   return all;
 }
 
@@ -108,7 +108,7 @@ export async function withMissingFeeds(
 export function recordStatement(
   events: readonly IncomingEvent[],
   { feeds, now }: { feeds: readonly LockedFeed[]; now: Instant | null },
-): PreparedStatement<Addition> {
+): Statement<Addition> {
   const heads = new Map(feeds.map(({ workspace_id: id, position }) => [id, position]));
   const distinct = [...new Map(events.map((event) => [`${event.workspaceId} ${event.id}`, event])).values()];
   return {

@@ -1,4 +1,4 @@
-import { type Knex, listenForNotifications, type NotificationListener, runPrepared } from '@tocsin/postgres';
+import { type Knex, listenForNotifications, type NotificationListener, query } from '@tocsin/postgres';
 import type { Logger } from '@tocsin/runtime';
 import { FEED_CHANNEL } from './feed-writer.ts';
 import type { FeedEvent } from './feed-reader.ts';
@@ -31,7 +31,7 @@ export function recentEventsReader(db: Knex) {
       workspaceId: number,
       { after, limit, maxBytes }: { after: number; limit: number; maxBytes: number },
     ): Promise<RecentEvent[]> =>
-      runPrepared<RecentEvent>(db, 'read-recent-events', READ, [workspaceId, after, limit, maxBytes]),
+      query<RecentEvent>(db, { name: 'read-recent-events', text: READ, values: [workspaceId, after, limit, maxBytes] }),
 
     /** The positions of the latest events of workspaces, as far as they have any. */
     async heads(workspaceIds: readonly number[]): Promise<{ workspaceId: number; position: number }[]> {

@@ -1,4 +1,4 @@
-import { type Knex, poll, type PreparedStatement, runPipeline, runPrepared } from '@tocsin/postgres';
+import { type Knex, query, type Statement } from '@tocsin/postgres';
 import { addMilliseconds, type Instant } from '@tocsin/runtime';
 import {
   type AttemptResult,
@@ -98,21 +98,21 @@ const FINISH = `
 /** How many deliveries of workspaces wait; those without waiting deliveries are missing. */
 export const lengthsStatement = (
   workspaceIds: readonly number[],
-): PreparedStatement<{ workspace_id: number; length: number }> => ({
+): Statement<{ workspace_id: number; length: number }> => ({
   name: 'count-waiting-deliveries',
   text: QUEUE_LENGTHS,
   values: [workspaceIds],
 });
 
 /** Which of these events have been queued, and are still kept. */
-export const knownStatement = (eventIds: readonly string[]): PreparedStatement<{ id: string }> => ({
+export const knownStatement = (eventIds: readonly string[]): Statement<{ id: string }> => ({
   name: 'find-queued-events',
   text: 'select id from events where id = any((select $1::uuid[])::uuid[])',
   values: [eventIds],
 });
 
 /** Adds events and the deliveries of each. */
-export function queueStatement(events: readonly QueuedEvent[], now: Instant): PreparedStatement<never> {
+export function queueStatement(events: readonly QueuedEvent[], now: Instant): Statement<never> {
   const deliveries = events.flatMap(({ id, workspaceId, recipients }) =>
     recipients.map((recipient) => ({ eventId: id, workspaceId, ...recipient })),
   );
@@ -143,7 +143,7 @@ export function deliveryStore(db: Knex) {
   return {
     /** How many deliveries of a workspace wait, including held ones and those in progress. */
     async queueLength(workspaceId: number): Promise<number> {
-      const [[row]] = await runPipeline(db, [lengthsStatement([workspaceId])]);
+      const [row] = await query(db, lengthsStatement([workspaceId]));
       return row?.length ?? 0;
     },
 
@@ -167,18 +167,22 @@ export function deliveryStore(db: Knex) {
      * is locked before the row of its host, which others may wait for while they hold a delivery.
      */
     async lockLeased(token: string): Promise<'queued' | 'held' | undefined> {
-      const [row] = await runPrepared<{ status: 'queued' | 'held' }>(db, 'lock-leased', LOCK_LEASED, [token]);
+      const [row] = await query<{ status: 'queued' | 'held' }>(db, {
+        name: 'lock-leased',
+        text: LOCK_LEASED,
+        values: [token],
+      });
       return row?.status;
     },
 
     /** Ends a lease as if the delivery had not been claimed. */
     async release({ token, attempts }: { token: string; attempts: number }, dueAt: Instant): Promise<void> {
-      await runPrepared(db, 'release-delivery', RELEASE, [token, dueAt, attempts - 1]);
+      await query(db, { name: 'release-delivery', text: RELEASE, values: [token, dueAt, attempts - 1] });
     },
 
     /** Counts the attempt of a delivery that this transaction has locked. */
     async countAttempt(token: string, number: number): Promise<void> {
-      await runPrepared(db, 'count-attempt', COUNT_ATTEMPT, [token, number]);
+      await query(db, { name: 'count-attempt', text: COUNT_ATTEMPT, values: [token, number] });
     },
 
     /**
@@ -190,7 +194,7 @@ export function deliveryStore(db: Knex) {
       { reason, delay, time }: { reason: InternalFailure; delay: number; time: Instant | null },
     ): Promise<void> {
       const values = [token, attempts - 1, internalFailures + 1, reason, time, delay];
-      await runPrepared(db, 'give-back-delivery', GIVE_BACK, values);
+      await query(db, { name: 'give-back-delivery', text: GIVE_BACK, values });
     },
 
     /** Ends a lease and keeps the attempt. Returns false when the lease was lost. */
@@ -198,35 +202,44 @@ export function deliveryStore(db: Knex) {
       const { number, decision, result, status = null, duration } = attempt;
       const isRetry = decision.kind === 'retry';
       const isFailure = result !== 'succeeded' && result !== 'deferred';
-      const rows = await runPrepared(db, 'finish-delivery', FINISH, [
-        token,
-        isRetry ? decision.at : null,
-        isRetry ? null : decision.kind,
-        isRetry ? null : now,
-        isFailure ? 1 : 0,
-        result,
-        status,
-        addMilliseconds(now, -duration),
-        duration,
-        number,
-      ]);
+      const rows = await query(db, {
+        name: 'finish-delivery',
+        text: FINISH,
+        values: [
+          token,
+          isRetry ? decision.at : null,
+          isRetry ? null : decision.kind,
+          isRetry ? null : now,
+          isFailure ? 1 : 0,
+          result,
+          status,
+          addMilliseconds(now, -duration),
+          duration,
+          number,
+        ],
+      });
       return rows.length === 1;
     },
 
     /** When the next delivery is due, in the past when one is already due, and the time now. */
     async nextDue(time: Instant | null): Promise<{ due: Instant | null; now: Instant }> {
-      const [row] = await poll<{ due: Instant | null; now: Instant }>(db, 'find-next-due', NEXT_DUE, [time]);
+      const [row] = await query<{ due: Instant | null; now: Instant }>(db, {
+        name: 'find-next-due',
+        text: NEXT_DUE,
+        values: [time],
+        isPoll: true,
+      });
       return row as { due: Instant | null; now: Instant };
     },
 
     /** Whether `failExpired` may find a delivery; at a time, or now. */
     async mayHaveExpired(time: Instant | null): Promise<boolean> {
-      return (await poll(db, 'find-expired', EXPIRED, [time])).length > 0;
+      return (await query(db, { name: 'find-expired', text: EXPIRED, values: [time], isPoll: true })).length > 0;
     },
 
     /** Fails deliveries that are past their deadline or whose last attempt was lost in a crash; returns how many. */
     async failExpired(now: Instant): Promise<{ deadline: number; exhausted: number }> {
-      const fail = async (condition: (query: Knex.QueryBuilder) => Knex.QueryBuilder) => {
+      const fail = async (condition: (idle: Knex.QueryBuilder) => Knex.QueryBuilder) => {
         const idle = db('deliveries')
           .select('id')
           .whereIn('status', WAITING)

@@ -1,4 +1,4 @@
-import { type Knex, type PreparedStatement, runPipeline, runPrepared } from '@tocsin/postgres';
+import { type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
 import { addMilliseconds, type Instant } from '@tocsin/runtime';
 import {
   budget,
@@ -73,22 +73,22 @@ type UsedWindowRow = { now: Instant } & (WindowUse | { scope: null; key: null; u
 
 /** Statements on the limits; `limitStore` explains them. */
 export const limitStatements = {
-  lock: (): PreparedStatement<{ last_workspace_id: number }> => ({ name: 'lock-limits', text: LOCK, values: [] }),
+  lock: (): Statement<{ last_workspace_id: number }> => ({ name: 'lock-limits', text: LOCK }),
 
   /** `budgetOf` takes the rows of this statement and of `usedSlots`. */
-  usedWindows: (time: Instant | null): PreparedStatement<UsedWindowRow> => ({
+  usedWindows: (time: Instant | null): Statement<UsedWindowRow> => ({
     name: 'find-used-windows',
     text: USED_WINDOWS,
     values: [time],
   }),
 
-  usedSlots: (time: Instant | null): PreparedStatement<HeldSlot> => ({
+  usedSlots: (time: Instant | null): Statement<HeldSlot> => ({
     name: 'find-used-slots',
     text: USED_SLOTS,
     values: [time],
   }),
 
-  setLastWorkspace: (workspaceId: number): PreparedStatement<never> => ({
+  setLastWorkspace: (workspaceId: number): Statement<never> => ({
     name: 'set-last-workspace',
     text: 'update dispatcher set last_workspace_id = $1 where id = 1',
     values: [workspaceId],
@@ -102,7 +102,7 @@ export const limitStatements = {
     slots: readonly Slot[],
     now: Instant,
     { ifLeased }: { ifLeased: boolean },
-  ): [PreparedStatement<never>, PreparedStatement<never>] => {
+  ): [Statement<never>, Statement<never>] => {
     const requests = slots.flatMap((slot) =>
       windowKeys(slot.kind, slot).map(({ scope, key }) => ({ token: slot.token, scope, key })),
     );
@@ -152,25 +152,22 @@ export function budgetOf(
  */
 export function limitStore(db: Knex) {
   const run = async <Row>(name: string, text: string, values: unknown[]): Promise<Row[]> =>
-    runPrepared<Row>(db, name, text, values);
+    query<Row>(db, { name, text, values });
   return {
     /** Locks the limits until the transaction ends. */
     async lock(): Promise<void> {
-      await runPipeline(db, [limitStatements.lock()]);
+      await query(db, limitStatements.lock());
     },
 
     /** What the limits allow at `now`. */
     async budget(kind: RequestKind, { now, limits }: { now: Instant; limits: RequestLimits }): Promise<Budget> {
-      const [windows, slots] = await runPipeline(db, [
-        limitStatements.usedWindows(now),
-        limitStatements.usedSlots(now),
-      ]);
+      const [windows, slots] = await pipeline(db, [limitStatements.usedWindows(now), limitStatements.usedSlots(now)]);
       return budgetOf(kind, { windows, slots }, limits).budget;
     },
 
     /** Takes slots, and counts their requests in the windows of `now`. */
     async openSlots(slots: readonly Slot[], now: Instant): Promise<void> {
-      if (slots.length > 0) await runPipeline(db, limitStatements.openSlots(slots, now, { ifLeased: false }));
+      if (slots.length > 0) await pipeline(db, limitStatements.openSlots(slots, now, { ifLeased: false }));
     },
 
     /** Undefined when the slot was released or its lease has expired. */
@@ -182,7 +179,7 @@ export function limitStore(db: Knex) {
     /** Frees the slot of a request that was not sent, and removes it from its windows. */
     async releaseSlot(slot: HeldSlot): Promise<void> {
       const keys = windowKeys(slot.kind, slot);
-      await runPipeline(db, [
+      await pipeline(db, [
         closeSlot(slot.token),
         {
           name: 'uncount-request',
@@ -194,7 +191,7 @@ export function limitStore(db: Knex) {
 
     /** Frees the slot of a finished request. Does not need the lock, because it only frees capacity. */
     async closeSlot(token: string): Promise<void> {
-      await runPipeline(db, [closeSlot(token)]);
+      await query(db, closeSlot(token));
     },
 
     /** The address that a host had when it was last resolved. */
@@ -216,7 +213,7 @@ export function limitStore(db: Knex) {
   };
 }
 
-const closeSlot = (token: string): PreparedStatement<never> => ({
+const closeSlot = (token: string): Statement<never> => ({
   name: 'close-slot',
   text: 'delete from slots where token = $1',
   values: [token],

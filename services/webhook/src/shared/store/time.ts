@@ -1,4 +1,4 @@
-import { type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
+import { type Knex, query, type Statement } from '@tocsin/postgres';
 import type { Clock, Instant } from '@tocsin/runtime';
 
 /** Returns the current time. All replicas use the database's clock, so that they agree on when deliveries are due. */
@@ -17,7 +17,7 @@ export const currentTime = (parameter: string): string =>
   `coalesce(${parameter}::timestamptz, date_trunc('milliseconds', clock_timestamp()))`;
 
 /** Its row has the current time. */
-export const timeStatement = (parameter: Instant | null): PreparedStatement<{ now: Instant }> => ({
+export const timeStatement = (parameter: Instant | null): Statement<{ now: Instant }> => ({
   name: 'read-time',
   text: `select ${currentTime('$1')} as now`,
   values: [parameter],
@@ -25,7 +25,7 @@ export const timeStatement = (parameter: Instant | null): PreparedStatement<{ no
 
 export const databaseTime: Time = Object.assign(
   async (db: Knex) => {
-    const [[row]] = await runPipeline(db, [timeStatement(null)]);
+    const [row] = await query(db, timeStatement(null));
     return (row as { now: Instant }).now;
   },
   { parameter: () => null },

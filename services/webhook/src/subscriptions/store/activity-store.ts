@@ -1,4 +1,4 @@
-import type { Knex, PreparedStatement } from '@tocsin/postgres';
+import type { Knex, Statement } from '@tocsin/postgres';
 import { type Instant, addMilliseconds } from '@tocsin/runtime';
 
 /**
@@ -57,7 +57,7 @@ const ACTIVE = `
  * Finds the recipients whose subscription was active when the incident was created; its rows have their indexes. Numbers
  * are compared if both sides have one, because the clocks of the two services may differ; times are compared otherwise.
  */
-export const activeStatement = (recipients: readonly Recipient[]): PreparedStatement<{ index: number }> => ({
+export const activeStatement = (recipients: readonly Recipient[]): Statement<{ index: number }> => ({
   name: 'filter-active',
   text: ACTIVE,
   values: [

@@ -1,4 +1,4 @@
-import { type Knex, runPrepared } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { Instant, Sealed } from '@tocsin/runtime';
 
 const VALID_AT = `
@@ -26,7 +26,7 @@ export function secretStore(db: Knex, subscriptionId: string) {
 
     /** The secrets that are valid at `now`, the current one first. Empty for a revoked subscription. */
     validAt: async (now: Instant): Promise<Sealed[]> =>
-      runPrepared<Sealed>(db, 'find-secrets', VALID_AT, [subscriptionId, now]),
+      query<Sealed>(db, { name: 'find-secrets', text: VALID_AT, values: [subscriptionId, now] }),
 
     async deleteAll(): Promise<void> {
       await own().delete();

@@ -1,5 +1,5 @@
 import { notFound } from '@tocsin/http';
-import { type Knex, type PreparedStatement, runPipeline } from '@tocsin/postgres';
+import { type Knex, query, type Statement } from '@tocsin/postgres';
 import { entriesOf, type Instant, type Sealed } from '@tocsin/runtime';
 import type { Subscription } from '../domain/subscription.ts';
 
@@ -118,10 +118,7 @@ const FIND_SUBSCRIBED = `
   ) as subscribed`;
 
 /** Finds those of the workspaces that have a subscription to an event type which is not revoked. */
-export const findSubscribed = (
-  eventType: string,
-  workspaceIds: readonly number[],
-): PreparedStatement<{ id: number }> => ({
+export const findSubscribed = (eventType: string, workspaceIds: readonly number[]): Statement<{ id: number }> => ({
   name: 'find-subscribed',
   text: FIND_SUBSCRIBED,
   values: [workspaceIds, eventType],
@@ -139,7 +136,7 @@ const LOCK_FOR_EVENTS = `
 export const lockForEvents = (
   eventType: string,
   workspaceIds: readonly number[],
-): PreparedStatement<Pick<Subscription, 'id' | 'workspaceId' | 'status'>> => ({
+): Statement<Pick<Subscription, 'id' | 'workspaceId' | 'status'>> => ({
   name: 'lock-subscriptions-for-events',
   text: LOCK_FOR_EVENTS,
   values: [workspaceIds, eventType],
@@ -163,11 +160,11 @@ const LOCK_WORKSPACES = `
  * workspaces are locked in the order of their IDs, so that transactions cannot wait for each other in a circle.
  */
 export async function lockWorkspaces(trx: Knex.Transaction, workspaceIds: readonly number[]): Promise<void> {
-  await runPipeline(trx, [lockStatement(workspaceIds)]);
+  await query(trx, lockStatement(workspaceIds));
 }
 
 /** What `lockWorkspaces` runs. */
-export const lockStatement = (workspaceIds: readonly number[]): PreparedStatement => ({
+export const lockStatement = (workspaceIds: readonly number[]): Statement => ({
   name: 'lock-workspaces',
   text: LOCK_WORKSPACES,
   values: [workspaceIds.toSorted((a, b) => a - b)],
