@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { query } from './database.ts';
 
 /** Limits of one page of changes. A row that is larger than `bytes` is a page of its own. */
 export interface PageLimits {
@@ -107,19 +108,19 @@ async function findChanged(
   const { table, source, workspaceId, start, version: until, limits } = options;
   const afterId = source < start.source ? Number.MAX_SAFE_INTEGER : source === start.source ? start.id : 0;
   const next = (version: string, id: string) => `
-    select t.id, t.version, octet_length(t::text) as bytes from ?? as t
-    where t.workspace_id = ? and (t.version, t.id) > (${version}, ${id}) and t.version <= ?
+    select t.id, t.version, octet_length(t::text) as bytes from ${table} as t
+    where t.workspace_id = $1 and (t.version, t.id) > (${version}, ${id}) and t.version <= $4
     order by t.version, t.id limit 1`;
-  const { rows } = await db.raw<{ rows: { id: number; version: number; bytes: number }[] }>(
-    `with recursive page as (
-      select first.id, first.version, first.bytes, first.bytes::bigint as total, 1 as count from (${next('?::bigint', '?::bigint')}) as first
+  const rows = await query<{ id: number; version: number; bytes: number }>(db, {
+    text: `with recursive page as (
+      select first.id, first.version, first.bytes, first.bytes::bigint as total, 1 as count from (${next('$2::bigint', '$3::bigint')}) as first
       union all
       select following.id, following.version, following.bytes, page.total + following.bytes, page.count + 1
       from page cross join lateral (${next('page.version', 'page.id')}) as following
-      where page.total < ? and page.count < ?
+      where page.total < $5 and page.count < $6
     ) select id, version, bytes from page order by version, id`,
-    [table, workspaceId, start.version, afterId, until, table, workspaceId, until, limits.bytes, limits.rows],
-  );
+    values: [workspaceId, start.version, afterId, until, limits.bytes, limits.rows],
+  });
   return rows.map(({ id, version, bytes }) => ({ version, source, id, bytes }));
 }
 

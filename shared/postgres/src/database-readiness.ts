@@ -1,5 +1,5 @@
 import type { ReadinessCheck } from '@tocsin/runtime';
-import { type DatabaseOptions, openDatabase } from './database.ts';
+import { type DatabaseOptions, openDatabase, query } from './database.ts';
 
 /** The readiness check of a database. */
 export interface DatabaseReadiness extends ReadinessCheck {
@@ -29,8 +29,7 @@ export function databaseReadiness(options: Pick<DatabaseOptions, 'url' | 'schema
     name: 'database',
     required: true,
     check: async () =>
-      (running ??= database
-        .raw(READ_AND_WRITE)
+      (running ??= query(database, { text: READ_AND_WRITE })
         .then(() => true)
         .finally(() => (running = undefined))),
     close: async () => database.destroy(),

@@ -1,6 +1,6 @@
 import { ARCHIVED_FACTOR, MAX_COUNTED_USE, type QuotaName, quotaOf, type WorkspaceContext } from '@tocsin/contracts';
 import { DomainError, notFound, quotaExceeded } from '@tocsin/http';
-import { brokenConstraint, type Knex } from '@tocsin/postgres';
+import { brokenConstraint, type Knex, query } from '@tocsin/postgres';
 import type { StoredResource } from './resource.ts';
 import { numberedSlug, type SlugChoice } from './slug.ts';
 
@@ -53,13 +53,13 @@ export function resourceStore<Kind extends StoredResource>(
   const get = async (id: number): Promise<Kind> => one((await selected().where({ [column('id')]: id })) as Kind[]);
   /** Counts the active rows and all rows, up to a limit each. */
   const count = async (limit: number): Promise<{ active: number; all: number }> => {
-    const { rows } = await db.raw<{ rows: [{ active: number; all: number }] }>(
-      `select (select count(workspace_id) from
-           (select workspace_id from ?? where workspace_id = ? and archived_at is null limit ?) as counted) as active,
-         (select count(workspace_id) from (select workspace_id from ?? where workspace_id = ? limit ?) as counted) as all`,
-      [table, workspaceId, limit, table, workspaceId, limit],
-    );
-    return rows[0];
+    const [row] = await query<{ active: number; all: number }>(db, {
+      text: `select (select count(workspace_id) from
+           (select workspace_id from ${table} where workspace_id = $1 and archived_at is null limit $2) as counted) as active,
+         (select count(workspace_id) from (select workspace_id from ${table} where workspace_id = $1 limit $2) as counted) as all`,
+      values: [workspaceId, limit],
+    });
+    return row as { active: number; all: number };
   };
   return {
     rows,
@@ -78,14 +78,14 @@ export function resourceStore<Kind extends StoredResource>(
 
     /** Restricts a query of the table to what a list has. */
     listed: <Query extends Knex.QueryBuilder>(
-      query: Query,
+      resources: Query,
       { limit, includeArchived, externalId, slug, name }: ListOptions,
     ): Query => {
-      void query.limit(limit);
-      if (!includeArchived) void query.whereNull(column('archived_at'));
+      void resources.limit(limit);
+      if (!includeArchived) void resources.whereNull(column('archived_at'));
       for (const [property, value] of Object.entries({ external_id: externalId, slug, name }))
-        if (value !== undefined) void query.where(column(property), value);
-      return query;
+        if (value !== undefined) void resources.where(column(property), value);
+      return resources;
     },
 
     /** Returns the resources by slug, archived ones included, after a slug. */
@@ -125,9 +125,9 @@ export function resourceStore<Kind extends StoredResource>(
      */
     async checkExternalId(externalId: string | null | undefined, ownId?: number): Promise<void> {
       if (typeof externalId !== 'string') return;
-      const query = rows().where({ external_id: externalId }).orderBy('id');
-      if (ownId !== undefined) void query.whereNot({ id: ownId });
-      const row = await query.first<{ id: number } | undefined>('id');
+      const others = rows().where({ external_id: externalId }).orderBy('id');
+      if (ownId !== undefined) void others.whereNot({ id: ownId });
+      const row = await others.first<{ id: number } | undefined>('id');
       if (row === undefined) return;
       throw new DomainError('invalid_resource_state', `Another ${label} has the external ID ${externalId}`, {
         field: 'external_id',

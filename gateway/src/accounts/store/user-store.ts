@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import { column, type ColumnsOf, type RowOf, rowMapping } from '@tocsin/resources';
 import type { Instant } from '@tocsin/runtime';
 import type { Role, Seat } from '../../identity/domain/roles.ts';
@@ -62,10 +62,10 @@ export interface ChangeMetadata {
 export function userStore(db: Knex) {
   const SORT_KEY = db.raw('lower(email) as sort_key');
   const pageOf = ({ workspaceId, filter, after, limit }: UserPageRequest) => {
-    const query = db('users').where({ workspace_id: workspaceId }).orderByRaw('lower(email)').limit(limit);
-    for (const [name, value] of Object.entries(filter)) if (value !== undefined) void query.where(name, value);
-    if (after !== undefined) void query.whereRaw('lower(email) > ?', [after]);
-    return query;
+    const users = db('users').where({ workspace_id: workspaceId }).orderByRaw('lower(email)').limit(limit);
+    for (const [name, value] of Object.entries(filter)) if (value !== undefined) void users.where(name, value);
+    if (after !== undefined) void users.whereRaw('lower(email) > ?', [after]);
+    return users;
   };
   return {
     findByEmail: async (workspaceId: number, email: string): Promise<User | undefined> => {
@@ -137,27 +137,28 @@ export function userStore(db: Knex) {
       workspaceId: number,
       { ids, emails }: { ids: readonly number[]; emails: readonly string[] },
     ): Promise<Pick<User, 'id' | 'email' | 'name'>[]> => {
-      const { rows } = await db.raw<{ rows: Pick<User, 'id' | 'email' | 'name'>[] }>(
-        `select id, email, name from users where workspace_id = :workspaceId and id = any(:ids::bigint[])
+      return query(db, {
+        text: `select id, email, name from users where workspace_id = $1 and id = any($2::bigint[])
          union
          select id, email, name from users
-         join (select distinct lower(address) as address from unnest(:emails::text[]) as address) as asked
+         join (select distinct lower(address) as address from unnest($3::text[]) as address) as asked
            on lower(users.email) = asked.address
-         where workspace_id = :workspaceId`,
-        { workspaceId, ids: [...ids], emails: [...emails] },
-      );
-      return rows;
+         where workspace_id = $1`,
+        values: [workspaceId, ids, emails],
+      });
     },
 
     /** Counts the users of a workspace, up to a limit each: the active ones and all. */
     count: async (workspaceId: number, limit: number): Promise<{ active: number; all: number }> => {
-      const { rows } = await db.raw<{ rows: [{ active: number; all: number }] }>(
-        `select (select count(workspace_id) from (select workspace_id from users where workspace_id = :workspaceId and active limit :limit) as counted)
-           as active,
-         (select count(workspace_id) from (select workspace_id from users where workspace_id = :workspaceId limit :limit) as counted) as all`,
-        { workspaceId, limit },
-      );
-      return rows[0];
+      const [row] = await query<{ active: number; all: number }>(db, {
+        text: `select
+            (select count(workspace_id) from (
+              select workspace_id from users where workspace_id = $1 and active limit $2) as counted) as active,
+            (select count(workspace_id) from (
+              select workspace_id from users where workspace_id = $1 limit $2) as counted) as all`,
+        values: [workspaceId, limit],
+      });
+      return row as { active: number; all: number };
     },
 
     insert: async (

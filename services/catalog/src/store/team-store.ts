@@ -1,5 +1,5 @@
 import { column, type ColumnsOf, type ListOptions, resourceStore, rowMapping } from '@tocsin/resources';
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import { MAX_LEVELS } from '../domain/hierarchy.ts';
 import type { OwnerTeam } from '../domain/service.ts';
 import { sortKeyOf } from '../domain/sort-key.ts';
@@ -56,7 +56,11 @@ export function teamStore(db: Knex, workspaceId: number) {
    * that of any team.
    */
   const lockHierarchy = async (): Promise<void> => {
-    await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`team-hierarchy-${workspaceId}`]);
+    await query(db, {
+      name: 'lock-team-hierarchy',
+      text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
+      values: [`team-hierarchy-${workspaceId}`],
+    });
   };
   return {
     ...store,
@@ -89,39 +93,41 @@ export function teamStore(db: Knex, workspaceId: number) {
 
     /** Returns the IDs of a team, its parent, and so on up to the root. */
     async pathToRoot(id: number): Promise<number[]> {
-      const { rows } = await db.raw<{ rows: { id: number }[] }>(
-        `with recursive path (id, parent_team_id, level) as (
-           select id, parent_team_id, 1 from teams where workspace_id = ? and id = ?
+      const rows = await query<{ id: number }>(db, {
+        name: 'team-path-to-root',
+        text: `with recursive path (id, parent_team_id, level) as (
+           select id, parent_team_id, 1 from teams where workspace_id = $1 and id = $2
            union all
            select parent.id, parent.parent_team_id, level + 1 from path join teams parent on parent.id = path.parent_team_id
-           where level <= ?
+           where level <= $3
          )
          select id from path order by level`,
-        [workspaceId, id, MAX_LEVELS],
-      );
+        values: [workspaceId, id, MAX_LEVELS],
+      });
       return rows.map((row) => row.id);
     },
 
     /** Returns the number of levels from a team down to its lowest descendant, the team included. */
     async subtreeHeight(id: number): Promise<number> {
-      const { rows } = await db.raw<{ rows: { height: number }[] }>(
-        `with recursive subtree (id, level) as (
-           select id, 1 from teams where workspace_id = ? and id = ?
+      const rows = await query<{ height: number }>(db, {
+        name: 'team-subtree-height',
+        text: `with recursive subtree (id, level) as (
+           select id, 1 from teams where workspace_id = $1 and id = $2
            union all
-           select child.id, level + 1 from subtree join teams child on child.parent_team_id = subtree.id where level <= ?
+           select child.id, level + 1 from subtree join teams child on child.parent_team_id = subtree.id where level <= $3
          )
          select max(level) as height from subtree`,
-        [workspaceId, id, MAX_LEVELS],
-      );
+        values: [workspaceId, id, MAX_LEVELS],
+      });
       return rows[0]?.height ?? 0;
     },
 
     /** Returns teams by name, then ID, starting after a position. */
     async list(options: ListOptions & { after: TeamPosition | undefined }): Promise<Team[]> {
       const { after } = options;
-      const query = store.listed(store.selected(), options).orderBy(['sort_name', 'id']);
-      if (after !== undefined) void query.whereRaw('(sort_name, id) > (?, ?)', [after.sortKey, after.id]);
-      return (await query) as Team[];
+      const teams = store.listed(store.selected(), options).orderBy(['sort_name', 'id']);
+      if (after !== undefined) void teams.whereRaw('(sort_name, id) > (?, ?)', [after.sortKey, after.id]);
+      return (await teams) as Team[];
     },
   };
 }

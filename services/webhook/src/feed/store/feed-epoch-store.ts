@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { Fingerprint } from '../domain/fingerprint.ts';
 
 export interface StoredEpoch {
@@ -26,14 +26,14 @@ export function feedEpochStore(db: Knex) {
   return {
     /** Whether the role may read all parts of a fingerprint. */
     async mayReadAll(): Promise<boolean> {
-      const { rows } = await db.raw<{ rows: [{ allowed: boolean }] }>(MAY_READ_ALL);
-      return rows[0].allowed;
+      const [row] = await query<{ allowed: boolean }>(db, { text: MAY_READ_ALL });
+      return row?.allowed === true;
     },
 
     /** The fingerprint of the database as it is now. */
     async fingerprint(isComplete: boolean): Promise<Fingerprint> {
-      const { rows } = await db.raw<{ rows: [Fingerprint] }>(isComplete ? FULL : REDUCED);
-      return rows[0];
+      const [row] = await query<Fingerprint>(db, { text: isComplete ? FULL : REDUCED });
+      return row as Fingerprint;
     },
 
     find: async (): Promise<StoredEpoch | undefined> =>
