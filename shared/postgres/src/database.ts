@@ -70,6 +70,15 @@ export async function query<Row>(db: Knex, statement: Statement<Row>): Promise<R
 export async function pipeline<Rows extends readonly unknown[]>(
   db: Knex,
   statements: Statements<Rows>,
+): Promise<RowsOfEach<Rows>>;
+export async function pipeline<Rows extends readonly unknown[]>(
+  trx: Knex.Transaction,
+  statements: Statements<Rows>,
+  options: { commit: boolean },
+): Promise<RowsOfEach<Rows>>;
+export async function pipeline<Rows extends readonly unknown[]>(
+  db: Knex,
+  statements: Statements<Rows>,
   options?: { commit: boolean },
 ): Promise<RowsOfEach<Rows>> {
   const client = db.client as StatementClient;

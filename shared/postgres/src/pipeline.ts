@@ -49,8 +49,8 @@ export interface Statement<Row = unknown> {
   /** The name has several texts, which code composes. The first of them are prepared, with numbers in their names. */
   readonly isComposed?: boolean;
   /**
-   * Whether it is always planned for its values, because one plan for all of them would be wrong for rare ones. In a
-   * transaction, that is also true of the statements after it.
+   * Whether it is planned for its values each time, because one plan for all of them would be wrong for rare ones. So are
+   * the statements after it in its transaction.
    */
   readonly plannedForValues?: boolean;
   /**

@@ -10,9 +10,11 @@ export function versionStore(db: Knex, workspaceId: number) {
   return {
     /** 0 before the first change. */
     async current(): Promise<number> {
-      const row = await db('workspace_versions')
-        .where({ workspace_id: workspaceId })
-        .first<{ version: number } | undefined>('version');
+      const [row] = await query<{ version: number }>(db, {
+        name: 'read-workspace-version',
+        text: 'select version from workspace_versions where workspace_id = $1',
+        values: [workspaceId],
+      });
       return row?.version ?? 0;
     },
 
@@ -21,11 +23,13 @@ export function versionStore(db: Knex, workspaceId: number) {
      * until the transaction ends, so versions become visible in order, and a reader of one sees all changes up to it.
      */
     async next(): Promise<number> {
-      const [row] = await db('workspace_versions')
-        .insert({ workspace_id: workspaceId, version: 1 })
-        .onConflict('workspace_id')
-        .merge({ version: db.raw('workspace_versions.version + 1'), changed_at: db.fn.now() })
-        .returning<{ version: number }[]>('version');
+      const [row] = await query<{ version: number }>(db, {
+        name: 'raise-workspace-version',
+        text: `insert into workspace_versions (workspace_id, version) values ($1, 1)
+          on conflict (workspace_id) do update set version = workspace_versions.version + 1, changed_at = now()
+          returning version`,
+        values: [workspaceId],
+      });
       return (row as { version: number }).version;
     },
 
@@ -34,14 +38,13 @@ export function versionStore(db: Knex, workspaceId: number) {
      * leaves a gap, so that no replica takes a single event for the next change and considers itself complete.
      */
     async raiseAbove(seen: number): Promise<number> {
-      const [row] = await db('workspace_versions')
-        .insert({ workspace_id: workspaceId, version: seen + VERSION_GAP })
-        .onConflict('workspace_id')
-        .merge({
-          version: db.raw('greatest(workspace_versions.version, ?) + ?', [seen, VERSION_GAP]),
-          changed_at: db.fn.now(),
-        })
-        .returning<{ version: number }[]>('version');
+      const [row] = await query<{ version: number }>(db, {
+        text: `insert into workspace_versions (workspace_id, version) values ($1, $2::bigint + ${VERSION_GAP})
+          on conflict (workspace_id) do update set
+            version = greatest(workspace_versions.version, $2) + ${VERSION_GAP}, changed_at = now()
+          returning version`,
+        values: [workspaceId, seen],
+      });
       return (row as { version: number }).version;
     },
   };

@@ -44,7 +44,7 @@ export function join(
 /** All of the conditions; `true` for none. */
 export const all = (conditions: readonly Sql[]) => (conditions.length === 0 ? sql`true` : join(conditions, ' and '));
 
-/** @param name of a prepared statement */
+/** A statement for `query` and `pipeline`. @param name without one, it is not prepared */
 export const statementOf = <Row>({ text, values }: Sql, name?: string): Statement<Row> => ({
   ...(name !== undefined && { name, isComposed: true }),
   text: withNumbers(text),
