@@ -83,7 +83,7 @@ const IS_LIVE_SESSION = `k.kind = 'session' and k.revoked_at is null and k.expir
 const RECORD_USES = `
   with used as (
     select k.id, u.minute
-      from unnest($1::bigint[], $2::timestamptz[]) as u (id, minute)
+      from unnest((select $1::bigint[]), (select $2::timestamptz[])) as u (id, minute)
       join api_keys k on k.id = u.id
      where k.last_used_at is null or k.last_used_at < u.minute
      order by k.id
