@@ -34,8 +34,8 @@ describe('the help of the command tocsin', () => {
       const flags = each.length < 2 ? [] : (example.split('\n')[0]?.match(/(?<= )--[a-z-]+/g) ?? []);
       expect([each, flags.filter((flag) => !options.includes(`${flag} `))]).toEqual([each, []]);
     }
-    // `whoami` is getMe; `config apply`, `events tail`, `incidents export` and the three of `import` are none.
-    expect(all.filter(({ length }) => length === 2)).toHaveLength(Object.keys(OPERATIONS).length - 1 + 6);
+    // `whoami` is getMe; `events tail`, `incidents export` and the three of `import` are none.
+    expect(all.filter(({ length }) => length === 2)).toHaveLength(Object.keys(OPERATIONS).length - 1 + 5);
   });
 
   test('says what a flag takes: all values, or where the configured keys are', async () => {

@@ -130,21 +130,96 @@ describeWithServers('the command tocsin', () => {
     expect(await json('incidents', 'declare', '--title', 'Once', ...key)).toEqual(first);
   });
 
-  test('replaces the configuration by the document that it prints', async () => {
+  test('applies the configuration that it prints, if the workspace still has its revision', async () => {
     const file = path.join(folder.path, 'config.json');
     const document = await json('config', 'get');
-    const { workflow_statuses: statuses } = document.configuration;
+    const { revision, workflow_statuses: statuses } = document.configuration;
+    await writeFile(file, JSON.stringify(document));
+    expect(await done('plan', file)).toMatchObject({ stdout: 'no differences\n' });
     statuses.push({ key: 'verifying', label: 'Verifying', color: statuses[0].color });
     await writeFile(file, JSON.stringify(document));
-    expect((await done('config', 'apply', file, '--dry-run')).stderr).toContain('nothing was changed');
-    await done('config', 'apply', file);
+    expect(await run('plan', file)).toMatchObject({
+      ...{ code: 2, stderr: '' },
+      stdout: `~ change configuration: workflow_statuses with {"key":"verifying","label":"Verifying","color":"${statuses[0].color}"}\n`,
+    });
+    expect((await json('config', 'get')).configuration.revision).toBe(revision);
+    expect((await done('apply', file, '--yes')).stdout).toMatch(/\nchanged configuration\n$/);
     expect((await json('config', 'list-workflow-statuses')).map(({ key }: { key: string }) => key)).toContain(
       'verifying',
     );
-    expect(await run('config', 'apply', file)).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('precondition_failed'),
+    // The apply may have been interrupted behind this.
+    expect(await done('apply', file, '--yes')).toMatchObject({ stdout: 'no differences\n' });
+    document.configuration.time_zone = 'Asia/Tokyo';
+    await writeFile(file, JSON.stringify(document));
+    for (const args of [
+      ['plan', file],
+      ['apply', file, '--yes'],
+    ])
+      expect(await run(...args)).toMatchObject({
+        ...{ code: 1, stdout: '' },
+        stderr: expect.stringContaining(
+          `configuration.revision: Is ${revision}, and the workspace has ${revision + 1}`,
+        ),
+      });
+    expect((await json('config', 'get')).configuration.time_zone).toBe('UTC');
+  });
+
+  test('renames groups by their IDs, and replaces what the configuration no longer has', async () => {
+    const file = path.join(folder.path, 'config.yaml');
+    const { incident } = await json('incidents', 'declare', '--title', 'Waits', '--status', 'on-hold');
+    const { configuration } = await json('config', 'get');
+    const apply = async (change: object) => {
+      await writeFile(file, JSON.stringify({ configuration: change }));
+      return run('apply', file, '--yes');
+    };
+    await apply({ timeline_groups: [{ name: 'Detection' }] });
+    const [{ id }] = (await json('config', 'get')).configuration.timeline_groups;
+    expect(await apply({ timeline_groups: [{ id, name: 'Response' }, { name: 'Detection' }] })).toMatchObject({
+      code: 0,
     });
+    const groups = [
+      { id, name: 'Response' },
+      { id: id + 1, name: 'Detection' },
+    ];
+    expect((await json('config', 'get')).configuration.timeline_groups).toEqual(groups);
+    // By the names alone, this is another order.
+    const exchanged = [
+      { id: id + 1, name: 'Response' },
+      { id, name: 'Detection' },
+    ];
+    expect(await apply({ timeline_groups: exchanged })).toMatchObject({ code: 0 });
+    expect((await json('config', 'get')).configuration.timeline_groups).toEqual(exchanged);
+
+    const workflow_statuses = configuration.workflow_statuses
+      .filter(({ key }: { key: string }) => key !== 'on-hold')
+      .map(({ order: _, ...status }: { order: number }) => status);
+    expect(await apply({ workflow_statuses })).toMatchObject({
+      ...{ code: 1, stdout: '' },
+      stderr: expect.stringContaining('{"statuses":{"on-hold":1}}'),
+    });
+    const replace = { statuses: { 'on-hold': 'monitoring', 'no-key': 'monitoring' } };
+    const replaced = await apply({ workflow_statuses, replace });
+    expect(replaced).toMatchObject({ code: 0, stderr: '' });
+    expect(replaced.stdout.split('\n')[0]).toBe(
+      '~ change configuration: workflow_statuses without "on-hold"; replace null → {"statuses":{"on-hold":"monitoring"}}',
+    );
+    expect((await json('incidents', 'get', incident.human_id)).incident.status).toBe('monitoring');
+    expect(await apply({ workflow_statuses, replace })).toMatchObject({ code: 0, stdout: 'no differences\n' });
+    await writeFile(
+      file,
+      `configuration:\n  revision: 1\n  replace: {} # later\n  timeline_groups: [{ id: 1, name: A }]\n`,
+    );
+    await done('export', '--kinds', 'configuration', file);
+    const written = await readFile(file, 'utf8');
+    const { configuration: current } = await json('config', 'get');
+    for (const text of [
+      `  revision: ${current.revision}\n`,
+      '  replace: {} # later\n',
+      `{ id: ${id}, name: Detection }`,
+    ])
+      expect(written).toContain(text);
+    // Other tests need it.
+    await apply({ workflow_statuses: configuration.workflow_statuses });
   });
 
   test('sends any request, and explains every operation', async () => {
@@ -185,7 +260,7 @@ describeWithServers('the command tocsin', () => {
     expect(JSON.parse(await slowly(body, 'incidents', 'declare', '--data', '-')).incident.title).toBe('Slów');
     expect(JSON.parse(await slowly(body, 'api', 'POST', '/incidents', '--data', '-')).incident.title).toBe('Slów');
     const own = path.join(folder.path, 'slow');
-    await slowly(JSON.stringify((await json('config', 'get')).configuration), 'config', 'apply', '-', '--dry-run');
+    expect(await slowly(JSON.stringify(await json('config', 'get')), 'plan', '-')).toBe('no differences\n');
     const loggedIn = runTocsin({ TOCSIN_CONFIG_DIR: own }, ['login', '--url', system.url], `\ufeff${token}\n`);
     expect(await loggedIn).toMatchObject({ code: 0 });
 
@@ -195,8 +270,8 @@ describeWithServers('the command tocsin', () => {
       expect((await json('incidents', 'declare', '--data', `@${file}`, '--dry-run')).incident.title).toBe('Slów');
     }
     expect((await json('incidents', 'declare', '--data', body, '--dry-run')).incident.title).toBe('Slów');
-    await writeFile(file, `\ufeff${JSON.stringify((await json('config', 'get')).configuration)}`);
-    await done('config', 'apply', file, '--dry-run');
+    await writeFile(file, `\ufeff${JSON.stringify(await json('config', 'get'))}`);
+    await done('apply', file);
     await writeFile(file, Buffer.from('{"title": "Sl\xf3w"}', 'latin1'));
     expect(await run('incidents', 'declare', '--data', `@${file}`)).toMatchObject({ code: 2, stdout: '' });
   });

@@ -150,18 +150,18 @@ describeWithServers('the export of a workspace as YAML', () => {
       fc.asyncProperty(workspace, async (content) => {
         const { client, done, file } = await startWorkspace();
         await fill(client, content);
-        await done('export', '--as', 'yaml', file);
+        await done('export', file);
         expect(await done('plan', file)).toBe('no differences\n');
         const text = await readFile(file, 'utf8');
         expect(text.split('\n')[0]).toBe(
           '# yaml-language-server: $schema=./node_modules/@tocsin/cli/schema/workspace.schema.json',
         );
-        expect(await done('export', '--as', 'yaml')).toBe(text);
-        await done('export', '--as', 'yaml', file);
+        expect(await done('export')).toBe(text);
+        await done('export', file);
         expect(await readFile(file, 'utf8')).toBe(text);
         if (before !== undefined) {
           await writeFile(file, before);
-          await done('export', '--as', 'yaml', file);
+          await done('export', file);
           expect(await done('plan', file)).toBe('no differences\n');
         }
         before = text;
@@ -172,7 +172,7 @@ describeWithServers('the export of a workspace as YAML', () => {
         await copy.done('apply', copy.file, '--yes');
         const { email } = (await copy.client.get('/api/v1/me')).body.user;
         const entry = new RegExp(`^  - email: ${email}\\n(?: {4}.*\\n)*`, 'm');
-        expect((await copy.done('export', '--as', 'yaml')).replace(entry, '')).toBe(text);
+        expect((await copy.done('export')).replace(entry, '')).toBe(text);
         const fieldsOf = async (of: Client) =>
           (await of.get('/api/v1/custom-fields?limit=100')).body.fields.map(
             ({ slug, config, default_value }: Record<string, unknown>) => ({ slug, config, default_value }),

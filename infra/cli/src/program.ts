@@ -3,7 +3,6 @@ import { type OperationEntry, OPERATIONS } from '@tocsin/sdk/operations';
 import { Command, CommanderError, Option } from 'commander';
 import type { ApiFlags } from './api.ts';
 import { resourceCommand } from './command-names.ts';
-import type { ApplyFlags } from './config-apply.ts';
 import { addImport } from './import/commands.ts';
 import type { ListenFlags } from './listen.ts';
 import type { LoginFlags } from './login.ts';
@@ -15,7 +14,7 @@ import { PARAMETERS } from './parameters.ts';
 import type { FollowFlags } from './tail.ts';
 import { versionOf } from './version.ts';
 import { type Call, createCall, Exit, type GlobalOptions, type Session } from './session.ts';
-import type { PlanFlags } from './workspace/commands.ts';
+import type { ExportFlags, PlanFlags } from './workspace/commands.ts';
 
 type Begin = (command: Command) => Call;
 
@@ -132,7 +131,7 @@ function addCommands(program: Command, begin: Begin): void {
       .option('--only-external-id <prefix>', 'only services, teams and fields whose external ID begins with this');
   const ofFiles = (name: string, description: string) =>
     ofWorkspace(name, description)
-      .argument('<files...>', 'YAML files of the workspace, or folders of them; - for stdin')
+      .argument('<files...>', 'YAML or JSON files of the workspace, or folders of them; - for stdin')
       .option(
         '--prune <lists>',
         'archive what no file names: services, teams, fields, webhooks or members, with commas',
@@ -159,14 +158,13 @@ function addCommands(program: Command, begin: Begin): void {
     );
   ofWorkspace('export', 'write the workspace as a YAML file, whose comments and order are kept')
     .argument('[file]', 'default: stdout')
-    .option('--as <format>', 'yaml', 'yaml')
     .option(
       '--kinds <lists>',
       'configuration, users, teams, services, fields or webhooks, with commas; default: all',
       join,
     )
-    .addHelpText('after', example('export --as yaml workspace.yaml'))
-    .action(async (file: string | undefined, flags: PlanFlags & { as: string }, own: Command) =>
+    .addHelpText('after', example('export workspace.yaml'))
+    .action(async (file: string | undefined, flags: ExportFlags, own: Command) =>
       (await workspace()).exportWorkspace(begin(own), file, flags),
     );
   program
@@ -189,20 +187,6 @@ function addCommands(program: Command, begin: Begin): void {
 
 /** Further commands of resources. */
 function addToResource(resource: string, command: Command, begin: Begin): void {
-  if (resource === 'config') {
-    command
-      .command('apply')
-      .description('replace the lists of the configuration that a document has')
-      .argument('<file>', 'a document as `config get` prints it; - for stdin')
-      .option('--dry-run', 'check it, and change nothing')
-      .addHelpText(
-        'after',
-        '\nExample:\n  tocsin config get > config.json\n  tocsin config apply config.json --dry-run',
-      )
-      .action(async (file: string, flags: ApplyFlags, own: Command) =>
-        (await import('./config-apply.ts')).apply(begin(own), file, flags),
-      );
-  }
   if (resource === 'incidents') {
     command
       .command('export')

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { PreconditionFailedError, type Tocsin } from '@tocsin/sdk';
 import type { Row } from '../output.ts';
 import { isRefusal } from './check.ts';
-import { isSame, KINDS, keyOf, listsOf, pick, resourceOf } from './kinds.ts';
+import { hasIds, isSame, KINDS, keyOf, listsOf, pick, resourceOf } from './kinds.ts';
 import { type Present, statedIn } from './present.ts';
 import type { Secrets } from './secrets.ts';
 import { currentOf, send } from './send.ts';
@@ -122,10 +122,11 @@ async function readAgain(run: Run, step: Step, { id }: Row): Promise<void> {
 /** Whether a resource has the properties of a step, as the server would store them. */
 async function agrees({ tocsin, present, signal }: Run, step: Step, current: Row): Promise<boolean> {
   const { list, properties } = step;
-  const names = Object.keys(properties);
+  // What is replaced is nothing that a workspace has.
+  const names = Object.keys(properties).filter((name) => name !== 'replace');
   const kind = list === 'configuration' || list === 'members' ? undefined : KINDS[list];
-  const stated = kind === undefined ? listsOf(current) : statedIn(present, kind, current);
-  if (isSame(pick(stated, names), properties)) return true;
+  const stated = kind === undefined ? listsOf(current, hasIds(properties)) : statedIn(present, kind, current);
+  if (isSame(pick(stated, names), pick(properties, names))) return true;
   const [fixed, free] = [kind?.permanent ?? [], names.filter((name) => !kind?.permanent.includes(name))];
   if (!isSame(pick(stated, fixed), pick(properties, fixed))) return false;
   const change: Step = {

@@ -1,7 +1,7 @@
 import { type Tocsin, TocsinError } from '@tocsin/sdk';
 import { messageOf } from '../describe-error.ts';
 import type { Row } from '../output.ts';
-import { KINDS, keyOf, listsOf, pick } from './kinds.ts';
+import { hasIds, KINDS, keyOf, listsOf, pick } from './kinds.ts';
 import { inParallel, isLack, type Present, statedIn } from './present.ts';
 import { currentOf, send } from './send.ts';
 import { changesOf, nameOfStep, type Step } from './steps.ts';
@@ -53,8 +53,9 @@ async function checkStep(tocsin: Tocsin, step: Step, present: Present, signal: A
   const after = reply[item] as Row;
   const current = currentOf(present, step) ?? {};
   if (after['revision'] === current['revision'] && unchecked.length === 0) return undefined;
-  const of = (row: Row) => (list === 'configuration' ? listsOf(row) : statedIn(present, KINDS[list], row));
-  const later = changes.filter(({ property }) => unchecked.includes(property));
+  const of = (row: Row) =>
+    list === 'configuration' ? listsOf(row, hasIds(step.properties)) : statedIn(present, KINDS[list], row);
+  const later = changes.filter(({ property }) => unchecked.includes(property) || property === 'replace');
   return { ...step, changes: [...changesOf(names, of(current), of(after)), ...later] };
 }
 

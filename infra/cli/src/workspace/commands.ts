@@ -29,6 +29,10 @@ export interface PlanFlags {
   from?: SourceName;
 }
 
+export interface ExportFlags extends Pick<PlanFlags, 'onlyTag' | 'onlyExternalId'> {
+  kinds?: string;
+}
+
 const MAX_FILES = 1_000;
 /** The reports of steps. */
 const DONE: Readonly<Record<string, string>> = {
@@ -54,10 +58,11 @@ export async function apply(call: Call, files: readonly string[], flags: PlanFla
     const [file = ''] = files;
     const tocsin = await call.connect();
     const { signal } = call.session;
-    if (files.length === 1 && file.endsWith('.json') && flags.from === undefined) {
+    const isPlan = files.length === 1 && file.endsWith('.json') && flags.from === undefined;
+    const stored = isPlan ? await readPlan(call, file) : undefined;
+    if (stored !== undefined) {
       if (flags.prune ?? flags.onlyTag ?? flags.onlyExternalId)
         throw new UsageError('a stored plan has its --prune and its limits already');
-      const stored = await readPlan(call, file);
       const present = await readPresent(tocsin, wantedBy(stored), signal);
       const [planned, here] = [placeOf(stored), placeOf(present)];
       if (planned !== here) throw new Error(`the plan is for the workspace ${planned}, and this is ${here}`);
@@ -76,12 +81,7 @@ export async function apply(call: Call, files: readonly string[], flags: PlanFla
 }
 
 /** Writes the workspace as YAML, into a file or to stdout. */
-export async function exportWorkspace(
-  call: Call,
-  file: string | undefined,
-  flags: Pick<PlanFlags, 'onlyTag' | 'onlyExternalId'> & { as: string; kinds?: string },
-): Promise<void> {
-  if (flags.as !== 'yaml') throw new UsageError('--as: must be yaml');
+export async function exportWorkspace(call: Call, file: string | undefined, flags: ExportFlags): Promise<void> {
   const all = ['configuration', ...(Object.keys(KINDS) as ListName[])] as const;
   const limits: Limits = { ...flags, prune: new Set(), lostSecrets: new Set() };
   const isLimited = flags.onlyTag !== undefined || flags.onlyExternalId !== undefined;
@@ -175,6 +175,12 @@ export async function makePlan(
       mistakes.push(`${place ?? ''}: The secret of a new webhook is shown once: give --secrets-to FILE`);
   if (mistakes.length > 0) throw new Mistakes(mistakes);
   const { steps, refusals, lacking } = await checkSteps(tocsin, drafts, { present, mayLack, signal });
+  const { revision } = desired.configuration;
+  const change = steps.find(({ list }) => list === 'configuration');
+  if (change !== undefined && revision !== undefined && revision !== change.revision)
+    refusals.push(
+      `${change.place ?? ''}.revision: Is ${JSON.stringify(revision)}, and the workspace has ${String(change.revision)}`,
+    );
   if (refusals.length > 0) throw new Mistakes(refusals);
   for (const why of lacking) call.output.note(`not checked by the server: ${why}`);
   const { installation_id, workspace } = present;
@@ -212,8 +218,11 @@ function wantedBy({ steps }: Plan): Wanted {
   return { configuration, lists: lists as Set<ListName>, members };
 }
 
-async function readPlan(call: Call, file: string): Promise<Plan> {
-  const { data, error } = storedPlan.safeParse(parseJson(file, await readInput(call.session, file)));
+/** Undefined if the file is one of the workspace. @throws UsageError */
+async function readPlan(call: Call, file: string): Promise<Plan | undefined> {
+  const value = parseJson(file, await readInput(call.session, file));
+  if (typeof value === 'object' && value !== null && !Object.hasOwn(value, 'format')) return undefined;
+  const { data, error } = storedPlan.safeParse(value);
   if (data === undefined) throw new UsageError(`${file} is no plan of this version: ${error.issues[0]?.message ?? ''}`);
   return data;
 }

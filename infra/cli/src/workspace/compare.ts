@@ -1,7 +1,7 @@
 import type { Row } from '../output.ts';
 import type { ListName } from './document.ts';
 import type { Desired, Entry } from './desired.ts';
-import { isSame, KINDS, keyOf, listsOf, originOf, pick } from './kinds.ts';
+import { hasIds, isSame, KINDS, keyOf, listsOf, originOf, pick } from './kinds.ts';
 import { type Present, statedIn } from './present.ts';
 import { changesOf, type Step } from './steps.ts';
 
@@ -49,12 +49,31 @@ export function compare(desired: Desired, present: Present, limits: Limits, mist
 }
 
 function configurationSteps({ configuration, configurationPlace: place }: Desired, present: Present): Step[] {
-  const from = listsOf({ ...present.configuration });
-  const changes = changesOf(Object.keys(configuration), from, listsOf(configuration));
-  const properties = changed(configuration, changes);
+  const before: Row = { ...present.configuration };
+  const from = listsOf(before, hasIds(configuration));
+  const changes = changesOf(Object.keys(configuration), from, listsOf(configuration, hasIds(configuration)));
+  const lists = changed(configuration, changes);
   const revision = present.configuration?.revision;
   if (changes.length === 0) return [];
+  const replace = replacementsOf(configuration, before, lists);
+  const isReplaced = Object.keys(replace).length > 0;
+  if (isReplaced) changes.push({ property: 'replace', from: null, to: replace });
+  const properties = { ...lists, ...(isReplaced && { replace }) };
   return [{ action: 'change', list: 'configuration', name: '', revision, properties, changes, unchecked: [], place }];
+}
+
+/** The replacements of keys that a change removes: the API takes no others, and a file may keep them. */
+function replacementsOf({ replace }: Row, before: Row, after: Row): Row {
+  const stated = (replace ?? {}) as Record<string, Record<string, string> | undefined>;
+  const keysOf = (list: unknown) => new Set((list as { key: string }[] | undefined)?.map(({ key }) => key));
+  const lists = { statuses: 'workflow_statuses', severities: 'severities' };
+  const removed = Object.entries(lists).map(([name, list]) => {
+    const [old, kept] = [keysOf(before[list]), keysOf(after[list] ?? before[list])];
+    return [name, Object.entries(stated[name] ?? {}).filter(([key]) => old.has(key) && !kept.has(key))] as const;
+  });
+  return Object.fromEntries(
+    removed.filter(([, pairs]) => pairs.length > 0).map(([name, pairs]) => [name, Object.fromEntries(pairs)]),
+  );
 }
 
 const changed = (properties: Row, changes: Step['changes']) =>

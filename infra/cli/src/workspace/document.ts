@@ -19,7 +19,8 @@ const entry = {
 };
 const color = text.describe('Such as #d92d20').optional();
 
-const configuration = z
+/** Of the configuration, what a workspace has. */
+export const configurationLists = z
   .strictObject({
     workflow_statuses: z.array(
       z.strictObject({ ...entry, is_terminal: flag.optional(), is_escalation_threshold: flag.optional(), color }),
@@ -27,11 +28,24 @@ const configuration = z
     severities: z.array(z.strictObject({ ...entry, min_score: z.number(), description: text.optional(), color })),
     service_tiers: z.array(z.strictObject({ ...entry, description: text.optional() })),
     exchange_rates: z.array(z.strictObject({ currency: text, rate: z.number(), as_of: text })),
-    timeline_groups: z.array(z.strictObject({ name: text })),
+    timeline_groups: z.array(
+      z.strictObject({ id: z.int().describe('May be left out: the name decides').optional(), name: text }),
+    ),
     time_zone: text.describe('Such as Europe/Berlin'),
     postmortem_template: text.describe('Markdown of post-mortems, with placeholders; empty: the built-in one'),
   })
-  .partial()
+  .partial();
+
+const replacements = z.record(text, text).optional();
+
+const configuration = configurationLists
+  .extend({
+    revision: z.int().describe('Differences are refused if the workspace has another one').optional(),
+    replace: z
+      .strictObject({ statuses: replacements, severities: replacements })
+      .describe('What incidents get in place of removed keys, by these')
+      .optional(),
+  })
   .describe('Each list that is here is the whole list');
 
 const user = z.strictObject({

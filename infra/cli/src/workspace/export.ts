@@ -3,7 +3,7 @@ import type { Row } from '../output.ts';
 import { HIDDEN } from '../visible.ts';
 import { isOwn, type Limits } from './compare.ts';
 import type { ListName } from './document.ts';
-import { isDefaultOfEntry, isSame, type Kind, KINDS, keyOf, listsOf, originOf, pick } from './kinds.ts';
+import { hasIds, isDefaultOfEntry, isSame, type Kind, KINDS, keyOf, listsOf, originOf, pick } from './kinds.ts';
 import { type Present, statedIn } from './present.ts';
 import { Mistakes, parseWorkspace } from './read-file.ts';
 
@@ -50,9 +50,11 @@ export function writeWorkspace(
   if (lists.has('configuration')) {
     const before = root.get('configuration', true) as Node | undefined;
     const names = isMap<Scalar>(before) ? before.items.map(({ key }) => key.value) : [];
-    const all = Object.entries(listsOf({ ...present.configuration }));
+    const current: Row = { ...present.configuration };
+    const all = Object.entries(listsOf(current, hasIds((before?.toJS(yaml) ?? {}) as Row)));
     const shown = all.filter(([name, value]) => names.includes(name) || (!isSame(value, []) && value !== ''));
-    write('configuration', Object.fromEntries(shown), isDefaultOfEntry);
+    const written = { ...(names.includes('revision') && pick(current, ['revision'])), ...Object.fromEntries(shown) };
+    write('configuration', written, (name, value) => name === 'replace' || isDefaultOfEntry(name, value));
   }
   for (const kind of Object.values(KINDS)) {
     if (!lists.has(kind.list)) continue;

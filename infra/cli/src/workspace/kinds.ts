@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Tocsin } from '@tocsin/sdk';
 import type { Row } from '../output.ts';
-import { type ListName, workspaceDocument } from './document.ts';
+import { configurationLists, type ListName, workspaceDocument } from './document.ts';
 
 /** How one list of a document is in the API. */
 export interface Kind {
@@ -65,15 +65,19 @@ export const keyOf = (list: ListName, name: string): string => {
 export const isDefaultOfEntry = (name: string, value: unknown): boolean =>
   value === false || value === '' || (name === 'color' && value === '#667085');
 
-/** The lists of a configuration without what follows from the place in them, IDs, and defaults. */
-export function listsOf(configuration: Row): Row {
+/** Whether a configuration names its timeline groups by their IDs, so that they can get other names. */
+export const hasIds = ({ timeline_groups: groups }: Row): boolean =>
+  Array.isArray(groups) && groups.some((group: Row) => group['id'] !== undefined);
+
+/** The lists of a configuration without what follows from the place in them, and defaults; without IDs unless asked. */
+export function listsOf(configuration: Row, isWithIds = false): Row {
   const short = (entry: Row) =>
     Object.fromEntries(
       Object.entries(entry).filter(
-        ([name, value]) => !['order', 'id'].includes(name) && !isDefaultOfEntry(name, value),
+        ([name, value]) => name !== 'order' && (name !== 'id' || isWithIds) && !isDefaultOfEntry(name, value),
       ),
     );
-  const lists = Object.keys(workspaceDocument.shape.configuration.unwrap().shape)
+  const lists = Object.keys(configurationLists.shape)
     .filter((name) => configuration[name] !== undefined)
     .map((name) => [name, Array.isArray(configuration[name]) ? configuration[name].map(short) : configuration[name]]);
   return Object.fromEntries(lists) as Row;
