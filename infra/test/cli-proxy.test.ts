@@ -40,7 +40,7 @@ const fetchHistory = async (env: TocsinSettings, url = 'https://api.source.examp
   ]);
 
 test.each(['HTTPS_PROXY', 'https_proxy'])(
-  'an import reads its source through %s, with its credentials',
+  'a transfer fetches its source through %s, with its credentials',
   async (name) => {
     const url = new URL(proxy.url);
     Object.assign(url, { username: 'ana', password: 'a:b' });

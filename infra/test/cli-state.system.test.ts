@@ -17,11 +17,11 @@ const REFUSED = past.filter(({ priority }) => priority === undefined || priority
 
 /** One address, behind which different installations are, as `localhost:8080` is on different days. */
 async function startAddress() {
-  const address = { target: '', imports: 0, mostImports: Infinity };
+  const address = { target: '', transfers: 0, mostTransfers: Infinity };
   const server = createServer((incoming, response) => {
-    if (incoming.url?.startsWith('/api/v1/imports/') === true) address.imports += 1;
+    if (incoming.url?.startsWith('/api/v1/imports/') === true) address.transfers += 1;
     // The request does not arrive, and its client waits.
-    if (address.imports > address.mostImports) return;
+    if (address.transfers > address.mostTransfers) return;
     const { method, headers, url = '' } = incoming;
     const outgoing = request(new URL(url, address.target), { method, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 0, answer.headers);
@@ -79,14 +79,14 @@ describeWithServers('what the command keeps', () => {
   }, 120_000);
 
   const args = () => ['import', 'pagerduty', 'apply', files, '--mapping', mapping];
-  /** Kills an import after some of its requests. */
+  /** Kills an apply after some of its requests. */
   async function breakOff(settings: TocsinSettings): Promise<void> {
-    Object.assign(address, { imports: 0, mostImports: 2 });
+    Object.assign(address, { transfers: 0, mostTransfers: 2 });
     const broken = startTocsin(settings, args());
-    await eventually(() => address.imports > 2, { what: 'the third request' });
+    await eventually(() => address.transfers > 2, { what: 'the third request' });
     broken.kill('SIGKILL');
     await once(broken, 'close');
-    address.mostImports = Infinity;
+    address.mostTransfers = Infinity;
   }
   async function finish(settings: TocsinSettings) {
     const { code, stdout, stderr } = await runTocsin(settings, args());
@@ -103,7 +103,7 @@ describeWithServers('what the command keeps', () => {
     .map(({ number }) => `Q${String(number).padStart(6, '0')}`);
   const created = { created: past.length - REFUSED, refused: REFUSED, updated: 0, unchanged: 0 };
 
-  test('an import that was killed goes on with what it has been refused, and with its exit code', async () => {
+  test('an apply that was killed goes on with what it has been refused, and with its exit code', async () => {
     await breakOff(at(0));
     const { goesOn, ...finished } = await finish(at(0));
     expect(Number(goesOn)).toBeGreaterThan(50);
@@ -114,7 +114,7 @@ describeWithServers('what the command keeps', () => {
     });
   });
 
-  test('an import that was killed leaves nothing out in another installation', async () => {
+  test('an apply that was killed leaves nothing out in another installation', async () => {
     await breakOff(at(0));
     expect(await finish(at(1))).toEqual({ code: 1, outcomes: created, refused: refusedIds, goesOn: undefined });
     const incidents = (await clients[1]!.get('/api/v1/incidents?limit=1&q=Incident 1 in')).body.incidents;

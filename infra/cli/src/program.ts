@@ -3,7 +3,6 @@ import { type OperationEntry, OPERATIONS } from '@tocsin/sdk/operations';
 import { Command, CommanderError, Option } from 'commander';
 import type { ApiFlags } from './api.ts';
 import { resourceCommand } from './command-names.ts';
-import { addImport } from './import/commands.ts';
 import type { ListenFlags } from './listen.ts';
 import type { LoginFlags } from './login.ts';
 import { operationCommand } from './operation-command.ts';
@@ -12,6 +11,7 @@ import type { NotifyFlags } from './notify/notify.ts';
 import { visible, visibleLines } from './visible.ts';
 import { PARAMETERS } from './parameters.ts';
 import type { FollowFlags } from './tail.ts';
+import { addTransfer } from './transfer/commands.ts';
 import { versionOf } from './version.ts';
 import { type Call, createCall, Exit, type GlobalOptions, type Session } from './session.ts';
 import type { ExportFlags, PlanFlags } from './workspace/commands.ts';
@@ -121,7 +121,7 @@ function addCommands(program: Command, begin: Begin): void {
     .action(async (words: string[], _: unknown, command: Command) =>
       (await import('./describe.ts')).describe(begin(command), words),
     );
-  addImport(program, begin);
+  addTransfer(program, begin);
   const workspace = async () => import('./workspace/commands.ts');
   const ofWorkspace = (name: string, description: string) =>
     program

@@ -110,7 +110,7 @@ async function prepare(call: Call, source: Source, { folder, mapping }: MappingF
   return { tocsin, decided, mapper, signal, converted: converted() };
 }
 
-/** Says what an import would do. @throws UsageError if something is lost that the mapping does not name */
+/** Says what an apply would do. @throws UsageError if something is lost that the mapping does not name */
 export async function plan(
   call: Call,
   source: Source,
@@ -156,7 +156,7 @@ function showRefused({ output }: Call, refused: readonly Refused[]): void {
   for (const { id, field, message } of refused) output.note(`refused ${id}: ${field}: ${message}`);
 }
 
-/** Imports the incidents of a folder. One that broke off goes on where it was. @throws Error if some are refused */
+/** Moves the incidents of a folder in. One that broke off goes on where it was. @throws Error if some are refused */
 export async function apply(call: Call, source: Source, folder: string, flags: MappingFlags): Promise<void> {
   const { tocsin, decided, signal, converted } = await prepare(call, source, { folder, ...flags });
   const { installation_id: installation, workspace } = await tocsin.me.get({ signal });

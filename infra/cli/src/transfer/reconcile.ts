@@ -28,7 +28,7 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\dT/;
 
 /**
  * Compares the answers of the source with the export: whether each incident is there, and of a sample, which includes the
- * longest one, all that the answers say. What the mapping decides is applied to names, and nothing else of an import.
+ * longest one, all that the answers say. What the mapping decides is applied to names, and nothing else of the apply.
  */
 export async function compare(
   tocsin: Tocsin,

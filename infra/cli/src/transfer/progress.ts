@@ -5,7 +5,7 @@ import type { Part } from './send.ts';
 const FILE = 'applied.ndjson';
 
 /**
- * The progress of an import in its folder: a line for each part, with its outcome, so neither is kept without the other.
+ * The progress of an apply in its folder: a line for each part, with its outcome, so neither is kept without the other.
  * It is that of one run: of an installation, a workspace, a mapping and the answers.
  */
 export function openProgress(folder: string, run: string) {

@@ -82,7 +82,7 @@ export interface ConnectOptions extends Origin {
 
 /** A system that incidents come from. */
 export interface Source<Question = unknown> {
-  /** The `source` of imported incidents. */
+  /** The `source` of its incidents in a transfer. */
   name: string;
   title: string;
   /** The variable with what opens the source. */

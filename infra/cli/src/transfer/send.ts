@@ -19,7 +19,7 @@ interface Batch {
 const OUTCOMES = { unchanged: 0, updated: 0, created: 0, refused: 0 };
 export type Outcome = keyof typeof OUTCOMES;
 
-/** An incident, or a part of it, that is not imported. */
+/** An incident, or a part of it, that is not moved in. */
 export interface Refused {
   id: string;
   field: string;
@@ -43,7 +43,7 @@ export interface Sent {
 const RANK = Object.keys(OUTCOMES);
 
 /**
- * Imports incidents one request after the other. An incident that comes in parts counts once.
+ * Moves incidents in, one request after the other. An incident that comes in parts counts once.
  * @param options.done parts of an earlier run, whose incidents are not sent again
  * @param options.onPart is called after each request
  */
@@ -65,7 +65,7 @@ export async function send(
   };
   for (const part of done) add(part);
   for await (const { items, unsent, incidents: begun } of batchesOf(incidents, done.at(-1)?.sent ?? 0)) {
-    const results = items.length === 0 ? [] : (await importAgain(tocsin, items, options)).results;
+    const results = items.length === 0 ? [] : (await sendAgain(tocsin, items, options)).results;
     const named = results.map(({ index, outcome, field = '', message = '' }) => ({
       ...{ id: items[index]?.external.id ?? '', outcome: outcome as Outcome, field, message },
     }));
@@ -105,7 +105,7 @@ async function* batchesOf(incidents: AsyncIterable<Converted>, skip: number): As
       const size = Buffer.byteLength(JSON.stringify(item));
       const own = weightOf(item);
       if (own > MAX_WEIGHT || size > MAX_BYTES) {
-        const message = 'Are more than one request of an import takes';
+        const message = 'Are more than one request of a transfer takes';
         batch.unsent.push({ id: converted.id, field: 'values', message });
         break;
       }
@@ -122,8 +122,8 @@ async function* batchesOf(incidents: AsyncIterable<Converted>, skip: number): As
   if (batch.items.length + batch.unsent.length > 0) yield batch;
 }
 
-/** An import may be repeated: what it has written already is unchanged. */
-async function importAgain(
+/** A request may be repeated: what it has written already is unchanged. */
+async function sendAgain(
   tocsin: Tocsin,
   incidents: ImportedIncident[],
   { validateOnly, signal }: { validateOnly: boolean; signal: AbortSignal },

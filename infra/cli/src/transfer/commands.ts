@@ -19,7 +19,7 @@ const SOURCES: Readonly<Record<string, { title: string; load: () => Promise<Sour
 };
 
 /** Adds `import` with a command for each source, and its four steps. Each is loaded when it runs. */
-export function addImport(program: Command, begin: (command: Command) => Call): void {
+export function addTransfer(program: Command, begin: (command: Command) => Call): void {
   const parent = program
     .command('import')
     .description('move the incidents of another system into the workspace')
@@ -43,13 +43,13 @@ export function addImport(program: Command, begin: (command: Command) => Call): 
       .action(async (folder: string, flags: FetchFlags, own: Command) =>
         (await run()).fetchSource(begin(own), await load(), folder, flags),
       );
-    step('plan', 'say what an import would do and what would be lost; exit code 2 if something would be')
+    step('plan', 'say what an apply would do and what would be lost; exit code 2 if something would be')
       .option('--mapping <file>', 'what becomes of the names of the source; - for stdin')
       .option('--propose <file>', 'write a mapping that leaves out what is open, to be changed by you')
       .action(async (folder: string, flags: MappingFlags & { propose?: string }, own: Command) =>
         (await run()).plan(begin(own), await load(), folder, flags),
       );
-    step('apply', 'import them; once more changes nothing')
+    step('apply', 'write them into the workspace; once more changes nothing')
       .option('--mapping <file>', 'what becomes of the names of the source; - for stdin')
       .action(async (folder: string, flags: MappingFlags, own: Command) =>
         (await run()).apply(begin(own), await load(), folder, flags),

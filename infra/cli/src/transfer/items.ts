@@ -16,7 +16,7 @@ export const MAX_TAGS = 50;
 export const LONGEST_TAG = 64;
 export const LONGEST_TYPE = 64;
 
-/** An incident as the import takes it: in several items with the same ID, if its timeline is long. */
+/** An incident as the API takes it in a transfer: in several items with the same ID, if its timeline is long. */
 export type Converted = { id: string; items: ImportedIncident[] } | { id: string; field: string; message: string };
 
 /** Makes the items of an incident, and notes what becomes of it. */
