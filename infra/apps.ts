@@ -89,7 +89,7 @@ export const APPS: Readonly<Record<AppName, AppDefinition>> = {
   incident: {
     does: 'Incidents, timelines, chat.',
     ...partsOf('incident'),
-    reaches: 'the chat system, and documents that timelines are imported from',
+    reaches: 'the chat system, and documents that are read into timelines',
     maxPods: 8,
     schema: incidentSchema,
     usesRedis: true,

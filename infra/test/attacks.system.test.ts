@@ -30,9 +30,9 @@ describeAttacks('no other workspace notices', () => {
 
 describeAttacks('in one process', () => {
   test(
-    'the events of others are recorded while a workspace imports timelines',
+    'the events of others are recorded while a workspace reads documents into timelines',
     async () => {
-      const [row] = await runShortForm('--mode', 'embedded', '--only', 'timeline-imports');
+      const [row] = await runShortForm('--mode', 'embedded', '--only', 'timeline-documents');
       expect(row?.during.lag).toBeGreaterThan(0);
       expect(row?.failures.filter(({ timed }) => !timed)).toEqual([]);
     },

@@ -9,7 +9,7 @@ const document = behave.answer(
   '- 2026-11-20T10:00:00Z Down\n- 2026-11-20T10:05:00Z Up\n',
 );
 
-describeWithServers('a timeline imported through the gateway', () => {
+describeWithServers('a document read into a timeline through the gateway', () => {
   const receiver = running(startReceiver);
   const system = runningSystem(() => ({ receivers: [receiver] }));
   const client = running(async () => system.as());

@@ -14,9 +14,9 @@ const PATHS: readonly ReceiverPath[] = ['/hang', '/slow', '/endless', '/headers'
 const DELIVERED_WITHIN = 10_000;
 const INTERVAL = 200;
 /** In a second, together. */
-const IMPORTS = 15;
+const DOCUMENTS = 15;
 /** Each may have 3 of the 10 connections that the incident service has to its database. */
-const IMPORTERS = 3;
+const READERS = 3;
 
 /** Servers that Tocsin calls because a client says so, and that respond slowly, endlessly or never. */
 export const receiverAttacks: readonly Attack[] = [
@@ -62,34 +62,34 @@ export const receiverAttacks: readonly Attack[] = [
     },
   },
   {
-    name: 'trickling-imports',
-    what: '40 creates at once that import documents which arrive byte by byte',
+    name: 'trickling-documents',
+    what: '40 creates at once that read documents which arrive byte by byte',
     expects: [201, 'silent'],
     run: async (context, workspace) => {
-      const body = importOf(context, '/trickle');
+      const body = readingOf(context, '/trickle');
       await beginFlood(context, { clients: 40, total: 400, perSecond: LEGAL_RATE * 2 }, async () =>
         postIncident(context, workspace, body),
       );
     },
   },
   {
-    name: 'timeline-imports',
-    what: `${IMPORTERS} workspaces import ${IMPORTS} documents of 500 events in a second`,
+    name: 'timeline-documents',
+    what: `${READERS} workspaces have ${DOCUMENTS} documents of 500 events read in a second`,
     expects: [201],
     run: async (context) => {
-      const [importers, imports] = context.choose([IMPORTERS, IMPORTS], [1, 2]);
-      const workspaces = await context.createWorkspaces(importers);
-      const body = importOf(context, '/events');
-      await beginFlood(context, { clients: 30, perSecond: imports }, async (number) => {
-        const workspace = workspaces[number % importers];
+      const [readers, documents] = context.choose([READERS, DOCUMENTS], [1, 2]);
+      const workspaces = await context.createWorkspaces(readers);
+      const body = readingOf(context, '/events');
+      await beginFlood(context, { clients: 30, perSecond: documents }, async (number) => {
+        const workspace = workspaces[number % readers];
         if (workspace !== undefined) await postIncident(context, workspace, body);
       });
     },
   },
 ];
 
-/** A create that imports a document. */
-const importOf = (context: AttackContext, path: ReceiverPath) => ({
+/** A create that reads a document into its timeline. */
+const readingOf = (context: AttackContext, path: ReceiverPath) => ({
   title: 'Hostile',
   doc_url: context.receiverUrl('documents', path),
   import_source_timeline_event: true,

@@ -3,16 +3,16 @@ import { connect, head } from '../connections.ts';
 import { beginFlood, flood } from '../flood.ts';
 import type { Workspace } from '../../systems/workspaces.ts';
 
-/** Imports and exports of whole incidents. */
+/** Transfers of whole incidents, in and out. */
 export const transferAttacks: readonly Attack[] = [
   {
-    name: 'largest-imports',
-    what: 'imports of 50 incidents with 1,000 timeline events, 15 at once: new ones, the same again, and changed ones',
+    name: 'largest-transfers',
+    what: 'transfers of 50 incidents with 1,000 timeline events, 15 at once: new ones, the same again, and changed ones',
     // They wait for each other.
     expects: [200, 'silent'],
     run: async (context, workspace) => {
       await beginFlood(context, { clients: 15 }, async (number) =>
-        importMany(context, workspace, { first: 50 * (number % 20), round: Math.floor(number / 40) }),
+        transferMany(context, workspace, { first: 50 * (number % 20), round: Math.floor(number / 40) }),
       );
     },
   },
@@ -22,7 +22,7 @@ export const transferAttacks: readonly Attack[] = [
     expects: [200, 'silent', 'closed'],
     run: async (context, workspace) => {
       for (let batch = 0; batch < context.choose(40, 8); batch += 1)
-        await importMany(context, workspace, { first: 50 * batch, round: 0 });
+        await transferMany(context, workspace, { first: 50 * batch, round: 0 });
       await context.begin();
       const request = head(workspace, 'GET /api/v1/exports/incidents');
       const open = { clients: 20, total: 100, perSecond: 50 };
@@ -35,8 +35,8 @@ export const transferAttacks: readonly Attack[] = [
   },
 ];
 
-/** Imports 50 incidents with about as many events as the weight of a body allows, and as many relations as a request may have. */
-const importMany = async (
+/** Moves 50 incidents in, with about as many events as the weight of a body allows, and as many relations as a request may have. */
+const transferMany = async (
   context: AttackContext,
   workspace: Workspace,
   { first, round }: { first: number; round: number },
