@@ -181,7 +181,7 @@ describe('requests of the client', () => {
     const waiting = tocsin.incidents.get(4, { signal: ended.signal });
     ended.abort(reason);
     await expect(waiting).rejects.toBe(reason);
-    await expect(tocsin.incidents.get(4, { timeout: 50, retries: 1 })).rejects.toMatchObject({ code: 'timeout' });
+    await expect(tocsin.incidents.get(4, { timeout: 500, retries: 1 })).rejects.toMatchObject({ code: 'timeout' });
     expect(server.requests.length).toBeGreaterThanOrEqual(2);
     server.respond = json(429, error('rate_limited'), { 'Retry-After': '30' });
     await expect(tocsin.incidents.get(4, { signal: AbortSignal.timeout(100) })).rejects.toMatchObject({
