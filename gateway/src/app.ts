@@ -33,6 +33,7 @@ import { API_TOKEN_PURPOSE, sealedTokens } from './accounts/http/sealed-tokens.t
 import { signIn } from './sign-in/http/sign-in.ts';
 import { staticContent } from './pages/http/static-content.ts';
 import { usageMeter } from './limits/http/usage-meter.ts';
+import { writtenBytes } from './limits/http/written-bytes.ts';
 import { keyWatch } from './edge/http/key-watch.ts';
 import { waitingRequests } from './edge/http/waiting-requests.ts';
 import { auditEventHandlers } from './audit/messaging/audit-events.ts';
@@ -101,6 +102,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
   const waiting = waitingRequests({ shares: config.shares, metrics });
   const keys = keyWatch({ identities, clock, log });
   const meter = usageMeter({ counter: requests.counter, log });
+  const written = writtenBytes({ counter: requests.counter, limit: config.limits.writtenBytes, log });
   const uses = keyUses({ database, clock, log });
   const identitiesChanged = () => {
     identities.clear();
@@ -135,11 +137,11 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
         }),
         onSession: identitiesChanged,
       }),
-      limits: rateLimits({ counter: requests.counter, meter }, config.limits),
+      limits: rateLimits({ counter: requests.counter, meter, written }, config.limits),
       maxBodyBytes: config.shares.maxBodyBytes,
       routes: table,
       services: asked,
-      forwarder: forwarder({ upstreams: upstreams.byService, shares: config.shares, waiting, keys, meter }),
+      forwarder: forwarder({ upstreams: upstreams.byService, shares: config.shares, waiting, keys, meter, written }),
       tokenInBody: tokenInBody({ times: config.shares.body }),
       pages: publicPages({
         readinessChecks: [...base.readinessChecks, ...(requests.readinessCheck ? [requests.readinessCheck] : [])],

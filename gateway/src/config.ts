@@ -56,6 +56,7 @@ const settings = {
   ANONYMOUS_RATE_LIMIT_PER_MINUTE: rate.default(60),
   COST_PER_REQUEST: setting.integer({ min: 1, max: 1_000_000 }).default(10),
   BYTES_PER_REQUEST: setting.integer({ min: 1, max: 1_024 * MEBIBYTE }).default(524_288),
+  MAX_WRITTEN_MB_PER_HOUR: setting.integer({ min: 1, max: 1_048_576 }).default(4_096),
   MAX_REQUESTS_PER_WORKSPACE: share.default(100),
   MAX_REQUESTS_PER_SERVICE: share.default(256),
   MAX_ARRIVING_BYTES: arrivingBytes.default(256 * MEBIBYTE),
@@ -88,6 +89,8 @@ export function gatewayConfig(env: Environment) {
       /** A workspace's limits of cost and bytes a minute are its limit of requests, multiplied by these. */
       costPerRequest: read.COST_PER_REQUEST,
       bytesPerRequest: read.BYTES_PER_REQUEST,
+      /** Of a workspace in an hour. */
+      writtenBytes: read.MAX_WRITTEN_MB_PER_HOUR * MEBIBYTE,
     },
     shares: {
       ...TIMES,

@@ -16,7 +16,13 @@ describe('the settings', () => {
       baseDomain: 'localhost',
       trustedProxies: [],
       defaultWorkspace: undefined,
-      limits: { workspace: 1200, anonymous: 60, costPerRequest: 10, bytesPerRequest: 524_288 },
+      limits: {
+        workspace: 1200,
+        anonymous: 60,
+        costPerRequest: 10,
+        bytesPerRequest: 524_288,
+        writtenBytes: 4_294_967_296,
+      },
       shares: {
         requestsPerWorkspace: 100,
         requestsPerService: 256,

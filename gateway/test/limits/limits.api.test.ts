@@ -164,13 +164,13 @@ describeWithRedis('counting in Redis', () => {
 
   /** Runs `work` with two gateways that count in Redis, and a token of theirs. */
   const withTwoGateways = async (
-    limit: string,
+    settings: Record<string, string>,
     work: (gateways: { one: GatewayHarness; two: GatewayHarness; token: string }) => Promise<void>,
   ) => {
     const env = {
       REDIS_URL: testServers().redisUrl ?? '',
       TOCSIN_NAMESPACE: namespace(),
-      RATE_LIMIT_PER_MINUTE: limit,
+      ...settings,
     };
     const one = await withRedis(env);
     const two = await withRedis(env, one.database);
@@ -187,7 +187,7 @@ describeWithRedis('counting in Redis', () => {
   };
 
   test('two gateways count together', async () => {
-    await withTwoGateways('3', async ({ one, two, token }) => {
+    await withTwoGateways({ RATE_LIMIT_PER_MINUTE: '3' }, async ({ one, two, token }) => {
       const statuses = [];
       for (const gateway of [one, two, one, two]) statuses.push((await gateway.send({ path: PATH, token })).status);
       expect(statuses).toEqual([200, 200, 200, 429]);
@@ -195,7 +195,7 @@ describeWithRedis('counting in Redis', () => {
   });
 
   test('two gateways count together what they serve without waiting', async () => {
-    await withTwoGateways('10000', async ({ one, two, token }) => {
+    await withTwoGateways({ RATE_LIMIT_PER_MINUTE: '10000' }, async ({ one, two, token }) => {
       const remaining = async (gateway: GatewayHarness) =>
         Number((await gateway.send({ path: PATH, token })).headers['x-ratelimit-remaining']);
       const alone = [];
@@ -208,6 +208,16 @@ describeWithRedis('counting in Redis', () => {
         sent += 1;
         return (await remaining(one)) === 10_000 - 60 - sent;
       });
+    });
+  });
+
+  test('two gateways count together what is written in an hour', async () => {
+    await withTwoGateways({ MAX_WRITTEN_MB_PER_HOUR: '1' }, async ({ one, two, token }) => {
+      const write = async (gateway: GatewayHarness) =>
+        (await gateway.send({ method: 'POST', path: PATH, token, body: { title: 'x'.repeat(300_000) } })).status;
+      expect([await write(one), await write(two), await write(one)]).toEqual([201, 201, 201]);
+      await eventually(async () => (await write(two)) === 429);
+      await eventually(async () => (await write(one)) === 429);
     });
   });
 

@@ -300,6 +300,53 @@ describe('what the requests of a minute cost', () => {
   });
 });
 
+describe('bytes that are written in an hour', () => {
+  const env = { MAX_WRITTEN_MB_PER_HOUR: '1' };
+  const post = async (gateway: GatewayHarness, tenant: Tenant, bytes: number) =>
+    gateway.send({ method: 'POST', path: PATH, body: { title: 'x'.repeat(bytes) }, ...tenant });
+
+  test('refuse large writes first, then all of them, and neither reads nor deletions', async () => {
+    const { gateway, acme, globex } = await open({ env });
+    for (let count = 0; count < 3; count += 1) expect((await post(gateway, acme, 350_000)).status).toBe(201);
+    // A write is counted when its response is closed, a moment after the client has it.
+    const refused = await eventually(async () => {
+      const response = await post(gateway, acme, 4_096);
+      return response.status === 429 && response;
+    });
+    expectRefusal(refused, 429, 'written_bytes_an_hour');
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(3_000);
+    expect((await post(gateway, globex, 4_096)).status).toBe(201);
+    expect((await post(gateway, acme, 4_000)).status).toBe(201);
+
+    const small = await eventually(async () => {
+      const response = await post(gateway, acme, 4_000);
+      return response.status === 429 && response;
+    });
+    expectRefusal(small, 429, 'written_bytes_an_hour');
+    expect((await gateway.send({ path: PATH, ...acme })).status).toBe(200);
+    expect((await gateway.send({ method: 'DELETE', path: '/api/v1/timeline/1', ...acme })).status).toBe(204);
+  });
+
+  test('are those of writes that succeed, with their responses and what their services have fetched', async () => {
+    const answer = { status: 400, fetched: 0, bytes: 0 };
+    const service = await openService((_request, response) => {
+      response.writeHead(answer.status, { 'X-Tocsin-Fetched-Bytes': String(answer.fetched) });
+      response.end('x'.repeat(answer.bytes));
+    });
+    const { gateway, acme } = await open({ env, incidentUrl: service.url });
+    for (let count = 0; count < 4; count += 1) expect((await post(gateway, acme, 400_000)).status).toBe(400);
+    Object.assign(answer, { status: 201, bytes: 500_000 });
+    expect((await post(gateway, acme, 5_000)).status).toBe(201);
+    Object.assign(answer, { bytes: 0, fetched: 600_000 });
+    expect((await post(gateway, acme, 5_000)).status).toBe(201);
+    const refused = await eventually(async () => {
+      const response = await post(gateway, acme, 5_000);
+      return response.status === 429 && response;
+    });
+    expectRefusal(refused, 429, 'written_bytes_an_hour');
+  });
+});
+
 test('a refusal by the limit of requests names its limit, too', async () => {
   const { gateway, acme } = await open({ env: { RATE_LIMIT_PER_MINUTE: '1' } });
   await gateway.send({ path: PATH, ...acme });

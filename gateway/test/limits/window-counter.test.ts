@@ -57,8 +57,8 @@ describe('a request that is far below its limits', () => {
     ]);
     await eventually(() => shared.batches.length === 2, { what: 'the second batch' });
     expect(shared.batches).toEqual([
-      [{ key: 'a', requests: 1, cost: 2, bytes: 100 }],
-      [{ key: 'a', requests: 2, cost: 4, bytes: 200 }],
+      [{ key: 'a', length: 60_000, requests: 1, cost: 2, bytes: 100 }],
+      [{ key: 'a', length: 60_000, requests: 2, cost: 4, bytes: 200 }],
     ]);
     await counter.stop();
   });

@@ -135,7 +135,15 @@ export {
   trimmedText,
 } from './text-schemas.ts';
 export { type Principal, type ServicePrincipal, signedPrincipal, type WorkspaceContext } from './principal.ts';
-export { ARCHIVED_FACTOR, MAX_COUNTED_USE, type QuotaName, quotaOf, QUOTAS, type Quotas } from './quotas.ts';
+export {
+  ARCHIVED_FACTOR,
+  MAX_COUNTED_USE,
+  type QuotaName,
+  quotaOf,
+  QUOTAS,
+  type Quotas,
+  SMALL_WRITE,
+} from './quotas.ts';
 export { actorText, isSession, recordedKey, type RecordedKey } from './recorded-key.ts';
 export { cutKey, fold, foldedKey } from './fold.ts';
 export { type Permission, PERMISSIONS, type Prerequisite, PREREQUISITES, type Scope, SCOPES } from './scopes.ts';

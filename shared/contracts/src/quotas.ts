@@ -21,6 +21,9 @@ export const QUOTAS = {
   api_keys: 100,
 } as const satisfies Record<string, number | null>;
 
+/** Bytes of a request that is refused last when a workspace has stored or written too much (contract: Quotas). */
+export const SMALL_WRITE = 4_096;
+
 /** More rows than these are not counted when somebody asks how much of a quota is used. */
 export const MAX_COUNTED_USE = 100_000;
 

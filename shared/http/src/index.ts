@@ -12,6 +12,7 @@ export {
   type Contracts,
   type Cost,
   COST_HEADER,
+  FETCHED_BYTES_HEADER,
   DEFAULT_DEADLINE,
   endpoint,
   type Handlers,

@@ -20,6 +20,7 @@ import type { Caller } from '../../identity/http/identities.ts';
 import type { RequestContext } from '../../requests/http/request-context.ts';
 import type { KeyWatch } from './key-watch.ts';
 import type { UsageMeter } from '../../limits/http/usage-meter.ts';
+import type { WrittenBytes } from '../../limits/http/written-bytes.ts';
 import type { WaitingRequests } from './waiting-requests.ts';
 
 /** Sends a checked request to its service, when its body has arrived and it is its workspace's turn. */
@@ -35,12 +36,14 @@ export function forwarder({
   waiting,
   keys,
   meter,
+  written,
 }: {
   upstreams: ReadonlyMap<string, Upstream>;
   shares: Shares;
   waiting: WaitingRequests;
   keys: KeyWatch;
   meter: UsageMeter;
+  written: WrittenBytes;
 }): Forwarder {
   const bodyBytes = new FairQueue<number>({
     all: shares.bodyBytes,
@@ -96,7 +99,10 @@ export function forwarder({
           onWait: wait === undefined ? undefined : onWait,
           // Its commands look up who acts themselves, and may end the key of their own request.
           signal: operation.service === OWN_SERVICE ? undefined : signal,
-          onCost: (cost) => meter.addCost(workspace.id, cost),
+          onUsage: ({ cost, fetchedBytes }) => {
+            if (cost > 0) meter.addCost(workspace.id, cost);
+            if (fetchedBytes > 0) written.add(workspace.id, fetchedBytes);
+          },
         });
         if (span !== undefined && !response.destroyed) recordStatus(span, response.statusCode);
       });

@@ -1,29 +1,33 @@
 import { boundedCache, type Logger, openRedis, type Redis, redisReadiness } from '@tocsin/runtime';
 import type { ServiceClient } from '@tocsin/service-host';
 import CircuitBreaker from 'opossum';
-import { type Addition, type Amounts, type RequestCounter, windowCounter, type WindowUsage } from './window-counter.ts';
+import {
+  type Addition,
+  type Amounts,
+  MINUTE,
+  type RequestCounter,
+  windowCounter,
+  type WindowUsage,
+} from './window-counter.ts';
 
 export interface RequestCounterClient extends ServiceClient {
   readonly counter: RequestCounter;
 }
 
-/** Milliseconds. */
-const WINDOW = 60_000;
-
 /**
- * One round trip for all windows and their amounts; the first request of a window sets its end. ARGV is the length of a
- * window, then requests, cost and bytes of each key; the result is four numbers for each key.
+ * One round trip for all windows and their amounts; the first request of a window sets its end. ARGV is the length of the
+ * window, requests, cost and bytes of each key; the result is four numbers for each key.
  */
 const COUNT = `
   local used = {}
   for index, key in ipairs(KEYS) do
     for part, name in ipairs({'requests', 'cost', 'bytes'}) do
-      used[#used + 1] = redis.call('hincrby', key, name, ARGV[3 * index - 2 + part])
+      used[#used + 1] = redis.call('hincrby', key, name, ARGV[4 * index - 3 + part])
     end
     local remaining = redis.call('pttl', key)
     if remaining < 0 then
-      redis.call('pexpire', key, ARGV[1])
-      remaining = tonumber(ARGV[1])
+      remaining = tonumber(ARGV[4 * index - 3])
+      redis.call('pexpire', key, remaining)
     end
     used[#used + 1] = remaining
   end
@@ -65,17 +69,20 @@ const MEMORY_BYTES = 16 * 1_048_576;
  */
 export function memoryRequestCounter(options: { bytes?: number } = {}): RequestCounter {
   const add = memoryWindows(options);
-  return { count: (key, { requests = 1, cost = 0, bytes = 0 } = {}) => add({ key, requests, cost, bytes }) };
+  return {
+    count: (key, { length = MINUTE, requests = 1, cost = 0, bytes = 0 } = {}) =>
+      add({ key, length, requests, cost, bytes }),
+  };
 }
 
 function memoryWindows({ bytes = MEMORY_BYTES }: { bytes?: number }): (addition: Addition) => WindowUsage {
   const windows = boundedCache<string, Amounts & { endsAt: number }>({ bytes });
-  return ({ key, ...amounts }) => {
+  return ({ key, length, ...amounts }) => {
     // Whole milliseconds: fractions do not add up exactly, and a new window would last a little over a minute.
     const now = Math.floor(performance.now());
     const current = windows.get(key);
     const isOver = current === undefined || current.endsAt <= now;
-    const window = isOver ? { requests: 0, cost: 0, bytes: 0, endsAt: now + WINDOW } : current;
+    const window = isOver ? { requests: 0, cost: 0, bytes: 0, endsAt: now + length } : current;
     if (isOver) windows.set(key, window);
     window.requests += amounts.requests;
     window.cost += amounts.cost;
@@ -92,8 +99,8 @@ function redisCounter(redis: Redis, log: Logger) {
     // Without a wait for a connection.
     if (redis.status !== 'ready') throw new Error('redis is not ready');
     const keys = additions.map(({ key }) => `usage:${key}`);
-    const amounts = additions.flatMap(({ requests, cost, bytes }) => [requests, cost, bytes]);
-    const used = await (redis as CountingRedis).countRequests(keys.length, ...keys, WINDOW, ...amounts);
+    const amounts = additions.flatMap(({ length, requests, cost, bytes }) => [length, requests, cost, bytes]);
+    const used = await (redis as CountingRedis).countRequests(keys.length, ...keys, ...amounts);
     return additions.map((_, index) => {
       const [requests = 0, cost = 0, bytes = 0, remaining = 0] = used.slice(4 * index, 4 * index + 4);
       return { requests, cost, bytes, remaining };

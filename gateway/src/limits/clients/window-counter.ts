@@ -16,21 +16,27 @@ export interface WindowUsage extends Amounts {
 /** Adds to the window of a key. */
 export interface Addition extends Amounts {
   key: string;
+  /** Of the window; milliseconds. */
+  length: number;
 }
 
-/** Counts requests by key in fixed windows of a minute. */
+/** The windows of requests; milliseconds. */
+export const MINUTE = 60_000;
+
+/** Counts requests by key in fixed windows. */
 export interface RequestCounter {
   /**
    * Counts a request, or as many as the amounts have.
-   * @param amounts what it adds to its window besides itself
+   * @param amounts what it adds to its window besides itself; a key always has windows of the same length, by default a minute
    * @param limits a request that is far below them does not wait until it is counted; without limits, every request waits
    * @returns the use of the window with this request, but without those that come after it
    */
-  count(key: string, amounts?: Partial<Amounts>, limits?: Amounts): WindowUsage | Promise<WindowUsage>;
+  count(key: string, amounts?: Partial<Omit<Addition, 'key'>>, limits?: Amounts): WindowUsage | Promise<WindowUsage>;
 }
 
 /** What is sent together for a key. */
 interface Sum extends Amounts {
+  readonly length: number;
   /** The requests that wait for the result; what each has used includes what was added before it. */
   readonly waiting: (PromiseWithResolvers<WindowUsage> & { used: Amounts })[];
   /** Whether the result is kept for the next requests. */
@@ -74,10 +80,10 @@ export function windowCounter(options: {
   /** Requests wait for what is gathered. */
   let isUrgent = false;
 
-  const sumOf = (key: string): Sum => {
+  const sumOf = (key: string, length: number): Sum => {
     const found = gathered.get(key);
     if (found !== undefined) return found;
-    const sum: Sum = { requests: 0, cost: 0, bytes: 0, waiting: [], isKept: false };
+    const sum: Sum = { length, requests: 0, cost: 0, bytes: 0, waiting: [], isKept: false };
     gathered.set(key, sum);
     return sum;
   };
@@ -119,7 +125,9 @@ export function windowCounter(options: {
     underWay = batch;
     const readAt = performance.now();
     try {
-      const additions = Array.from(batch, ([key, { requests, cost, bytes }]) => ({ key, requests, cost, bytes }));
+      const additions = Array.from(batch, ([key, { length, requests, cost, bytes }]) => ({
+        ...{ key, length, requests, cost, bytes },
+      }));
       const usages = await add(additions);
       for (const [index, [key, sum]] of [...batch].entries()) {
         const usage = usages[index];
@@ -154,8 +162,8 @@ export function windowCounter(options: {
   };
 
   return {
-    count: (key, { requests = 1, cost = 0, bytes = 0 } = {}, limits) => {
-      const sum = sumOf(key);
+    count: (key, { length = MINUTE, requests = 1, cost = 0, bytes = 0 } = {}, limits) => {
+      const sum = sumOf(key, length);
       sum.requests += requests;
       sum.cost += cost;
       sum.bytes += bytes;

@@ -3,10 +3,12 @@ import { shareExceeded } from '@tocsin/http';
 import type { Amounts, RequestCounter, WindowUsage } from '../clients/window-counter.ts';
 import type { RequestContext } from '../../requests/http/request-context.ts';
 import { bytesExceeded, secondsOf, type UsageMeter, windowOf } from './usage-meter.ts';
+import type { WrittenBytes } from './written-bytes.ts';
 
 export interface RateLimits {
   /**
-   * All authenticated requests of a workspace share its limits of requests, cost and bytes.
+   * All authenticated requests of a workspace share its limits of requests, cost and bytes, and its writes that of written
+   * bytes.
    * @param workspace `limit` is in requests a minute, `null` for the default
    * @returns a promise if the request has to wait until it is counted
    * @throws DomainError `rate_limited`
@@ -34,7 +36,7 @@ const MIN_REQUESTS = 60;
 
 /** Counts a request and sets the limit headers of its response (contract: Limits). */
 export function rateLimits(
-  { counter, meter }: { counter: RequestCounter; meter: UsageMeter },
+  { counter, meter, written }: { counter: RequestCounter; meter: UsageMeter; written: WrittenBytes },
   defaults: RateLimitDefaults,
 ): RateLimits {
   const consume = (response: ServerResponse, { requests, remaining }: WindowUsage, limit: number): void => {
@@ -53,6 +55,7 @@ export function rateLimits(
       const check = (usage: WindowUsage) => {
         consume(context.response, usage, limits.requests);
         checkUsage(usage, cost, limits);
+        written.watch(context, id);
       };
       const earlier = meter.take(id);
       const usage = counter.count(windowOf(id), { ...earlier, cost: cost + earlier.cost }, limits);

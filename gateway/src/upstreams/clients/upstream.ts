@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import {
   type Attempt,
   COST_HEADER,
+  FETCHED_BYTES_HEADER,
   DomainError,
   isRead,
   NoResponse,
@@ -31,8 +32,8 @@ interface CompleteRequest {
   onWait: ((wait: Wait) => void) | undefined;
   /** Aborted with what the client gets instead, when the request must not go on: the service stops, a stream ends. */
   signal: AbortSignal | undefined;
-  /** Called when the service responds, if it has added to the cost of the operation. */
-  onCost: (cost: number) => void;
+  /** Called when the service responds, with what it has added to the cost of the operation and fetched for it. */
+  onUsage: (usage: { cost: number; fetchedBytes: number }) => void;
 }
 
 /** The wait of a request for events. Both functions end a stream. */
@@ -110,7 +111,7 @@ export function upstream(options: {
   const { name, addresses, log, onFailure, onRepeat } = options;
   return {
     addresses,
-    forward: async ({ request, response, body, deadline, onWait, signal, onCost }) => {
+    forward: async ({ request, response, body, deadline, onWait, signal, onUsage }) => {
       let attempt: Attempt<void> | undefined;
       let stream: IncomingMessage | undefined;
       let isWaiting = false;
@@ -160,8 +161,11 @@ export function upstream(options: {
               attempt?.abort(overloaded(`The ${name} service refuses the signature of the gateway`, 'service_down'));
               return;
             }
-            const cost = Number(upstreamResponse.headers[COST_HEADER] ?? 0);
-            if (cost > 0) onCost(cost);
+            const { headers } = upstreamResponse;
+            onUsage({
+              cost: Number(headers[COST_HEADER] ?? 0),
+              fetchedBytes: Number(headers[FETCHED_BYTES_HEADER] ?? 0),
+            });
             if (response.destroyed) upstreamResponse.destroy();
             else relayResponse(upstreamResponse, response);
           },

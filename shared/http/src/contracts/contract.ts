@@ -23,6 +23,9 @@ export interface Cost {
  */
 export const COST_HEADER = 'x-tocsin-cost';
 
+/** As that: how many bytes the service has fetched from elsewhere for a write, as a decimal. */
+export const FETCHED_BYTES_HEADER = 'x-tocsin-fetched-bytes';
+
 export type Method = 'get' | 'post' | 'patch' | 'put' | 'delete';
 
 /**

@@ -1,4 +1,4 @@
-import { COST_HEADER, idempotently, idempotentlyWithClaim } from '@tocsin/http';
+import { COST_HEADER, FETCHED_BYTES_HEADER, idempotently, idempotentlyWithClaim } from '@tocsin/http';
 import type { ProvisioningCommandDependencies } from '../../chat/request-provisioning.ts';
 import type { Incident } from '../../incidents/domain/incident.ts';
 import { toIncidentProperties } from '../../incidents/http/properties.ts';
@@ -35,7 +35,9 @@ export const creationHandlers = (dependencies: ProvisioningCommandDependencies &
         const incident = await createIncident(dependencies, { ...command, claim });
         const importing = { principal, requestId, incident, claim, log, render };
         const { sourceImport, reply } = await importSourceTimeline(dependencies, importing);
-        return { status: 201, ...reply, headers: { [COST_HEADER]: String(sourceImport.eventCount ?? 0) } };
+        const { eventCount = 0, fetchedBytes = 0 } = sourceImport;
+        const headers = { [COST_HEADER]: String(eventCount), [FETCHED_BYTES_HEADER]: String(fetchedBytes) };
+        return { status: 201, ...reply, headers };
       });
     }
     const render = (incident: Incident) => JSON.stringify({ incident: incidentView(incident, incident.createdAt) });

@@ -147,7 +147,7 @@ const FAILURES: Record<FailureReason, DocumentResult> = {
 
 async function toResult(
   response: SafeResponse,
-  parse: (received: Pick<ReceivedDocument, 'contentType' | 'body'>) => Promise<DocumentResult>,
+  parse: (received: Pick<ReceivedDocument, 'contentType' | 'body'>) => Promise<SourceDocument>,
 ): Promise<DocumentResult> {
   if (response.kind === 'failure') return FAILURES[response.reason];
   if (response.kind === 'cancelled')
@@ -157,7 +157,8 @@ async function toResult(
   if ((headers['content-encoding'] ?? 'identity').trim().toLowerCase() !== 'identity') {
     return { status: 'unsupported', reason: 'The document is compressed' };
   }
-  return parse({ contentType: headers['content-type'], body });
+  const document = await parse({ contentType: headers['content-type'], body });
+  return { ...document, fetchedBytes: body.length };
 }
 
 function toStatusResult(status: number): DocumentResult {

@@ -8,8 +8,10 @@ const MAX_EVENTS = 500;
 export const MAX_SKIPPED = 20;
 export const MAX_ZONES = 10;
 
-/** What a result says about the entries of a document. */
+/** What a result says about the document and its entries. */
 interface ReadEntries {
+  /** Of the document; not set if it was not fetched. */
+  fetchedBytes?: number;
   /** How many entries were left out because they are not valid. */
   skippedCount?: number;
   /** The first of them: the line, or in JSON the place in the list. */
