@@ -200,10 +200,10 @@ describeWithServers('doctor', () => {
     await createTeam('After the repair');
   });
 
-  test('finds and repairs bytes that are not counted', async () => {
+  test('finds and repairs bytes that are not measured', async () => {
     await eventually(async () => database('incident')('workspace_storage').first('workspace_id'));
     await database('incident')('workspace_storage').update({ measured_bytes: -1 });
-    await findsAndRepairs(/^storage: the bytes of the workspaces \d+ are not counted/);
+    await findsAndRepairs(/^storage: the bytes of the workspaces \d+ are not measured/);
   });
 
   test('finds secrets that no key opens, dead letters, and a schema of a later release', async () => {

@@ -24,7 +24,7 @@ import { administration } from '../../gateway/src/administration.ts';
 import { auditStore } from '../../gateway/src/audit/store/audit-store.ts';
 import { newFeedEpoch } from '../../services/webhook/src/administration.ts';
 import { alertStore, sweepAlerts } from '../../services/incident/src/alerts/store/alert-store.ts';
-import { storageStore, sweepKeyStorage } from '../../services/incident/src/storage/store/storage-store.ts';
+import { storageStore } from '../../services/incident/src/storage/store/storage-store.ts';
 import { forgetActivity } from '../../services/webhook/src/subscriptions/store/activity-store.ts';
 import { deliveryStore } from '../../services/webhook/src/queue/store/delivery-store.ts';
 import { feedReader } from '../../services/webhook/src/feed/store/feed-reader.ts';
@@ -787,8 +787,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     await useChat(call);
     for (const schema of ['incident', 'catalog', 'gateway']) await sweepIdempotencyKeys(databases.get(schema)!, 24);
     for (const schema of ['incident', 'catalog', 'webhook', 'gateway']) await sweepInbox(databases.get(schema)!, 7);
-    await storageStore(databases.get('incident')!).requestMeasurement([workspaceId]);
-    await sweepKeyStorage(databases.get('incident')!, 24);
+    await storageStore(databases.get('incident')!).requestMeasurements([workspaceId]);
     await sweepAlerts(databases.get('incident')!);
     await alertStore(databases.get('incident')!, { workspaceId, keyId: 0, monitorId: 0 }).forgetEnded();
     const webhook = databases.get('webhook')!;

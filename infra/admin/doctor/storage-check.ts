@@ -3,12 +3,12 @@ import { type Check, count, note, ok, problem, some } from './check.ts';
 
 const BATCH = 1_000;
 
-/** Looks for workspaces whose stored bytes, which their quotas limit, are not counted. */
+/** Looks for workspaces whose stored bytes, which their quotas limit, are not measured. */
 export const STORAGE_CHECK: Check = {
   name: 'storage',
   run: async ({ database, isOver }) => {
     const counters = incidentCounters(database('incident'));
-    const uncounted: number[] = [];
+    const unmeasured: number[] = [];
     let checked = 0;
     for (let after = 0; ;) {
       const rows = await database('incident')('incident_counters')
@@ -17,18 +17,18 @@ export const STORAGE_CHECK: Check = {
         .limit(BATCH)
         .select<{ workspace_id: number }[]>('workspace_id');
       checked += rows.length;
-      uncounted.push(...(await counters.findUncounted(rows.map((row) => row.workspace_id))));
+      unmeasured.push(...(await counters.findUnmeasured(rows.map((row) => row.workspace_id))));
       after = rows.at(-1)?.workspace_id ?? 0;
       if (rows.length < BATCH) break;
       if (isOver()) return [note(`looked at ${count(checked, 'workspace')} only, for lack of time`)];
     }
-    if (uncounted.length === 0) return [ok(`the bytes of ${count(checked, 'workspace')} are counted`)];
+    if (unmeasured.length === 0) return [ok(`the bytes of ${count(checked, 'workspace')} are counted`)];
     return [
       problem(
-        `the bytes of the workspaces ${some(uncounted)} are not counted: does the incident service run?`,
+        `the bytes of the workspaces ${some(unmeasured)} are not measured: does the incident service run?`,
         async () => {
-          for (const id of uncounted) await counters.measureAgain(id);
-          return `the incident service measures ${count(uncounted.length, 'workspace')} again`;
+          for (const id of unmeasured) await counters.measureAgain(id);
+          return `the incident service measures ${count(unmeasured.length, 'workspace')} again`;
         },
       ),
     ];

@@ -20,7 +20,6 @@ import { replicaHandlers } from './replicas/messaging/replicas.ts';
 import { schema } from './schema.ts';
 import { configurations } from './configuration/store/configuration-store.ts';
 import { configurationAnnouncements } from './configuration-changes/announcements.ts';
-import { sweepKeyStorage } from './storage/store/storage-store.ts';
 import { chats, type ChatTimeout, chatTokenRotation } from './chat/chats.ts';
 import { startProvisioner } from './chat/provisioner.ts';
 import { keptIncidents } from './incidents/store/optimistic-update.ts';
@@ -139,10 +138,6 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
       {
         name: 'deleting expired idempotency keys',
         work: async () => sweepIdempotencyKeys(database, base.limits.idempotencyHours),
-      },
-      {
-        name: 'deleting the counts of expired idempotency keys',
-        work: async () => sweepKeyStorage(database, base.limits.idempotencyHours),
       },
       { name: 'deleting old notifications of alerts', work: async () => sweepAlerts(database) },
       {

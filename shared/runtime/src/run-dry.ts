@@ -6,10 +6,9 @@ export const currentDryRun = (): DryRun | undefined => currentRequest()?.dryRun;
 
 /** Runs `work` for a request as a dry run, which ends with it. */
 export async function runDry<Result>(request: RequestWorkOptions, work: () => Promise<Result>): Promise<Result> {
-  const { holder, readOnly, isClientGone } = request;
   const dryRun = new DryRun();
   try {
-    return await runForRequest(new RequestWork({ holder, readOnly, isClientGone, dryRun }), work);
+    return await runForRequest(new RequestWork(request, { dryRun }), work);
   } finally {
     await dryRun.end();
   }
@@ -28,8 +27,7 @@ export async function inOwnDryRun<Result>(work: () => Promise<Result>): Promise<
 export function outsideDryRun<Result>(work: () => Result): Result {
   const request = currentRequest();
   if (request?.dryRun === undefined) return work();
-  const { holder, readOnly, isClientGone } = request;
-  return runForRequest(new RequestWork({ holder, readOnly, isClientGone }), work);
+  return runForRequest(new RequestWork(request, { dryRun: undefined }), work);
 }
 
 /**

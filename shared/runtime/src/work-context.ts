@@ -14,6 +14,8 @@ export interface RequestWorkOptions {
    * The gateway, the client of a service, keeps that of a write, unless its credential has ended.
    */
   readonly isClientGone: () => boolean;
+  /** Bytes of its body. */
+  readonly bodyBytes?: number | undefined;
   /** Nothing of it lasts. */
   readonly dryRun?: DryRun | undefined;
 }
@@ -24,17 +26,20 @@ export class RequestWork implements RequestWorkOptions {
   readonly readOnly: boolean;
   readonly isClientGone: () => boolean;
   readonly dryRun: DryRun | undefined;
+  /** Of its body; of the item that it works on, if it has several. */
+  bodyBytes: number;
   /** It has had a connection to the database before. */
   hasBegun = false;
   #runningStatements = 0;
   #runningSince = 0;
   #statementTime = 0;
 
-  constructor(options: RequestWorkOptions) {
+  constructor(options: RequestWorkOptions, { dryRun }: Pick<RequestWorkOptions, 'dryRun'> = options) {
     this.holder = options.holder;
     this.readOnly = options.readOnly;
     this.isClientGone = options.isClientGone;
-    this.dryRun = options.dryRun;
+    this.dryRun = dryRun;
+    this.bodyBytes = options.bodyBytes ?? 0;
   }
 
   statementStarted(now: number): void {

@@ -12,8 +12,7 @@ import { authorOf, creatorOf, type IncidentChange, saveIncident } from '../incid
 import { changeOf, MAX_OF_A_TYPE } from '../relations/domain/relation.ts';
 import { insertRelation, nextRelation } from '../relations/store/relation-store.ts';
 import type { MonitoredService } from '../replicas/store/replica-store.ts';
-import { bytesOf } from '../storage/domain/storage-quota.ts';
-import { newTimelineEvent, textsOf } from '../timeline/domain/timeline-event.ts';
+import { newTimelineEvent } from '../timeline/domain/timeline-event.ts';
 import { saveTimeline } from '../timeline/save-timeline.ts';
 import { insertAttachments } from '../timeline/store/attachment-store.ts';
 import { timelineStore } from '../timeline/store/timeline-store.ts';
@@ -35,7 +34,7 @@ export interface Applying {
   values: readonly FieldValue[];
   /** By what the alerts call them. */
   services: ReadonlyMap<string, MonitoredService>;
-  storage: Attempt['storage'];
+  checkStorage: Attempt['checkStorage'];
   now: Instant;
   keyName: string;
   /** Those that the decision touches, locked. */
@@ -73,7 +72,7 @@ const MAX_SERVICE = 128;
 const NAMED = 100;
 
 async function declare(applying: Applying, { group, alerts, severity }: Of<'declare'>): Promise<Incident> {
-  const { trx, caller, configuration, values, services, storage, now } = applying;
+  const { trx, caller, configuration, values, services, now } = applying;
   const [first] = alerts;
   const { name = '', service: called = '' } = first ?? {};
   const named = called.normalize('NFC');
@@ -95,7 +94,6 @@ async function declare(applying: Applying, { group, alerts, severity }: Of<'decl
     values,
     configurationVersion: configuration.version,
     now,
-    storage,
   });
   return { ...insert.incident, ...(await insertIncident(trx, insert)) };
 }
@@ -164,7 +162,7 @@ async function applyTo(applying: Applying, before: Incident, { acts, notes, with
   return after;
 }
 
-async function addEvents({ trx, caller, storage, now }: Applying, { id }: Incident, notes: readonly AlertNote[]) {
+async function addEvents({ trx, caller, checkStorage, now }: Applying, { id }: Incident, notes: readonly AlertNote[]) {
   if (notes.length === 0) return [];
   const events = notes.map(({ sourceRef, evidenceLinks, startedAt, title, body }) => ({
     ...newTimelineEvent({
@@ -175,12 +173,7 @@ async function addEvents({ trx, caller, storage, now }: Applying, { id }: Incide
     }),
     ...{ sourceRef, evidenceLinks },
   }));
-  const bytes = events.reduce(
-    (sum, event) => sum + bytesOf([...textsOf(event), event.evidenceLinks]),
-    bytesOf([notes.flatMap(({ images }) => images)]),
-  );
-  storage.check({ kind: 'addition', growth: bytes });
-  storage.add({ bytes });
+  checkStorage('alert');
   const inserted = await timelineStore(trx, caller.principal.workspace.id).insertAll(events);
   const images = inserted.flatMap((event, index) =>
     (notes[index]?.images ?? []).map((image) => ({

@@ -103,7 +103,7 @@ async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCom
       }),
       services: await replicaStore(database, workspace.id).findMonitoredServices(servicesOf(notification)),
     }),
-    transaction: async (trx, { prepared, storage }) => {
+    transaction: async (trx, { prepared, checkStorage }) => {
       const store = alertStore(trx, senderOf(command));
       const { configuration } = prepared;
       const now = clock.now();
@@ -120,7 +120,7 @@ async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCom
         configuration,
         workspaceId: workspace.id,
       });
-      const applying = { trx, store, caller: command, ...prepared, storage, now, keyName, locked };
+      const applying = { trx, store, caller: command, ...prepared, checkStorage, now, keyName, locked };
       const { incidents, leftOut } = await applyDecision(applying, decision);
       const idOf = (ref: Ref | null) => (ref === null || ref > 0 ? ref : (incidents.get(ref)?.id ?? null));
       await saveKnown({ store, source, known, decision, idOf, now });

@@ -59,8 +59,6 @@ export interface ChangedConfiguration {
   newGroups: number[];
   /** How many incidents have changed. */
   incidents: number;
-  /** About how many bytes the changes of incidents have added. */
-  written: number;
 }
 
 /**
@@ -94,7 +92,6 @@ export async function changeConfiguration(
       isChanged: false,
       newGroups: [],
       incidents: 0,
-      written: 0,
     };
   }
 
@@ -108,17 +105,10 @@ export async function changeConfiguration(
     ...(!isSame('postmortemTemplate') && { postmortemTemplate: after.postmortemTemplate }),
   });
   if (!isSame('groups')) await timelineGroupStore(trx, workspaceId).replace(after.groups);
-  const written =
-    request === undefined
-      ? 0
-      : await mapIncidents(trx, {
-          ids: mapped,
-          replace,
-          statuses: after.statuses,
-          workspaceId,
-          author: request.author,
-          now,
-        });
+  if (request !== undefined) {
+    const mapping = { replace, statuses: after.statuses, workspaceId, author: request.author, now };
+    await mapIncidents(trx, { ids: mapped, ...mapping });
+  }
   await changes.realignEnds(ended, after.statuses);
   const version = await changes.raiseVersion();
   // Last, because the catalog waits for the end of this transaction before it gives a service a tier.
@@ -133,7 +123,7 @@ export async function changeConfiguration(
   const known = new Set([...before.lists.groups, ...(part.timeline_groups ?? [])].map(({ id }) => id));
   const newGroups = after.groups.flatMap(({ id }, place) => (known.has(id) ? [] : place));
   const incidents = mapped.length + ended.length;
-  return { lists: after, version, tiersVersion, isChanged: true, newGroups, incidents, written };
+  return { lists: after, version, tiersVersion, isChanged: true, newGroups, incidents };
 }
 
 /** What is not the same, before and after. */

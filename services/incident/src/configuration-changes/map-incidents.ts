@@ -3,7 +3,7 @@ import { type Knex, pipeline, query } from '@tocsin/postgres';
 import { type Instant, ownProperty } from '@tocsin/runtime';
 import type { WorkflowStatus } from '../configuration/domain/configuration.ts';
 import { type Author, publishedActor, recordedActor } from '../incidents/save-incident.ts';
-import { bytesOfChanges, changesBetween, shortenChanges } from '../incidents/domain/changes.ts';
+import { changesBetween, shortenChanges } from '../incidents/domain/changes.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
 import { statusChange } from '../incidents/domain/lifecycle.ts';
 import { incidentSnapshot } from '../incidents/domain/snapshot.ts';
@@ -27,10 +27,9 @@ export interface IncidentMapping {
 
 /**
  * Replaces removed statuses and severities of incidents. Each incident gets its revision, its changelog entry and its event,
- * as by a PATCH. Returns about how many bytes were written.
+ * as by a PATCH.
  */
-export async function mapIncidents(trx: Knex.Transaction, mapping: IncidentMapping): Promise<number> {
-  let written = 0;
+export async function mapIncidents(trx: Knex.Transaction, mapping: IncidentMapping): Promise<void> {
   for (let start = 0; start < mapping.ids.length; start += BATCH) {
     const ids = mapping.ids.slice(start, start + BATCH);
     const incidents = await query(trx, lockIncidents(mapping.workspaceId, ids));
@@ -43,9 +42,7 @@ export async function mapIncidents(trx: Knex.Transaction, mapping: IncidentMappi
       insertChangelogEntries(changed.map(({ entry }) => entry)),
       insertEvents(changed.map(({ event }) => event)),
     ]);
-    written += changed.reduce((sum, { bytes }) => sum + bytes, 0);
   }
-  return written;
 }
 
 function change(before: Incident, { replace, statuses, author, now }: IncidentMapping) {
@@ -57,8 +54,7 @@ function change(before: Incident, { replace, statuses, author, now }: IncidentMa
     ...(severity !== undefined && { severity, severityMode: 'manual' }),
     revision: before.revision + 1,
   };
-  const differences = changesBetween(before, after);
-  const { changes } = shortenChanges(differences);
+  const { changes } = shortenChanges(changesBetween(before, after));
   const event: NewEvent = {
     type: 'incident.updated',
     occurredAt: now,
@@ -68,5 +64,5 @@ function change(before: Incident, { replace, statuses, author, now }: IncidentMa
   };
   const { id: incidentId, revision } = after;
   const entry = { incidentId, revision, ...recordedActor(author), changedAt: now, changes };
-  return { after, entry, event, bytes: bytesOfChanges(differences).written };
+  return { after, entry, event };
 }

@@ -54,7 +54,7 @@ export async function replaceConfiguration(
       await configurationChanges(dependencies.database, workspace.id).createCounter();
       return tierState;
     },
-    transaction: async (trx, { prepared: tierState, storage }) => {
+    transaction: async (trx, { prepared: tierState }) => {
       const author = authorOf(command);
       const result = await changeConfiguration(trx, {
         by: changeBy(command),
@@ -64,9 +64,8 @@ export async function replaceConfiguration(
         now: dependencies.clock.now(),
         request: { expectedRevision, replace, author, maxIncidents: MAX_INCIDENTS },
       });
-      const { isChanged, version, written } = result;
+      const { isChanged, version } = result;
       if (isChanged) await unannouncedConfigurations(trx).add({ workspaceId: workspace.id, version });
-      storage.add({ bytes: written });
       return result;
     },
   });

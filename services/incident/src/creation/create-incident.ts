@@ -6,7 +6,6 @@ import type { Instant } from '@tocsin/runtime';
 import { selectEntry } from '../configuration/domain/configuration.ts';
 import type { Incident, IncidentProperties, UnnumberedIncident } from '../incidents/domain/incident.ts';
 import { incidentSnapshot } from '../incidents/domain/snapshot.ts';
-import { bytesOf } from '../storage/domain/storage-quota.ts';
 import {
   applyChanges,
   checkTotalSize,
@@ -75,7 +74,7 @@ async function prepareIncident(
   { command, attempt }: { command: CreateIncidentCommand; attempt: Attempt },
 ): Promise<IncidentInsert> {
   const { principal, properties, chat, outcome } = command;
-  const { freshness, storage } = attempt;
+  const { freshness, checkStorage } = attempt;
   const { workspace } = principal;
   const configuration = await attempt.readConfiguration();
   const shortTitle = shortTitleSlug(chat.shortTitle, { required: workspace.short_title_required });
@@ -94,7 +93,7 @@ async function prepareIncident(
     service === undefined
       ? null
       : await replicas.ownerTeams.find(workspace.id, service, freshness.get('catalog')?.version);
-  return incidentInsert({
+  const insert = incidentInsert({
     caller: command,
     properties: {
       ...properties,
@@ -110,8 +109,9 @@ async function prepareIncident(
     configurationVersion: configuration.version,
     outcome,
     now,
-    storage,
   });
+  checkStorage('incident');
+  return insert;
 }
 
 /** A create whose properties are checked. */
@@ -125,13 +125,11 @@ interface CheckedCreate {
   configurationVersion: number;
   outcome?: CreateIncidentCommand['outcome'];
   now: Instant;
-  storage: Attempt['storage'];
 }
 
-/** Returns what `insertIncident` writes. @throws DomainError `invalid_request` for values that are too large; for a quota */
+/** Returns what `insertIncident` writes. @throws DomainError `invalid_request` for values that are too large */
 export function incidentInsert(create: CheckedCreate): IncidentInsert {
-  const { caller, properties, statusIsTerminal, values, provisioning, configurationVersion, outcome, now, storage } =
-    create;
+  const { caller, properties, statusIsTerminal, values, provisioning, configurationVersion, outcome, now } = create;
   const { workspace } = caller.principal;
   const customFields = applyChanges({}, values);
   checkTotalSize(customFields, { before: {}, property: 'custom_field_values' });
@@ -144,14 +142,10 @@ export function incidentInsert(create: CheckedCreate): IncidentInsert {
     now,
   });
 
-  const growth = bytesOf([incident.title, incident.impactSummary, incident.customFields]);
-  storage.check({ kind: 'incident', growth });
-
   // The database assigns ID and number, so the statement replaces their placeholders in the stored texts.
   const placeholders = newPlaceholders();
   const incidentWithPlaceholders = { ...incident, ...placeholders };
   const key = outcome && { key: outcome.key, text: outcome.render(incidentWithPlaceholders) };
-  storage.add({ bytes: growth, keyBytes: key === undefined ? 0 : Buffer.byteLength(key.text) });
   const event = outboxRow({
     type: 'incident.created',
     occurredAt: incident.createdAt,

@@ -9,7 +9,6 @@ import { checkReferences } from '../incidents/references.ts';
 import { type Attempt, type CommandDependencies, runCommand } from '../incidents/run-command.ts';
 import { authorOf, creatorOf, insertEntryOfParts, publishedActor } from '../incidents/save-incident.ts';
 import { incidentStore } from '../incidents/store/incident-store.ts';
-import { bytesOf } from '../storage/domain/storage-quota.ts';
 import {
   changeFollowUp,
   checkRoomForFollowUps,
@@ -19,7 +18,6 @@ import {
   type FollowUpProperties,
   followUpSnapshot,
   newFollowUp,
-  textsOfFollowUp,
 } from './domain/follow-up.ts';
 import { followUpStore, insertFollowUp, nextFollowUp } from './store/follow-up-store.ts';
 
@@ -55,9 +53,7 @@ export async function createFollowUp(dependencies: CommandDependencies, command:
       const now = dependencies.clock.now();
       const followUp = newFollowUp({ id, incidentId, ...creatorOf(command) }, properties, now);
       const text = render(followUp);
-      const growth = bytesOf(textsOfFollowUp(followUp));
-      attempt.storage.check({ kind: 'addition', growth });
-      attempt.storage.add({ bytes: growth, keyBytes: key === undefined ? 0 : Buffer.byteLength(text) });
+      attempt.checkStorage('addition');
       await pipeline(
         trx,
         [
@@ -96,9 +92,7 @@ export async function updateFollowUp(dependencies: CommandDependencies, command:
       const now = dependencies.clock.now();
       const followUp = changeFollowUp(before, changes, now);
       if (followUp === before) return before;
-      const growth = bytesOf(textsOfFollowUp(followUp)) - bytesOf(textsOfFollowUp(before));
-      attempt.storage.check({ kind: 'addition', growth });
-      attempt.storage.add({ bytes: growth });
+      attempt.checkStorage('addition');
       await store.update(followUp);
       await pipeline(trx, recordOf(command, 'follow_up.updated', { incident, followUp, was: before, now }));
       return followUp;

@@ -7,8 +7,8 @@ import type { Configurations } from '../configuration/store/configuration-store.
 import type { Freshness, Replicas } from '../replicas/replicas.ts';
 import type { ReplicaOwner } from '../replicas/store/replica-store.ts';
 import { Retry, type RetryReason } from '../shared/domain/retry.ts';
-import type { StorageWrite } from '../storage/domain/storage-quota.ts';
-import type { StoredBytes, WorkspaceStorage } from '../storage/workspace-storage.ts';
+import type { StorageUse } from '../storage/domain/storage-quota.ts';
+import type { WorkspaceStorage } from '../storage/workspace-storage.ts';
 import { EXTERNAL_ID_INDEX, incidentStore } from './store/incident-store.ts';
 
 /** What a request is checked against before it writes. */
@@ -82,19 +82,15 @@ async function checkFree(database: Knex, workspaceId: number, externalId: string
 
 export interface CommandDependencies extends RetryDependencies {
   clock: Clock;
-  storage: Pick<WorkspaceStorage, 'check' | 'add'>;
+  storage: Pick<WorkspaceStorage, 'check'>;
   /** Makes the relay publish the outbox now; call it after the commit. */
   wakeRelay: () => void;
 }
 
 /** What one attempt of a command works with. */
 export interface Attempt extends Fresh {
-  storage: {
-    /** @throws DomainError `invalid_resource_state` for the quota of storage */
-    check: (write: StorageWrite) => void;
-    /** Counts when the command has committed. */
-    add: (written: StoredBytes) => void;
-  };
+  /** @throws DomainError `invalid_resource_state` for the quota of storage */
+  checkStorage: (use: StorageUse) => void;
 }
 
 /** What commits with a command, so that a repetition with the key gets it again (contract: Idempotency). */
@@ -119,8 +115,8 @@ type Command<Prepared, Result> = Checked & {
   );
 
 /**
- * Runs a command: what it is checked against, then its preparation, then its transaction. After the commit, what it has
- * stored is counted and its events are published.
+ * Runs a command: what it is checked against, then its preparation, then its transaction. After the commit, its events are
+ * published.
  * @throws as `withRetries`, and what the command throws
  */
 export async function runCommand<Result, Prepared = undefined>(
@@ -129,32 +125,24 @@ export async function runCommand<Result, Prepared = undefined>(
 ): Promise<Result> {
   const { database, storage, wakeRelay } = dependencies;
   const { workspace } = command;
-  const { result, written } = await withRetries(dependencies, command, async (fresh) => {
-    const written: StoredBytes[] = [];
-    const check = (write: StorageWrite) => storage.check(workspace, write);
-    const attempt: Attempt = { ...fresh, storage: { check, add: (bytes) => void written.push(bytes) } };
+  const result = await withRetries(dependencies, command, async (fresh) => {
+    const attempt: Attempt = { ...fresh, checkStorage: (use) => storage.check(workspace, use) };
     if ('transaction' in command && command.outcome === undefined && currentDryRun() === undefined) {
       const result = await command.optimistic?.(attempt);
-      if (result !== undefined) return { result, written };
-      written.length = 0;
+      if (result !== undefined) return result;
     }
     const prepared = (await command.prepare?.(attempt)) as Prepared;
-    const result =
-      'write' in command
-        ? await command.write(prepared)
-        : await database.transaction(async (trx) => {
-            const { outcome } = command;
-            await outcome?.key.lock(trx);
-            const done = await command.transaction(trx, { ...attempt, prepared });
-            if (outcome === undefined) return done;
-            const text = outcome.render(done);
-            await pipeline(trx, [outcome.key.outcome({ status: 200, text, revision: undefined })], { commit: true });
-            written.push({ bytes: 0, keyBytes: Buffer.byteLength(text) });
-            return done;
-          });
-    return { result, written };
+    if ('write' in command) return command.write(prepared);
+    return database.transaction(async (trx) => {
+      const { outcome } = command;
+      await outcome?.key.lock(trx);
+      const done = await command.transaction(trx, { ...attempt, prepared });
+      if (outcome === undefined) return done;
+      const text = outcome.render(done);
+      await pipeline(trx, [outcome.key.outcome({ status: 200, text, revision: undefined })], { commit: true });
+      return done;
+    });
   });
-  for (const bytes of written) storage.add(workspace.id, bytes);
   wakeRelay();
   return result;
 }

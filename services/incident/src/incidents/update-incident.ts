@@ -1,7 +1,7 @@
 import { checkRevision, DomainError } from '@tocsin/http';
 import type { Caller } from '@tocsin/resources';
 import { selectEntry } from '../configuration/domain/configuration.ts';
-import { changesBetween, bytesOfChanges } from './domain/changes.ts';
+import { changesBetween } from './domain/changes.ts';
 import type { Incident, IncidentProperties } from './domain/incident.ts';
 import { checkWritable, statusChange } from './domain/lifecycle.ts';
 import { incidentStore, lockWithConfiguration } from './store/incident-store.ts';
@@ -30,25 +30,23 @@ export async function updateIncident(dependencies: UpdateDependencies, command: 
   const { workspace } = principal;
   const { database, clock, keptIncidents } = dependencies;
 
-  /** Checks changes of an active incident at the expected revision, and counts the bytes that they write. */
-  const checkChanges = (before: Incident, storage: Attempt['storage']) => {
+  /** Checks changes of an active incident at the expected revision. */
+  const checkChanges = (before: Incident, { checkStorage }: Attempt) => {
     checkWritable(before);
     checkRevision(before.revision, expectedRevision);
-    const { growth, written } = bytesOfChanges(changesBetween(before, { ...before, ...changes }));
-    storage.check({ kind: 'change', growth });
-    storage.add({ bytes: written });
+    if (changesBetween(before, { ...before, ...changes }).length > 0) checkStorage('change');
   };
   return runCommand(dependencies, {
     workspace,
     replicas: newReferences(changes).length > 0 ? ['catalog', 'users'] : [],
     externalId: changes.externalId,
     outcome,
-    optimistic: async ({ storage }) => {
+    optimistic: async (attempt) => {
       if (needsLocks(changes)) return undefined;
       const before = await keptIncidents.at(workspace.id, id, expectedRevision);
       if (before === undefined) return undefined;
       try {
-        checkChanges(before, storage);
+        checkChanges(before, attempt);
       } catch (error) {
         if (error instanceof DomainError) return undefined;
         throw error;
@@ -60,18 +58,22 @@ export async function updateIncident(dependencies: UpdateDependencies, command: 
       return after;
     },
     prepare: async ({ readConfiguration }) => readConfiguration(),
-    transaction: async (trx, { prepared: configuration, freshness, storage }) => {
+    transaction: async (trx, { prepared: configuration, ...attempt }) => {
       const before =
         changes.status === undefined && changes.severity === undefined
           ? await incidentStore(trx, workspace.id).getForUpdate(id)
           : await lockWithConfiguration(trx, { workspaceId: workspace.id, id, configuration });
       const { statuses, severities } = configuration;
-      checkChanges(before, storage);
+      checkChanges(before, attempt);
       const now = clock.now();
       const severityMode = severityModeAfter(before, changes);
       const status = changes.status === undefined ? {} : statusChange(before, changes.status, { statuses, now });
       if (changes.severity !== undefined) selectEntry(severities, changes.severity, 'severity');
-      await checkReferences(trx, { workspace, references: newReferences(changes, before), freshness });
+      await checkReferences(trx, {
+        workspace,
+        references: newReferences(changes, before),
+        freshness: attempt.freshness,
+      });
       const change = { ...changes, ...status, severityMode };
       return saveIncident({ trx, author: authorOf(command), before, change, now, commit: outcome === undefined });
     },

@@ -11,7 +11,6 @@ import {
   restore,
   type Transition,
 } from '../incidents/domain/lifecycle.ts';
-import { bytesOf } from '../storage/domain/storage-quota.ts';
 import { newTimelineEvent, type TimelineEvent, checkRoomForNote } from '../timeline/domain/timeline-event.ts';
 import { incidentStore, lockWithConfiguration } from '../incidents/store/incident-store.ts';
 import { timelineStore } from '../timeline/store/timeline-store.ts';
@@ -87,7 +86,7 @@ export async function transitionIncident(
     workspace,
     outcome,
     prepare: async ({ readConfiguration }) => readConfiguration(),
-    transaction: async (trx, { prepared: configuration, storage }) => {
+    transaction: async (trx, { prepared: configuration, checkStorage }) => {
       const before = await lockWithConfiguration(trx, { workspaceId: workspace.id, id, configuration });
       checkWritable(before);
       if (expectedRevision !== undefined) checkRevision(before.revision, expectedRevision, 'expected_revision');
@@ -97,9 +96,7 @@ export async function transitionIncident(
       if (isBlank(note)) return { incident: await saveIncident({ ...options, change }) };
 
       checkRoomForNote(before, quotaOf(workspace, 'timeline_events'));
-      const bytes = bytesOf(note);
-      storage.check({ kind: 'change', growth: bytes });
-      storage.add({ bytes });
+      checkStorage('change');
       const event = await timelineStore(trx, workspace.id).insert(
         newTimelineEvent({
           incidentId: id,

@@ -38,7 +38,7 @@ export async function relateIncidents(
   const { workspace } = principal;
   return runCommand(dependencies, {
     workspace,
-    transaction: async (trx, { storage }) => {
+    transaction: async (trx) => {
       await key?.lock(trx);
       if (type === 'duplicate_of') await query(trx, lockDuplicates(workspace.id));
       const locked = await query(trx, lockIncidents(workspace.id, [incidentId, relatedId]));
@@ -48,10 +48,8 @@ export async function relateIncidents(
         incident,
         locked.find(({ id }) => id === relatedId),
       );
-      const outcomeOf = (status: 200 | 201, text: string) => {
-        storage.add({ bytes: 0, keyBytes: key === undefined ? 0 : Buffer.byteLength(text) });
-        return key === undefined ? [] : [key.outcome({ status, text, revision: undefined })];
-      };
+      const outcomeOf = (status: 200 | 201, text: string) =>
+        key === undefined ? [] : [key.outcome({ status, text, revision: undefined })];
       const relations = relationStore(trx, incidentId);
       const existing = await relations.find(type, relatedId);
       if (existing !== undefined) {

@@ -7,8 +7,7 @@ import type { Incident } from '../incidents/domain/incident.ts';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
 import type { SourceImport, SourceDocument } from './domain/document.ts';
 import { knownTimeZone } from '../shared/domain/time-zone.ts';
-import { bytesOf } from '../storage/domain/storage-quota.ts';
-import { newTimelineEvent, limitToQuota, textsOf } from '../timeline/domain/timeline-event.ts';
+import { newTimelineEvent, limitToQuota } from '../timeline/domain/timeline-event.ts';
 import { incidentStore } from '../incidents/store/incident-store.ts';
 import { timelineStore } from '../timeline/store/timeline-store.ts';
 import { authorOf, creatorOf } from '../incidents/save-incident.ts';
@@ -110,13 +109,12 @@ async function saveEvents(
     ...newTimelineEvent({ incidentId: incident.id, source: 'import', ...creatorOf(command), properties }),
     sourceRef: incident.docUrl,
   }));
-  const bytes = bytesOf(valid.map(textsOf));
   return runCommand(dependencies, {
     workspace,
-    transaction: async (trx, { storage }) => {
+    transaction: async (trx, { checkStorage }) => {
       const before = await incidentStore(trx, workspace.id).getForUpdate(incident.id);
       checkWritable(before);
-      storage.check({ kind: 'addition', growth: bytes });
+      checkStorage('addition');
       const quota = quotaOf(workspace, 'timeline_events');
       const newEvents = limitToQuota(before, valid, quota);
       const sourceImport = {
@@ -131,7 +129,6 @@ async function saveEvents(
       const options = { trx, author: authorOf(command), before, now: dependencies.clock.now() };
       const after = await saveTimeline({ ...options, timeline });
       const reply = await finishClaim(trx, claim, { text: render(after, sourceImport), revision: after.revision });
-      storage.add({ bytes, keyBytes: claim === undefined ? 0 : Buffer.byteLength(reply.text) });
       return { sourceImport, reply };
     },
   });

@@ -3,14 +3,12 @@ import { type IdempotencyKey, checkRevision } from '@tocsin/http';
 import { pipeline, query, type Statement } from '@tocsin/postgres';
 import type { Caller } from '@tocsin/resources';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
-import { bytesOf } from '../storage/domain/storage-quota.ts';
 import {
   newTimelineEvent,
   type TimelineEvent,
   type TimelineEventProperties,
   edit,
   checkRoomForEvent,
-  textsOf,
 } from './domain/timeline-event.ts';
 import { lockIncident, requireIncident, incidentStore } from '../incidents/store/incident-store.ts';
 import { type Attachment, attachmentsOf } from './store/attachment-store.ts';
@@ -45,22 +43,20 @@ export async function createTimelineEvent(
     ...creatorOf(command),
     properties: { startedAt: dependencies.clock.now(), ...properties },
   });
-  const bytes = bytesOf(textsOf(created));
   return runCommand(dependencies, {
     workspace,
-    transaction: async (trx, { storage }) => {
+    transaction: async (trx, { checkStorage }) => {
       await key?.lock(trx);
       const [incidents, ids] = await pipeline(trx, [lockIncident(workspace.id, incidentId), NEXT_EVENT_ID]);
       const before = requireIncident(incidents);
       checkWritable(before);
       checkRoomForEvent(before, quotaOf(workspace, 'timeline_events'));
-      storage.check({ kind: 'addition', growth: bytes });
+      checkStorage('addition');
       const [{ id }] = ids as [{ id: number }];
       const event = { ...created, id };
       const text = render(event);
       const also: Statement[] = [insertEvent(workspace.id, event)];
       if (key !== undefined) also.push(key.outcome({ status: 201, text, revision: event.revision }));
-      storage.add({ bytes, keyBytes: key === undefined ? 0 : Buffer.byteLength(text) });
       const timeline = [{ type: 'timeline_event.created', event }] as const;
       const now = dependencies.clock.now();
       await reportingUnknownGroup(
@@ -90,7 +86,7 @@ export async function updateTimelineEvent(
   const { workspace } = principal;
   return runCommand(dependencies, {
     workspace,
-    transaction: async (trx, { storage }) => {
+    transaction: async (trx, { checkStorage }) => {
       const events = timelineStore(trx, workspace.id);
       // The incident is always locked first; another order could cause a deadlock.
       const before = await incidentStore(trx, workspace.id).getForUpdate(await events.getIncidentId(id));
@@ -105,9 +101,7 @@ export async function updateTimelineEvent(
       const now = dependencies.clock.now();
       const edited = { ...changed, ...editOf(author, now) };
       // What the event was stays.
-      const growth = bytesOf(textsOf(edited));
-      storage.check({ kind: 'addition', growth });
-      storage.add({ bytes: growth });
+      checkStorage('addition');
       await events.update(edited);
       const timeline = [{ type: 'timeline_event.updated', event: edited, was: event }] as const;
       await saveTimeline({ trx, author, before, timeline, now });

@@ -68,7 +68,8 @@ export async function importIncidents(
         const prepared = items.map((item) => ('outcome' in item ? item : (ready.shift() as PreparedItem | Refusal)));
         return { items: prepared, configuration, now };
       },
-      transaction: async (trx, { prepared, storage }) => writeItems(trx, { ...prepared, caller: command, storage }),
+      transaction: async (trx, { prepared, checkStorage }) =>
+        writeItems(trx, { ...prepared, caller: command, checkStorage }),
     });
   const results = await throttleByWorkspace(workspace.id, async () => dependencies.imports.run(workspace.id, run));
   dependencies.statistics.imported(

@@ -12,11 +12,8 @@ import { BY_IMPORT, type ChangelogEntry, insertChangelogEntries } from '../incid
 import { lockIncidents } from '../incidents/store/incident-store.ts';
 import { countAllReferences } from '../incidents/store/service-references.ts';
 import { Retry } from '../shared/domain/retry.ts';
-import { bytesOf } from '../storage/domain/storage-quota.ts';
-import { textsOf } from '../timeline/domain/timeline-event.ts';
 import { keepEvents } from '../timeline/store/former-event-store.ts';
 import { valueStatements } from '../values/store/value-store.ts';
-import { textsOfFollowUp } from '../follow-ups/domain/follow-up.ts';
 import { type ImportResult, ownIdOf, type Refusal, refusalOf } from './domain/item.ts';
 import { type PlanContext, type Planned, planItem, type PreparedItem, withLastEvent } from './domain/plan.ts';
 import { relateItems, relationLocks } from './relate-items.ts';
@@ -40,7 +37,7 @@ interface WriteOptions<Item> {
   items: readonly Item[];
   configuration: Configuration;
   now: Instant;
-  storage: Attempt['storage'];
+  checkStorage: Attempt['checkStorage'];
 }
 
 /**
@@ -129,7 +126,7 @@ function countOutcomes(results: readonly ImportResult[]) {
 
 /** Writes items with different external IDs. */
 async function write(trx: Knex.Transaction, options: WriteOptions<PreparedItem>): Promise<ImportResult[]> {
-  const { caller, items, configuration, now, storage } = options;
+  const { caller, items, configuration, now, checkStorage } = options;
   const { workspace, user_id: importer } = caller.principal;
   const externalIds = items.map(({ externalId }) => externalId);
   const eventCount = items.reduce((sum, { events }) => sum + events.length, 0);
@@ -158,9 +155,7 @@ async function write(trx: Knex.Transaction, options: WriteOptions<PreparedItem>)
       const next = { nextEventId, nextFollowUpId };
       const plan = planItem(item, { before, identity, stored: stored(place), ...next, context });
       if (plan === undefined) return { outcome: 'unchanged', incident: before as Incident };
-      const growth = growthOf(plan);
-      storage.check({ kind: 'addition', growth });
-      storage.add({ bytes: growth });
+      checkStorage('addition');
       if (before === undefined) last += 1;
       planned.push(plan);
       return { outcome: before === undefined ? 'created' : 'updated', incident: plan.after };
@@ -179,16 +174,6 @@ async function write(trx: Knex.Transaction, options: WriteOptions<PreparedItem>)
 const takeFrom = (rows: readonly { id: number }[]) => {
   const ids = rows.values();
   return () => (ids.next().value as { id: number }).id;
-};
-
-/** About the bytes that are stored in addition. */
-const growthOf = ({ before, after, events, entries, followUps }: Planned) => {
-  const own = ({ title, impactSummary, customFields }: Incident) => bytesOf([title, impactSummary, customFields]);
-  return (
-    own(after) -
-    (before === undefined ? 0 : own(before)) +
-    bytesOf([events.map(textsOf), entries, followUps.map(textsOfFollowUp)])
-  );
 };
 
 /**

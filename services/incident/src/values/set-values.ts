@@ -2,7 +2,6 @@ import type { WorkspaceContext } from '@tocsin/contracts';
 import { notFound } from '@tocsin/http';
 import { pipeline } from '@tocsin/postgres';
 import type { Caller } from '@tocsin/resources';
-import { changesBetween, bytesOfChanges } from '../incidents/domain/changes.ts';
 import type { Fields } from '../replicas/domain/fields.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
@@ -74,7 +73,7 @@ async function updateValues(
     replicas: ['custom_field'],
     prepare: async ({ freshness }) =>
       dependencies.replicas.fields.get(workspace.id, freshness.get('custom_field')?.version),
-    transaction: async (trx, { prepared: fields, freshness, storage }) => {
+    transaction: async (trx, { prepared: fields, freshness, checkStorage }) => {
       const before = await incidentStore(trx, workspace.id).getForUpdate(caller.incidentId);
       checkWritable(before);
       const requested = await checkByReplica(freshness, 'custom_field', () => changesFor(fields, before.customFields));
@@ -82,9 +81,8 @@ async function updateValues(
       if (changes.length > 0) {
         const customFields = applyChanges(before.customFields, changes);
         checkTotalSize(customFields, { before: before.customFields, property: 'values' });
-        const { growth, written } = bytesOfChanges(changesBetween(before, { ...before, customFields }));
-        storage.check({ kind: 'addition', growth });
-        storage.add({ bytes: written });
+        // Unsetting values only makes room.
+        if (changes.some(({ value }) => value !== null)) checkStorage('addition');
         const now = dependencies.clock.now();
         const changed = { incidentId: before.id, values: changes, at: now, by: actorOf(caller) };
         await pipeline(trx, valueStatements(workspace.id, [changed]));

@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { type Client, eventually, refusal, startReceiver } from '@tocsin/testing';
+import { asUser, type Client, eventually, httpClient, refusal, startReceiver } from '@tocsin/testing';
 import { stopAfterAll } from '@tocsin/testing/suites';
-import { sweepKeyStorage } from '../../src/storage/store/storage-store.ts';
+import { storageStore } from '../../src/storage/store/storage-store.ts';
 import { AT, declareFrom, jsonDocument, startImporting } from '../source-imports/source-import.ts';
 import { aField } from '../snapshots.ts';
 
@@ -107,8 +108,27 @@ describe('the quota of timeline events', () => {
 });
 
 describe('the quota of storage', () => {
-  const large = 'x'.repeat(50_000);
+  // A text that cannot be compressed: what is measured is what Postgres stores.
+  const large = randomBytes(37_500).toString('base64');
   const addEvent = async (client: Client, path: string, body: string) => client.post(`${path}/timeline`, { body });
+  const { knex: database } = service;
+  const store = storageStore(database);
+  const own = (id: number) => database('workspace_storage').where({ workspace_id: id });
+
+  /** Takes all measurements that are due, and returns what is known of a workspace then. */
+  async function measure(id: number): Promise<number> {
+    await own(id).update({ due_at: database.fn.now(), next_number: 0, next_key: null, counted_bytes: 0 });
+    const isMeasured = async () => {
+      await store.measure();
+      return !(await own(id).where('due_at', '<=', database.fn.now()).first('workspace_id'));
+    };
+    await eventually(isMeasured, { what: 'the measurement' });
+    return store.stored(id);
+  }
+
+  /** A process learns what was measured some seconds after a write. */
+  const learns = async (write: () => Promise<{ status: number }>, status: number) =>
+    eventually(async () => (await write()).status === status, { what: `the status ${status}` });
 
   /** Fills one mebibyte, which is the quota, with the client of another quota. */
   async function fullWorkspace() {
@@ -120,6 +140,10 @@ describe('the quota of storage', () => {
       expect(status).toBe(201);
       events.push(`/api/v1/timeline/${body.event.id}`);
     }
+    const bytes = await measure(id);
+    expect(bytes).toBeGreaterThan(MEBIBYTE);
+    expect(bytes).toBeLessThan(1.1 * MEBIBYTE);
+    await learns(async () => addEvent(client, path, 'x'.repeat(4_097)), 409);
     return { id, client, withQuotas, path, events };
   }
 
@@ -158,6 +182,17 @@ describe('the quota of storage', () => {
     expect((await addEvent(withQuotas({ storage_mb: null }), path, large)).status).toBe(201);
   });
 
+  test('judges each item of a bulk by itself', async () => {
+    const { client } = await fullWorkspace();
+    const ids = await Promise.all(['a', 'b', 'c'].map(async () => Number((await declare(client)).split('/').at(-1))));
+    const items = ids.map((id, index) => ({
+      ...{ id, revision: 1, changes: { impact_summary: 'x'.repeat(index === 1 ? 5_000 : 3_000) } },
+    }));
+    const { body } = await client.post(`${INCIDENTS}/bulk`, { items });
+    const { results } = body as { results: { status: number }[] };
+    expect(results.map(({ status }) => status)).toEqual([200, 409, 200]);
+  });
+
   test('counts values', async () => {
     const { id, client, withQuotas } = workspaceWith({ storage_mb: 0 });
     await service.owners.change(id, ({ fields }) => void fields.push(aField(id, { slug: 'log', field_type: 'json' })));
@@ -189,7 +224,8 @@ describe('the quota of storage', () => {
     const regions = Array.from({ length: 50 }, (_, index) => `${index}`.padEnd(60, 'r'));
     const replaced = { impact_summary: 'e'.repeat(4_000), regions };
     expect(await patch(client, replaced)).toMatchObject(refused('storage_mb'));
-    // Small changes, and the same text once more.
+    // What is stored already, small changes, and the same text once more.
+    expect((await client.patch(`${path}/custom-fields`, valuesOf('c'))).status).toBe(200);
     expect((await patch(client, { title: 'y', impact_summary: 'a'.repeat(4_000) })).status).toBe(200);
     const empty = { values: slugs.map((slug) => ({ slug, value: null })) };
     expect((await client.patch(`${path}/custom-fields`, empty)).status).toBe(200);
@@ -200,46 +236,86 @@ describe('the quota of storage', () => {
     const { id, client, withQuotas } = workspaceWith({ storage_mb: 1 });
     const roomy = withQuotas({});
     const path = await declare(client);
-    for (let count = 0; count * 50_000 < MEBIBYTE; count += 1) {
+    const before = await measure(id);
+    for (let count = 0; count < 12; count += 1) {
       const key = { 'Idempotency-Key': `k${count}` };
-      const { status, body } = await roomy.post(`${path}/timeline`, { body: large }, key);
-      expect(status).toBe(201);
-      expect((await roomy.delete(`/api/v1/timeline/${body.event.id}`)).status).toBe(204);
+      expect((await roomy.post(`${path}/timeline`, { body: large }, key)).status).toBe(201);
     }
-    const isAccepted = async () => (await addEvent(client, path, large)).status === 201;
-    const { knex: database } = service;
-    const own = (table: string) => database(table).where({ workspace_id: id });
-    await own('workspace_storage').update({ due_at: database.fn.now(), next_number: 0, counted_bytes: 0 });
-    const measured = async () =>
-      own('workspace_storage').whereNull('due_at').first<object | undefined>('written_bytes');
-    await eventually(measured, { what: 'a measurement after the deletions' });
-    expect(await isAccepted()).toBe(false);
+    // Of each, the text and the response.
+    expect((await measure(id)) - before).toBeGreaterThan(12 * 100_000);
+    await learns(async () => addEvent(client, path, 'x'.repeat(4_097)), 409);
 
-    await own('key_storage').update({ hour: database.raw(`hour - interval '26 hours'`) });
-    expect(await sweepKeyStorage(database, 24)).toBe(false);
-    await eventually(isAccepted, { what: 'room after the keys have expired' });
+    const withKeys = await measure(id);
+    await database('idempotency_keys').where({ workspace_id: id }).delete();
+    expect(withKeys - (await measure(id))).toBeGreaterThan(12 * 50_000);
+    await learns(async () => addEvent(client, path, large), 201);
   });
 
-  test('is known to other processes, and finds room again after deletions', async () => {
-    const { id, client, path, events } = await fullWorkspace();
-    const { knex: database } = service;
-    const stored = async () =>
-      database('workspace_storage')
-        .where({ workspace_id: id })
-        .first<{ measured_bytes: number; written_bytes: number; measured_at: string | null } | undefined>(
-          'measured_bytes',
-          'written_bytes',
-          'measured_at',
-        );
-    await eventually(async () => ((await stored())?.written_bytes ?? 0) > MEBIBYTE, {
-      what: 'the count',
+  test('is measured in steps that any process takes, and in a night after the next write', async () => {
+    const { id, client } = workspaceWith({ storage_mb: 1 });
+    const path = await declare(client);
+    expect((await addEvent(client, path, large)).status).toBe(201);
+    const one = await measure(id);
+    const { rows: columns } = await database.raw<{ rows: { name: string }[] }>(
+      `select column_name as name from information_schema.columns where table_name = 'incidents' and table_schema = 'incident'
+       and column_name not in ('id', 'number') and is_generated = 'NEVER'`,
+    );
+    const names = columns.map(({ name }) => name).join(', ');
+    await database.raw(
+      `insert into incidents (number, ${names}) select number + added, ${names} from incidents, generate_series(1, 1200) as added
+       where workspace_id = ?`,
+      [id],
+    );
+    await own(id).update({ due_at: '2020-01-01', next_number: 0, next_key: null, counted_bytes: 0 });
+    // While another process takes a step, this one has nothing to do; it goes on where the other one has stopped.
+    await database.transaction(async (trx) => {
+      await trx('workspace_storage').where({ workspace_id: id }).forUpdate().first('workspace_id');
+      expect(await store.measure()).toBeUndefined();
     });
-    for (const event of events) expect((await client.delete(event)).status).toBe(204);
-    const isAccepted = async () => (await addEvent(client, path, large)).status === 201;
-    expect(await isAccepted()).toBe(false);
-    await eventually(isAccepted, { what: 'a measurement' });
-    const { measured_bytes: measured = 0 } = (await stored()) ?? {};
-    expect(measured).toBeGreaterThan(0);
-    expect(measured).toBeLessThan(200_000);
+    const steps = [];
+    for (let step = await store.measure(); step !== undefined && steps.length < 9; step = await store.measure())
+      steps.push(step === 'continues' ? step : step.workspaceId);
+    expect(steps.slice(0, 3)).toEqual(['continues', 'continues', id]);
+    expect(await store.stored(id)).toBeGreaterThan(one + 1_200 * 256);
+
+    const dueAt = async () => (await own(id).first<{ due_at: string | null }>('due_at')).due_at;
+    expect(await dueAt()).toBeNull();
+    expect((await addEvent(client, path, 'short')).status).toBe(201);
+    await eventually(async () => (await dueAt()) !== null, { what: 'the next measurement' });
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+    expect(new Date((await dueAt()) ?? '').toISOString()).toMatch(new RegExp(`^${tomorrow}T0[0-5]:`));
+  });
+
+  test('is known to other processes; a workspace that was refused is measured again, and finds room', async () => {
+    const { id, client, withQuotas } = workspaceWith({ storage_mb: 1 });
+    const slugs = Array.from({ length: 24 }, (_, index) => `large-${index}`);
+    await service.owners.change(id, ({ fields }) => {
+      fields.push(...slugs.map((slug, index) => aField(100 * id + index, { slug, field_type: 'json' })));
+    });
+    const roomy = withQuotas({});
+    const paths: string[] = [];
+    for (let count = 0; count < 6; count += 1) {
+      const path = await declare(roomy);
+      const values = slugs.slice(4 * count, 4 * count + 4).map((slug) => ({ slug, value: large }));
+      expect((await roomy.patch(`${path}/custom-fields`, { values })).status).toBe(200);
+      paths.push(path);
+    }
+    const [path = ''] = paths;
+    expect(await measure(id)).toBeGreaterThan(1.1 * MEBIBYTE);
+    const other = await service.startProcess();
+    try {
+      const elsewhere = httpClient(other.url, asUser('incident', { workspace: { id, quotas: { storage_mb: 1 } } }));
+      await learns(async () => addEvent(elsewhere, path, 'short'), 409);
+    } finally {
+      await other.stop();
+    }
+
+    const values = slugs.map((slug) => ({ slug, value: null }));
+    for (const each of paths) expect((await client.patch(`${each}/custom-fields`, { values })).status).toBe(200);
+    // The next measurement is ten minutes after the last one.
+    await learns(async () => addEvent(client, path, 'short'), 409);
+    await own(id).update({ measured_at: database.raw(`now() - interval '10 minutes'`) });
+    await learns(async () => addEvent(client, path, large), 201);
+    expect(await store.stored(id)).toBeLessThan(0.5 * MEBIBYTE);
   });
 });

@@ -159,8 +159,9 @@ async function recordRefusal({ onRefusal }: Route, received: Received, error: un
 
 /** Calls the route's handler, or only validates what it would do (contract: Validating a write). */
 async function handle(route: Route, received: Received): Promise<Reply> {
-  const { work, options } = received;
+  const { options } = received;
   const request = await readRequest(route, received);
+  const work = { ...received.work, bodyBytes: request.bytes.length };
   const run = async () => {
     const reply = await route.handle(request);
     if (options.checkReplies) checkReply(route, reply);

@@ -9,6 +9,8 @@ import {
   type RequestOf,
   serviceUnavailable,
 } from '@tocsin/http';
+import { jsonBytes } from '@tocsin/contracts';
+import { currentRequest } from '@tocsin/runtime';
 import type { Incident } from '../../incidents/domain/incident.ts';
 import { incidentView } from '../../incidents/http/views.ts';
 import type { UpdateDependencies } from '../../incidents/update-incident.ts';
@@ -98,6 +100,9 @@ async function writeOnce(
       dependencies.database,
       keyed,
       async (key) => {
+        const work = currentRequest();
+        // It is judged by itself, as a request with nothing else.
+        if (work !== undefined) work.bodyBytes = jsonBytes(item);
         const outcome = key && { key, render };
         const incident = await writeItem(dependencies, { principal, requestId, item, outcome });
         return { status: 200, text: render(incident) };

@@ -73,9 +73,6 @@ export function checkRoomForFollowUps(count: number): void {
     throw invalidState(`An incident has at most ${FOLLOW_UP_LIMITS.ofIncident} follow-ups`);
 }
 
-/** What counts toward the quota of storage. */
-export const textsOfFollowUp = ({ title, description, externalUrl }: FollowUp) => [title, description, externalUrl];
-
 /** Returns a follow-up as events contain it. */
 export const followUpSnapshot = (followUp: FollowUp): FollowUpSnapshot => ({
   id: followUp.id,

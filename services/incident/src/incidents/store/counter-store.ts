@@ -16,10 +16,10 @@ const FIND_LATE = `
   ) as incident
   where incident.number > coalesce(counter.last, 0)`;
 
-/** What takes longer than this is a fault. */
-const OVERDUE_AFTER = `'10 minutes'`;
+/** What takes longer than this is a fault: the measurements of all workspaces share six hours of the night. */
+const OVERDUE_AFTER = `interval '6 hours'`;
 
-/** Counters of incident numbers and of stored bytes, for an operator. */
+/** Counters of incident numbers and measurements of stored bytes, for an operator. */
 export function counterStore(db: Knex) {
   return {
     async findLate(workspaceIds: readonly number[]): Promise<LateCounter[]> {
@@ -42,19 +42,16 @@ export function counterStore(db: Knex) {
         .merge({ last: db.raw('greatest(incident_counters.last, excluded.last)') });
     },
 
-    /**
-     * Workspaces with incidents whose stored bytes have not been counted for ten minutes, or are impossible. Processes
-     * write what they have counted every few seconds.
-     */
-    async findUncounted(workspaceIds: readonly number[]): Promise<number[]> {
+    /** Workspaces with incidents whose stored bytes should have been measured hours ago, or are impossible. */
+    async findUnmeasured(workspaceIds: readonly number[]): Promise<number[]> {
       const rows = await query<{ workspace_id: number }>(db, {
         text: `select counter.workspace_id from incident_counters as counter
          left join workspace_storage as stored on stored.workspace_id = counter.workspace_id
          where counter.workspace_id = any((select $1::bigint[])::bigint[]) and counter.last > 0 and (
-           stored.measured_bytes < 0 or stored.written_bytes < 0 or stored.due_at < now() - ${OVERDUE_AFTER}::interval
+           stored.measured_bytes < 0 or stored.due_at < now() - ${OVERDUE_AFTER}
            or stored.workspace_id is null and exists (
              select from incidents where incidents.workspace_id = counter.workspace_id
-             and incidents.created_at < now() - ${OVERDUE_AFTER}::interval))
+             and incidents.created_at < now() - ${OVERDUE_AFTER}))
          order by 1`,
         values: [workspaceIds],
       });
@@ -63,14 +60,13 @@ export function counterStore(db: Knex) {
 
     /** Lets the incident service measure a workspace from the beginning. */
     async measureAgain(workspaceId: number): Promise<void> {
-      const restarted = { due_at: db.fn.now(), next_number: 0, counted_bytes: 0, written_before: 0 };
+      const restarted = { due_at: db.fn.now(), next_number: 0, next_key: null, counted_bytes: 0 };
       await db('workspace_storage')
         .insert({ workspace_id: workspaceId, ...restarted })
         .onConflict('workspace_id')
         .merge({
           ...restarted,
           measured_bytes: db.raw('greatest(workspace_storage.measured_bytes, 0)'),
-          written_bytes: db.raw('greatest(workspace_storage.written_bytes, 0)'),
         });
     },
   };

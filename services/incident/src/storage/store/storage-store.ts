@@ -6,50 +6,41 @@ export interface WorkspaceBytes {
   bytes: number;
 }
 
-/** What was written for a workspace. */
-export interface WrittenBytes extends WorkspaceBytes {
-  /** Those of responses that are stored with idempotency keys; they are not in `bytes`. */
-  keyBytes: number;
-}
-
 /** Bytes that are counted for each row besides its texts and values. */
 const ROW_BYTES = 256;
-/** Bytes written until a workspace is measured again: this many, or a fiftieth of what it stores. */
-const DUE_BYTES = 16 * 1_048_576;
-const DUE_PART = 50;
 /** Rows that one step of a measurement may read, and the incidents among them. */
 const STEP_ROWS = 20_000;
 const STEP_INCIDENTS = 500;
+/** How soon after a measurement the next one may be due. */
+const PAUSE = `interval '10 minutes'`;
 
-/** All that is stored for a workspace, with the responses of its keys. */
-const STORED = `
-  measured_bytes + written_bytes + coalesce((
-    select sum(bytes) from key_storage where workspace_id = stored.workspace_id), 0)::bigint as bytes`;
-
-const ADD_KEYS = `
-  insert into key_storage (workspace_id, hour, bytes)
-  select workspace_id, date_trunc('hour', now()), bytes
-  from unnest($1::bigint[], $2::bigint[]) as written (workspace_id, bytes)
-  order by workspace_id
-  on conflict (workspace_id, hour) do update set bytes = key_storage.bytes + excluded.bytes`;
+/** In the next night (UTC), whose first six hours the workspaces share. */
+const NIGHT = `(
+  date_trunc('day', now() at time zone 'UTC') + interval '1 day'
+  + make_interval(secs => workspace_storage.workspace_id * 7919 % 21600)) at time zone 'UTC'`;
 
 /** A new row is due at once. */
-const ADD = `
-  insert into workspace_storage as stored (workspace_id, written_bytes)
-  select workspace_id, bytes from unnest($1::bigint[], $2::bigint[]) as written (workspace_id, bytes)
-  order by workspace_id
-  on conflict (workspace_id) do update set
-    written_bytes = stored.written_bytes + excluded.written_bytes,
-    due_at = coalesce(stored.due_at, case
-      when stored.written_bytes + excluded.written_bytes >= greatest(${DUE_BYTES}, stored.measured_bytes / ${DUE_PART})
-      then now() end)
-  returning workspace_id as "workspaceId", ${STORED}`;
+const SCHEDULE = `
+  insert into workspace_storage (workspace_id) select unnest($1::bigint[]) order by 1
+  on conflict (workspace_id) do update set due_at = ${NIGHT} where workspace_storage.due_at is null`;
+
+const REQUEST = `
+  update workspace_storage set due_at = least(due_at, greatest(now(), measured_at + ${PAUSE}))
+  where workspace_id = any((select $1::bigint[])::bigint[])`;
 
 /** As they are stored, that is compressed; copies for searches are not counted. Reading the size reads no large text. */
 const sizes = (...columns: string[]) =>
-  [ROW_BYTES, ...columns.map((column) => `pg_column_size(${column})`)].join(' + ');
+  [ROW_BYTES, ...columns.map((column) => `coalesce(pg_column_size(${column}), 0)`)].join(' + ');
 
-const MEASURE = `
+const sumOf = (table: string, ...columns: string[]) =>
+  `coalesce((select sum(${sizes(...columns)}) from ${table} where incident_id = chosen.id), 0)`;
+
+const ATTACHMENTS = `timeline_events join timeline_attachments as file on file.timeline_event_id = timeline_events.id`;
+
+const TEXTS_OF_EVENT = ['title', 'body', 'tags', 'ai_context', 'evidence_links'];
+
+/** The next incidents of a workspace by their numbers, with all that they have. */
+const MEASURE_INCIDENTS = `
   with batch as (
     select id, number,
       1 + event_count + revision + (
@@ -63,28 +54,42 @@ const MEASURE = `
       from batch
     ) as counted where total <= ${STEP_ROWS} or nth = 1
   )
-  select max(chosen.number) as last,
-    coalesce(sum(chosen.bytes + coalesce(events.bytes, 0) + coalesce(former.bytes, 0) + coalesce(held.bytes, 0)
-      + coalesce(entries.bytes, 0) + coalesce(left_to_do.bytes, 0)), 0)::bigint
-      as bytes
-  from chosen
-  cross join lateral (
-    select sum(${sizes('title', 'body', 'tags', 'ai_context', 'evidence_links')}) as bytes
-    from timeline_events where incident_id = chosen.id) as events
-  cross join lateral (
-    select sum(${sizes('title', 'body', 'tags', 'ai_context', 'evidence_links')}) as bytes
-    from former_timeline_events where incident_id = chosen.id) as former
-  cross join lateral (
-    select sum(${sizes('value')}) as bytes from incident_values where incident_id = chosen.id) as held
-  cross join lateral (
-    select sum(${sizes('changes')}) as bytes from changelog where incident_id = chosen.id) as entries
-  cross join lateral (
-    select sum(${sizes('title', 'description')}) as bytes from follow_ups where incident_id = chosen.id) as left_to_do`;
+  select max(number) as last, count(*) < (select count(*) from batch) or count(*) = ${STEP_INCIDENTS} as "hasMore",
+    coalesce(sum(bytes
+      + ${sumOf('timeline_events', ...TEXTS_OF_EVENT)} + ${sumOf('former_timeline_events', ...TEXTS_OF_EVENT, 'attachments')}
+      + ${sumOf(ATTACHMENTS, 'file.filename', 'file.url')}
+      + ${sumOf('incident_values', 'value')} + ${sumOf('changelog', 'changes')}
+      + ${sumOf('follow_ups', 'title', 'description')}), 0)::bigint as bytes
+  from chosen`;
+
+/** The next idempotency keys of a workspace, with their responses. */
+const MEASURE_KEYS = `
+  with chosen as (
+    select user_id, route, key, ${sizes('body')} as bytes from idempotency_keys
+    where workspace_id = $1 and (user_id, route, key) > ($2::bigint, $3::text, $4::text)
+    order by user_id, route, key limit ${STEP_ROWS}
+  )
+  select coalesce(sum(bytes), 0)::bigint as bytes, count(*) = ${STEP_ROWS} as "hasMore",
+    (select jsonb_build_array(user_id, route, key) from chosen order by user_id desc, route desc, key desc limit 1)
+      as last
+  from chosen`;
+
+/** The position of an idempotency key in its workspace: user, route, key. */
+type KeyPosition = readonly [number, string, string];
+const BEFORE_ALL_KEYS: KeyPosition = [0, '', ''];
+
+/** The one measurement that all processes work at: a step locks it, and nobody waits for the step of another. */
+const TAKE_DUE = `
+  select workspace_id as "workspaceId", next_number as "nextNumber", next_key as "nextKey" from workspace_storage
+  where workspace_id = (
+    select workspace_id from workspace_storage where due_at <= now() order by due_at, workspace_id limit 1
+  ) and due_at <= now()
+  for update skip locked`;
 
 interface Measurement {
-  workspace_id: number;
-  next_number: number;
-  written_bytes: number;
+  workspaceId: number;
+  nextNumber: number;
+  nextKey: KeyPosition | null;
 }
 
 /** Reads the first entry of an index. */
@@ -92,43 +97,28 @@ const IS_DUE = `
   select 1 from (select due_at from workspace_storage where due_at is not null order by due_at limit 1) as first
   where due_at <= now()`;
 
-/** Stores about how many bytes workspaces have. */
+/** Measures about how many bytes workspaces store. */
 export function storageStore(db: Knex) {
   return {
-    /** Adds what was written; returns what these workspaces store. */
-    async add(written: readonly WrittenBytes[]): Promise<WorkspaceBytes[]> {
-      const withKeys = written.filter(({ keyBytes }) => keyBytes > 0);
-      if (withKeys.length > 0) {
-        const bytes = withKeys.map(({ keyBytes }) => keyBytes);
-        await query(db, {
-          name: 'add-key-bytes',
-          text: ADD_KEYS,
-          values: [withKeys.map(({ workspaceId }) => workspaceId), bytes],
-        });
-      }
-      const ids = written.map(({ workspaceId }) => workspaceId);
-      return query<WorkspaceBytes>(db, {
-        name: 'add-bytes',
-        text: ADD,
-        values: [ids, written.map(({ bytes }) => bytes)],
-      });
+    /** Schedules the next measurement of workspaces that are written to, and returns what their last ones have found. */
+    async schedule(workspaceIds: readonly number[]): Promise<WorkspaceBytes[]> {
+      await query(db, { name: 'schedule-measurements', text: SCHEDULE, values: [workspaceIds] });
+      return db('workspace_storage')
+        .whereIn('workspace_id', workspaceIds)
+        .select<WorkspaceBytes[]>({ workspaceId: 'workspace_id', bytes: 'measured_bytes' });
     },
 
     /** About how many bytes a workspace stores. */
     async stored(workspaceId: number): Promise<number> {
-      const row = await db('workspace_storage as stored')
+      const row = await db('workspace_storage')
         .where({ workspace_id: workspaceId })
-        .first<{ bytes: number } | undefined>(db.raw(STORED));
-      return row?.bytes ?? 0;
+        .first<{ measured_bytes: number } | undefined>('measured_bytes');
+      return row?.measured_bytes ?? 0;
     },
 
-    /** Requests a measurement of workspaces that were not measured in the last seconds. */
-    async requestMeasurement(workspaceIds: readonly number[]): Promise<void> {
-      await db('workspace_storage')
-        .whereIn('workspace_id', workspaceIds)
-        .whereNull('due_at')
-        .whereRaw("measured_at < now() - interval '10 seconds'")
-        .update({ due_at: db.fn.now() });
+    /** Requests measurements before the night, each ten minutes after the last one of its workspace at the earliest. */
+    async requestMeasurements(workspaceIds: readonly number[]): Promise<void> {
+      await query(db, { name: 'request-measurements', text: REQUEST, values: [workspaceIds] });
     },
 
     /** Whether a measurement is due. */
@@ -136,64 +126,62 @@ export function storageStore(db: Knex) {
       (await query(db, { name: 'is-measurement-due', text: IS_DUE, isPoll: true })).length > 0,
 
     /**
-     * Takes one step of the measurement that is due longest and that no other process works on.
-     * @returns the measured workspace if its measurement is complete; undefined if none is due
+     * Takes one step of the measurement that is due longest, unless another process is taking it.
+     * @returns the measured workspace if its measurement is complete; undefined if there is nothing to do
      */
     measure: async (): Promise<WorkspaceBytes | 'continues' | undefined> =>
       db.transaction(async (trx) => {
-        const due = await trx('workspace_storage')
-          .where('due_at', '<=', trx.fn.now())
-          .orderBy('due_at')
-          .forUpdate()
-          .skipLocked()
-          .first<Measurement | undefined>('workspace_id', 'next_number', 'written_bytes');
+        const [due] = await query<Measurement>(trx, { name: 'take-due-measurement', text: TAKE_DUE });
         return due && measureStep(trx, due);
       }),
   };
 }
 
-/** Rows of `key_storage` that are deleted at once. */
-const BATCH = 1_000;
-
-/** Gives back the bytes of keys that are past their retention in hours. Returns whether there may be more. */
-export async function sweepKeyStorage(db: Knex, hours: number): Promise<boolean> {
-  const deleted = await db('key_storage')
-    // The last key of an hour is an hour younger than the first.
-    .whereRaw(
-      `ctid = any(array(
-        select ctid from key_storage where hour < now() - make_interval(hours => ?) order by hour limit ?))`,
-      [hours + 1, BATCH],
-    )
-    .delete();
-  return deleted === BATCH;
-}
-
 async function measureStep(trx: Knex.Transaction, due: Measurement): Promise<WorkspaceBytes | 'continues'> {
-  const { workspace_id: workspaceId, next_number: after } = due;
-  const [step] = await query<{ last: number | null; bytes: number }>(trx, {
-    text: MEASURE,
-    values: [workspaceId, after],
-  });
-  const { last = null, bytes = 0 } = step ?? {};
-  const row = () => trx('workspace_storage as stored').where({ workspace_id: workspaceId });
-  if (last !== null) {
-    await row().update({
-      next_number: last,
+  const { workspaceId } = due;
+  const { bytes, ...progress } = await measureBatch(trx, due);
+  const row = trx('workspace_storage').where({ workspace_id: workspaceId });
+  if (progress.hasMore) {
+    const { nextNumber, nextKey } = progress;
+    await row.update({
+      next_number: nextNumber,
+      next_key: nextKey && JSON.stringify(nextKey),
       counted_bytes: trx.raw('counted_bytes + ?', [bytes]),
-      ...(after === 0 && { written_before: due.written_bytes }),
     });
     return 'continues';
   }
-  const [measured] = await row()
+  const [measured] = await row
     .update({
-      measured_bytes: trx.raw('counted_bytes'),
+      measured_bytes: trx.raw('counted_bytes + ?', [bytes]),
       measured_at: trx.fn.now(),
-      written_bytes: trx.raw('written_bytes - written_before'),
-      due_at: null,
-      next_number: 0,
-      counted_bytes: 0,
-      written_before: 0,
+      // Keys expire without a write.
+      due_at: progress.hasKeys ? trx.raw(NIGHT) : null,
+      ...{ next_number: 0, next_key: null, counted_bytes: 0 },
     })
-    .returning<{ bytes: number }[]>(trx.raw(STORED));
+    .returning<{ bytes: number }[]>('measured_bytes as bytes');
   return { workspaceId, bytes: measured?.bytes ?? 0 };
+}
+
+/** Measures the next incidents and, behind the last of them, the next idempotency keys. */
+async function measureBatch(trx: Knex.Transaction, { workspaceId, nextNumber, nextKey }: Measurement) {
+  let bytes = 0;
+  let last = nextNumber;
+  if (nextKey === null) {
+    const [incidents] = await query<{ last: number | null; hasMore: boolean; bytes: number }>(trx, {
+      text: MEASURE_INCIDENTS,
+      values: [...[workspaceId, nextNumber]],
+    });
+    ({ bytes = 0 } = incidents ?? {});
+    last = incidents?.last ?? nextNumber;
+    if (incidents?.hasMore === true) return { hasMore: true, nextNumber: last, nextKey, bytes, hasKeys: false };
+  }
+  const [keys] = await query<{ last: KeyPosition | null; hasMore: boolean; bytes: number }>(trx, {
+    text: MEASURE_KEYS,
+    values: [...[workspaceId, ...(nextKey ?? BEFORE_ALL_KEYS)]],
+  });
+  const hasKeys = nextKey !== null || (keys?.last ?? null) !== null;
+  return {
+    ...{ hasMore: keys?.hasMore === true, nextNumber: last, nextKey: keys?.last ?? nextKey, hasKeys },
+    bytes: bytes + (keys?.bytes ?? 0),
+  };
 }

@@ -210,10 +210,3 @@ export function limitToQuota<Event>({ eventCount }: Timeline, events: readonly E
   checkRoomForEvent({ eventCount }, quota);
   return events.slice(0, quota === null ? events.length : quota - eventCount);
 }
-
-/** What counts as the event's storage. */
-export const textsOf = ({ title, body, tags }: Pick<TimelineEventProperties, 'title' | 'body' | 'tags'>) => [
-  title,
-  body,
-  tags,
-];
