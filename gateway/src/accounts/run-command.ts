@@ -1,5 +1,5 @@
-import { idempotently, type Reply, type RouteRequest } from '@tocsin/http';
-import { type Knex, pipeline } from '@tocsin/postgres';
+import { idempotently, type Reply, type RouteRequest, withOutcome } from '@tocsin/http';
+import type { Knex } from '@tocsin/postgres';
 import { afterCommit, type Clock } from '@tocsin/runtime';
 import type { CommandContext } from './actor.ts';
 
@@ -55,12 +55,9 @@ export async function runCreate<Input extends { workspaceId: number }, Result>(
   ],
 ): Promise<Reply<never>> {
   return idempotently(dependencies.database, request, async (key) => {
-    const keyed: Command<Input, CreateOutcome> = async (trx, whole, context) => {
-      await key?.lock(trx);
-      const outcome = outcomeOf(await create(trx, whole, context));
-      if (key !== undefined) await pipeline(trx, [key.outcome(outcome)], { commit: true });
-      return outcome;
-    };
+    const outcome = key && { key, responseOf: (response: CreateOutcome) => response };
+    const keyed: Command<Input, CreateOutcome> = async (trx, whole, context) =>
+      withOutcome(trx, outcome, async () => outcomeOf(await create(trx, whole, context)));
     return runCommand(dependencies, request, [keyed, input]);
   });
 }

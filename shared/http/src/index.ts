@@ -65,6 +65,8 @@ export {
   type IdempotencyKey,
   idempotently,
   idempotentlyWithClaim,
+  type KeyedOutcome,
+  withOutcome,
 } from './idempotency/idempotency.ts';
 export { type InternalClient, internalClient, UnexpectedStatus } from './calls/internal-client.ts';
 export { checkStorable, checkText, type DocumentLimits, parseJson, UnstorableItem } from './json/json.ts';

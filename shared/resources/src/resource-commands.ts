@@ -1,14 +1,7 @@
 import type { EventWorkspace, ExportedResources } from '@tocsin/contracts';
-import { checkRevision, type IdempotencyKey } from '@tocsin/http';
+import { checkRevision, type KeyedOutcome, withOutcome } from '@tocsin/http';
 import { type NewEvent, outbox } from '@tocsin/messaging';
-import {
-  type ChangesFrom,
-  type ChangeSource,
-  type Knex,
-  pipeline,
-  readChangePage,
-  versionStore,
-} from '@tocsin/postgres';
+import { type ChangesFrom, type ChangeSource, type Knex, readChangePage, versionStore } from '@tocsin/postgres';
 import type { Clock, Instant } from '@tocsin/runtime';
 import { type Caller, eventOrigin } from './caller.ts';
 import { changedProperties } from './properties.ts';
@@ -110,23 +103,20 @@ export function resourceCommands<Kind extends StoredResource, Properties extends
   return {
     /**
      * Creates a resource. The resource, its event and the outcome of its Idempotency-Key are committed together.
-     * @param command.textOf the response, to be stored with the key
      * @throws DomainError `invalid_request`, `invalid_resource_state` for the quota or the external ID, `duplicate_slug`
      */
     async create(
       command: Caller & {
         body: { name: string; slug?: string | undefined };
         properties: Partial<Properties> & Partial<Kind>;
-        key?: IdempotencyKey | undefined;
-        textOf?: (resource: Kind) => string;
+        outcome?: KeyedOutcome<Kind> | undefined;
       },
     ): Promise<Kind> {
-      const { principal, body, key, textOf } = command;
+      const { principal, body, outcome } = command;
       const { workspace } = principal;
       const slugChoice = chooseSlug(body, kind.slug);
       const properties = { ...rules.defaults, ...command.properties };
-      return run(command, async ({ trx, nextVersion }) => {
-        await key?.lock(trx);
+      const create = async ({ trx, nextVersion }: VersionedTransaction) => {
         const context = { trx, workspaceId: workspace.id, current: undefined, changed: properties };
         await rules.lock?.(trx, workspace.id, { changed: properties });
         const checked = await rules.check?.(context);
@@ -140,12 +130,11 @@ export function resourceCommands<Kind extends StoredResource, Properties extends
         await store.checkExternalId(resource.externalId);
         const stored = await store.insert({ ...resource, slug: await store.resolveSlug(slugChoice) }, version);
         await write(trx, command, stored, version);
-        if (key !== undefined && textOf !== undefined)
-          await pipeline(trx, [key.outcome({ status: 201, text: textOf(stored), revision: stored.revision })], {
-            commit: true,
-          });
         return stored;
-      });
+      };
+      return run(command, async (transaction) =>
+        withOutcome(transaction.trx, outcome, async () => create(transaction)),
+      );
     },
 
     /**

@@ -27,7 +27,9 @@ export function resourceHandlers<Kind extends StoredResource, Properties extends
     await refresh?.(principal.workspace);
     return { principal, requestId, id: params.id };
   };
-  const textOf = (resource: Kind) => JSON.stringify(bodyOf(resource));
+  const responseOf = (resource: Kind) => ({
+    ...{ status: 201, text: JSON.stringify(bodyOf(resource)), revision: resource.revision },
+  });
   type Create = { principal: Principal; requestId: string; body: Body & { name: string; slug?: string | undefined } };
   const newOf = ({ principal, requestId, body }: Create) => ({
     principal,
@@ -45,10 +47,9 @@ export function resourceHandlers<Kind extends StoredResource, Properties extends
 
     /** A create that accepts an Idempotency-Key. */
     createOnce: async (request: Create & Parameters<typeof idempotently>[1]): Promise<Reply<never>> =>
-      idempotently(database, request, async (key) => {
-        const resource = await commands.create({ ...newOf(request), key, textOf });
-        return { status: 201, revision: resource.revision, text: textOf(resource) };
-      }),
+      idempotently(database, request, async (key) =>
+        responseOf(await commands.create({ ...newOf(request), outcome: key && { key, responseOf } })),
+      ),
 
     update: async (request: One & { expectedRevision: number; body: Body }): Promise<Reply<Wire>> => {
       const { expectedRevision, body } = request;

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { isDatabaseUnavailable, type Knex, query, type Statement } from '@tocsin/postgres';
+import { isDatabaseUnavailable, type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
 import type { Reply, RouteRequest } from '../contracts/contract.ts';
 import { DomainError, errorBody, type ErrorBody } from '../errors/errors.ts';
 import {
@@ -45,6 +45,24 @@ export interface IdempotencyKey {
   parts(first: number): ReturnType<typeof keyParts>;
   /** Must be called with the state that such a statement has seen, before anything else in its result is looked at. */
   check(state: KeyState | undefined): void;
+}
+
+/** The response to a command, which commits with it, so that a repetition with the key gets it again. */
+export interface KeyedOutcome<Answer> {
+  key: IdempotencyKey;
+  responseOf: (answer: Answer) => Outcome;
+}
+
+/** Runs the work of a transaction and, if it has a key, stores its outcome. Nothing may follow in the transaction. */
+export async function withOutcome<Answer>(
+  trx: Knex.Transaction,
+  outcome: KeyedOutcome<Answer> | undefined,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  await outcome?.key.lock(trx);
+  const answer = await work();
+  if (outcome !== undefined) await pipeline(trx, [outcome.key.outcome(outcome.responseOf(answer))], { commit: true });
+  return answer;
 }
 
 /** How often the work is tried if the key is used when the work fails, and unused a moment later. */
