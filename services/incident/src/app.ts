@@ -22,7 +22,7 @@ import { configurations } from './configuration/store/configuration-store.ts';
 import { configurationAnnouncements } from './configuration-changes/announcements.ts';
 import { chats, type ChatTimeout, chatTokenRotation } from './chat/chats.ts';
 import { startProvisioner } from './chat/provisioner.ts';
-import { keptIncidents } from './incidents/store/optimistic-update.ts';
+import { keptIncidents } from './incidents/optimistic-change.ts';
 import { replicas } from './replicas/replicas.ts';
 import { workspaceStorage } from './storage/workspace-storage.ts';
 

@@ -43,7 +43,7 @@ export function outboxRow<Type extends EventType>(event: NewEvent<Type>): Outbox
 }
 
 /** The most rows that one statement inserts: a few megabytes if all events are as large as they can be. */
-export const MAX_INSERTED_ROWS = 100;
+const MAX_INSERTED_ROWS = 100;
 
 const INSERT = `
   insert into outbox (message_id, workspace_id, type, body, trace_context)
@@ -68,6 +68,12 @@ export function insertEvents(events: readonly NewEvent[]): Statement {
   };
 }
 
+/** As `insertEvents`, for any number of events. */
+export const insertAllEvents = (events: readonly NewEvent[]): Statement[] =>
+  Array.from({ length: Math.ceil(events.length / MAX_INSERTED_ROWS) }, (_, index) =>
+    insertEvents(events.slice(index * MAX_INSERTED_ROWS, (index + 1) * MAX_INSERTED_ROWS)),
+  );
+
 /**
  * Adds events that are published if, and only if, the transaction commits, in the order of their IDs. Add the events of a
  * resource after locking its row, or the row of its version: then a newer event of it always has a higher ID.
@@ -75,9 +81,7 @@ export function insertEvents(events: readonly NewEvent[]): Statement {
 export function outbox(trx: Knex.Transaction) {
   return {
     add: async <Type extends EventType>(...events: NewEvent<Type>[]): Promise<void> => {
-      for (let start = 0; start < events.length; start += MAX_INSERTED_ROWS) {
-        await query(trx, insertEvents(events.slice(start, start + MAX_INSERTED_ROWS)));
-      }
+      for (const statement of insertAllEvents(events)) await query(trx, statement);
     },
   };
 }

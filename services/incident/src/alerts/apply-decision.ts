@@ -1,5 +1,5 @@
 import { fold } from '@tocsin/contracts';
-import { type Knex, query } from '@tocsin/postgres';
+import { type Knex, query, type Statement } from '@tocsin/postgres';
 import type { Caller } from '@tocsin/resources';
 import type { Instant } from '@tocsin/runtime';
 import { type Configuration, selectEntry } from '../configuration/domain/configuration.ts';
@@ -8,12 +8,13 @@ import { insertIncident } from '../creation/store/insert-incident.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
 import { reopen, resolve } from '../incidents/domain/lifecycle.ts';
 import type { Attempt } from '../incidents/run-command.ts';
-import { authorOf, creatorOf, type IncidentChange, saveIncident } from '../incidents/save-incident.ts';
+import type { Change } from '../incidents/domain/changes.ts';
+import { authorOf, changeIncident, creatorOf, save } from '../incidents/save-incident.ts';
 import { changeOf, MAX_OF_A_TYPE } from '../relations/domain/relation.ts';
 import { insertRelation, nextRelation } from '../relations/store/relation-store.ts';
 import type { MonitoredService } from '../replicas/store/replica-store.ts';
 import { newTimelineEvent } from '../timeline/domain/timeline-event.ts';
-import { saveTimeline } from '../timeline/save-timeline.ts';
+import { changeTimeline } from '../timeline/change-timeline.ts';
 import { insertAttachments } from '../timeline/store/attachment-store.ts';
 import { timelineStore } from '../timeline/store/timeline-store.ts';
 import type { FieldValue } from '../values/domain/values.ts';
@@ -123,9 +124,9 @@ async function relate({ trx, caller, now }: Applying, incident: Incident, relate
   if (next === undefined || next.inverse >= MAX_OF_A_TYPE) return undefined;
   const relation = { id: next.id, createdAt: now, ...creatorOf(caller) };
   const others = [changeOf('related', incident, 'added')];
-  const save = { trx, author: authorOf(caller), now, byAlert: true };
+  const changed = changeIncident({ author: authorOf(caller), before: related, change: {}, now, byAlert: true, others });
   return {
-    related: await saveIncident({ ...save, before: related, change: {}, others }),
+    related: await save(trx, changed),
     with: { others: [changeOf('related', related, 'added')], also: [insertRelation(pair, relation)] },
   };
 }
@@ -133,7 +134,7 @@ async function relate({ trx, caller, now }: Applying, incident: Incident, relate
 interface Applied {
   acts: readonly Act[];
   notes: readonly AlertNote[];
-  with: Pick<IncidentChange, 'others' | 'also'> | undefined;
+  with: { others: Change[]; also: Statement[] } | undefined;
 }
 
 /** Changes an incident, and adds to its timeline: one revision. */
@@ -154,7 +155,9 @@ async function applyTo(applying: Applying, before: Incident, { acts, notes, with
   }
   const timeline = await addEvents(applying, before, notes);
   const author = authorOf(caller);
-  const after = await saveTimeline({ trx, author, before, change, timeline, now, byAlert: true, ...more });
+  const others = more?.others ?? [];
+  const changed = changeTimeline({ author, before, change, timeline, now, byAlert: true, others });
+  const after = await save(trx, changed, more?.also);
   if (state === undefined) return after;
   // What alerts have resolved stays so if they add to it.
   isResolved ||= state.resolvedRevision === before.revision;

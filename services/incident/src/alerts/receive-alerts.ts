@@ -96,45 +96,48 @@ async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCom
   return runCommand(dependencies, {
     workspace,
     replicas: ['catalog', 'custom_field'],
-    prepare: async ({ readConfiguration, freshness }) => ({
+    prepares: async ({ readConfiguration, freshness }) => ({
       configuration: await readConfiguration(),
       values: initialValues(await replicas.fields.get(workspace.id, freshness.get('custom_field')?.version), [], {
         required: false,
       }),
       services: await replicaStore(database, workspace.id).findMonitoredServices(servicesOf(notification)),
     }),
-    transaction: async (trx, { prepared, checkStorage }) => {
+    reads: async (trx, { prepared: { configuration } }) => {
       const store = alertStore(trx, senderOf(command));
-      const { configuration } = prepared;
       const now = clock.now();
       const groups = notification.groups.map(heardGroup);
       const eventQuota = quotaOf(workspace, 'timeline_events');
       const heard: Heard = { groups, options, eventQuota, now, ...configuration };
       const source = currentMinute(await store.lock(), now);
-      if ((await command.isDue?.(trx, now)) === false) return { results: [], leftOut: [] };
-      const { decision, known, locked } = await decideLocked({
-        trx,
-        store,
-        source,
-        heard,
-        configuration,
-        workspaceId: workspace.id,
-      });
-      const applying = { trx, store, caller: command, ...prepared, checkStorage, now, keyName, locked };
-      const { incidents, leftOut } = await applyDecision(applying, decision);
-      const idOf = (ref: Ref | null) => (ref === null || ref > 0 ? ref : (incidents.get(ref)?.id ?? null));
-      await saveKnown({ store, source, known, decision, idOf, now });
-      if (command.isDue === undefined) await keepQuiet(trx, command, decision, { source, now });
-      const answers = decision.answers.map((answer) => ({
-        ...answer,
-        incidentId: idOf(answer.incident),
-        why:
-          reasonOf(answer, known.incidents.get(answer.incident ?? 0), configuration.timeZone) ||
-          textOf(leftOut.get(answer.incident ?? 0)),
-      }));
-      await store.record(recordsOf(command, answers, now));
-      const numbers = await incidentNumbers(trx, [...new Set(answers.flatMap(({ incidentId }) => incidentId ?? []))]);
-      return { results: answers.map((answer) => resultOf(answer, numbers)), leftOut: [...leftOut.values()].flat() };
+      if ((await command.isDue?.(trx, now)) === false) return undefined;
+      // What is to be locked depends on the decision.
+      const decided = await decideLocked({ trx, store, source, heard, configuration, workspaceId: workspace.id });
+      return { ...decided, store, source, now };
+    },
+    decides: (read, { prepared, checkStorage }) => {
+      if (read === undefined) return { stores: [], answer: () => ({ results: [], leftOut: [] }) };
+      const { decision, known, locked, store, source, now } = read;
+      return {
+        stores: async (trx) => {
+          const applying = { trx, store, caller: command, ...prepared, checkStorage, now, keyName, locked };
+          const { incidents, leftOut } = await applyDecision(applying, decision);
+          const idOf = (ref: Ref | null) => (ref === null || ref > 0 ? ref : (incidents.get(ref)?.id ?? null));
+          await saveKnown({ store, source, known, decision, idOf, now });
+          if (command.isDue === undefined) await keepQuiet(trx, command, decision, { source, now });
+          const answers = decision.answers.map((answer) => ({
+            ...answer,
+            incidentId: idOf(answer.incident),
+            why:
+              reasonOf(answer, known.incidents.get(answer.incident ?? 0), prepared.configuration.timeZone) ||
+              textOf(leftOut.get(answer.incident ?? 0)),
+          }));
+          await store.record(recordsOf(command, answers, now));
+          const ids = new Set(answers.flatMap(({ incidentId }) => incidentId ?? []));
+          const numbers = await incidentNumbers(trx, [...ids]);
+          return { results: answers.map((answer) => resultOf(answer, numbers)), leftOut: [...leftOut.values()].flat() };
+        },
+      };
     },
   });
 }

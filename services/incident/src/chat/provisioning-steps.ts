@@ -14,7 +14,7 @@ import {
   stepQueue,
 } from './store/provisioning-store.ts';
 import type { CommandDependencies } from '../incidents/run-command.ts';
-import { saveIncident } from '../incidents/save-incident.ts';
+import { changeIncident, save } from '../incidents/save-incident.ts';
 import { knownTimeZone } from '../shared/domain/time-zone.ts';
 
 /** The dependencies of provisioning steps. */
@@ -48,7 +48,7 @@ export async function provisionChannel(dependencies: ProvisioningDependencies, c
     await queue.updateWaiting(invitation, { status: 'pending', errorCode: null, dueAt: now, now });
     if (channelId === undefined || before.slackChannelId !== '') return;
     const author = { actor: 'slack', key: undefined, workspace: request.workspace, requestId: request.requestId };
-    await saveIncident({ trx, author, before, change: { slackChannelId: channelId }, now });
+    await save(trx, changeIncident({ author, before, change: { slackChannelId: channelId }, now }));
   });
   dependencies.wakeRelay();
 }

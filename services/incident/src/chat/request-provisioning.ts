@@ -103,20 +103,26 @@ export async function requestProvisioning(
   const { workspace } = principal;
   const requested = await runCommand(dependencies, {
     workspace,
-    transaction: async (trx) => {
-      const incidents = incidentStore(trx, workspace.id);
-      const incident = await incidents.getForUpdate(id);
+    reads: async (trx) => {
+      const incident = await incidentStore(trx, workspace.id).getForUpdate(id);
+      return { incident, existing: await provisioningStore(trx).find(id) };
+    },
+    decides: ({ incident, existing }, { now }) => {
       checkWritable(incident);
       if (incident.slackChannelId !== '') throw invalidState('The incident has a channel');
-      const store = provisioningStore(trx);
-      if ((await store.find(id)) !== undefined) throw invalidState('The provisioning was requested already');
+      if (existing !== undefined) throw invalidState('The provisioning was requested already');
       const text = command.shortTitle ?? incident.shortTitle;
       const shortTitle = shortTitleSlug(text, { required: workspace.short_title_required });
       const chat = { shortTitle, createChannel: true, usergroups };
-      await incidents.setShortTitle(id, shortTitle);
-      const provisioning = requestedProvisioning(command, { chat, incident, now: dependencies.clock.now() });
-      await store.add({ incidentId: id, workspaceId: workspace.id }, provisioning as NewProvisioning);
-      return readChatWork(trx, incident);
+      const provisioning = requestedProvisioning(command, { chat, incident, now });
+      return {
+        stores: async (trx) => {
+          await incidentStore(trx, workspace.id).setShortTitle(id, shortTitle);
+          const incidentOf = { incidentId: id, workspaceId: workspace.id };
+          await provisioningStore(trx).add(incidentOf, provisioning as NewProvisioning);
+          return readChatWork(trx, incident);
+        },
+      };
     },
   });
   dependencies.wakeProvisioner();
@@ -141,20 +147,23 @@ export async function retryProvisioning(
   const { workspace } = principal;
   const retried = await runCommand(dependencies, {
     workspace,
-    transaction: async (trx) => {
-      const incident = await incidentStore(trx, workspace.id).getForUpdate(id);
+    reads: async (trx) => incidentStore(trx, workspace.id).getForUpdate(id),
+    decides: (incident, { now }) => {
       checkWritable(incident);
-      const store = provisioningStore(trx);
-      const now = dependencies.clock.now();
-      const steps = keys.filter((key): key is StepKey => key !== 'channel_updates');
-      const retriesMessages = keys.includes('channel_updates') && (await channelUpdateStore(trx).retry(id, now));
-      if ((await store.retry(id, steps, now)) === 0 && !retriesMessages)
-        throw invalidState('No step of the provisioning has failed');
-      const work = await readChatWork(trx, incident);
-      const channel = work.provisioning.steps.find(({ key }) => key === 'slack_channel')?.status;
-      // Invitations wait for the channel unless a channel is linked already.
-      if (incident.slackChannelId === '' && channel === 'pending') await store.makeWait(id, 'invite_usergroups');
-      return work;
+      return {
+        stores: async (trx) => {
+          const store = provisioningStore(trx);
+          const steps = keys.filter((key): key is StepKey => key !== 'channel_updates');
+          const retriesMessages = keys.includes('channel_updates') && (await channelUpdateStore(trx).retry(id, now));
+          if ((await store.retry(id, steps, now)) === 0 && !retriesMessages)
+            throw invalidState('No step of the provisioning has failed');
+          const work = await readChatWork(trx, incident);
+          const channel = work.provisioning.steps.find(({ key }) => key === 'slack_channel')?.status;
+          // Invitations wait for the channel unless a channel is linked already.
+          if (incident.slackChannelId === '' && channel === 'pending') await store.makeWait(id, 'invite_usergroups');
+          return work;
+        },
+      };
     },
   });
   dependencies.wakeProvisioner();

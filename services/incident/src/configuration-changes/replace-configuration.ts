@@ -48,26 +48,22 @@ export async function replaceConfiguration(
   const tiers = tierOwner(dependencies, workspace.id);
   const changed = await runCommand(dependencies, {
     workspace,
-    prepare: async () => {
+    prepares: async () => {
       // First: a dry run must not hold a new counter during the call.
       const tierState = await tiers.read();
       await configurationChanges(dependencies.database, workspace.id).createCounter();
       return tierState;
     },
-    transaction: async (trx, { prepared: tierState }) => {
-      const author = authorOf(command);
-      const result = await changeConfiguration(trx, {
-        by: changeBy(command),
-        part,
-        tiers,
-        tierState,
-        now: dependencies.clock.now(),
-        request: { expectedRevision, replace, author, maxIncidents: MAX_INCIDENTS },
-      });
-      const { isChanged, version } = result;
-      if (isChanged) await unannouncedConfigurations(trx).add({ workspaceId: workspace.id, version });
-      return result;
-    },
+    // `changeConfiguration` reads and decides, for the administration command, too.
+    decides: (_, { prepared: tierState, now }) => ({
+      stores: async (trx) => {
+        const request = { expectedRevision, replace, author: authorOf(command), maxIncidents: MAX_INCIDENTS };
+        const result = await changeConfiguration(trx, { by: changeBy(command), part, tiers, tierState, now, request });
+        const { isChanged, version } = result;
+        if (isChanged) await unannouncedConfigurations(trx).add({ workspaceId: workspace.id, version });
+        return result;
+      },
+    }),
   });
   const { isChanged, version } = changed;
   if (isChanged) await dependencies.announcements.announce({ workspaceId: workspace.id, version });

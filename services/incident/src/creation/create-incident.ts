@@ -1,5 +1,5 @@
 import { quotaOf } from '@tocsin/contracts';
-import type { IdempotencyClaim, IdempotencyKey } from '@tocsin/http';
+import type { IdempotencyClaim, KeyedOutcome } from '@tocsin/http';
 import { outboxRow } from '@tocsin/messaging';
 import { type Caller, eventOrigin } from '@tocsin/resources';
 import type { Instant } from '@tocsin/runtime';
@@ -31,8 +31,7 @@ interface CreateIncidentCommand extends Caller {
   properties: Partial<IncidentProperties> & { title: string };
   chat: ChatRequest;
   customFields: readonly ValueInput[];
-  /** Stores what `render` makes of the incident, as the body of the response, with the key. */
-  outcome?: { key: IdempotencyKey; render: (incident: Incident) => string } | undefined;
+  outcome?: KeyedOutcome<Incident> | undefined;
   /** Marks the key as used if and only if the incident exists; an import stores the outcome later. */
   claim?: IdempotencyClaim | undefined;
 }
@@ -46,23 +45,22 @@ export async function createIncident(
   dependencies: ProvisioningCommandDependencies,
   command: CreateIncidentCommand,
 ): Promise<Incident> {
-  const { database } = dependencies;
   const { principal, properties, claim } = command;
   const { incident, provisioning } = await runCommand(dependencies, {
     workspace: principal.workspace,
     replicas: ['catalog', 'custom_field', ...(referToUsers(newReferences(properties)) ? (['users'] as const) : [])],
     externalId: properties.externalId,
-    prepare: async (attempt) => prepareIncident(dependencies, { command, attempt }),
-    write: async (insert) => {
-      const created =
-        claim === undefined
-          ? await insertIncident(database, insert)
-          : await database.transaction(async (trx) => {
-              await claim.beginExternalEffect(trx);
-              return insertIncident(trx, insert);
-            });
-      return { ...insert, incident: { ...insert.incident, ...created } };
+    prepares: async (attempt) => prepareIncident(dependencies, { command, attempt }),
+    decides: (_, { prepared: insert, checkStorage }) => {
+      checkStorage('incident');
+      return {
+        stores: async (trx) => {
+          await claim?.beginExternalEffect(trx);
+          return { ...insert, incident: { ...insert.incident, ...(await insertIncident(trx, insert)) } };
+        },
+      };
     },
+    isOneStatement: claim === undefined,
   });
   if (provisioning !== undefined) dependencies.wakeProvisioner();
   return incident;
@@ -74,7 +72,7 @@ async function prepareIncident(
   { command, attempt }: { command: CreateIncidentCommand; attempt: Attempt },
 ): Promise<IncidentInsert> {
   const { principal, properties, chat, outcome } = command;
-  const { freshness, checkStorage } = attempt;
+  const { freshness } = attempt;
   const { workspace } = principal;
   const configuration = await attempt.readConfiguration();
   const shortTitle = shortTitleSlug(chat.shortTitle, { required: workspace.short_title_required });
@@ -85,15 +83,13 @@ async function prepareIncident(
 
   await checkReferences(database, { workspace, references: newReferences(properties), freshness });
   const definitions = await replicas.fields.get(workspace.id, freshness.get('custom_field')?.version);
-  const values = await checkByReplica(freshness, 'custom_field', () =>
-    initialValues(definitions, command.customFields),
-  );
+  const values = checkByReplica(freshness, 'custom_field', () => initialValues(definitions, command.customFields));
   const { service } = properties;
   const ownerTeamId =
     service === undefined
       ? null
       : await replicas.ownerTeams.find(workspace.id, service, freshness.get('catalog')?.version);
-  const insert = incidentInsert({
+  return incidentInsert({
     caller: command,
     properties: {
       ...properties,
@@ -110,8 +106,6 @@ async function prepareIncident(
     outcome,
     now,
   });
-  checkStorage('incident');
-  return insert;
 }
 
 /** A create whose properties are checked. */
@@ -145,7 +139,7 @@ export function incidentInsert(create: CheckedCreate): IncidentInsert {
   // The database assigns ID and number, so the statement replaces their placeholders in the stored texts.
   const placeholders = newPlaceholders();
   const incidentWithPlaceholders = { ...incident, ...placeholders };
-  const key = outcome && { key: outcome.key, text: outcome.render(incidentWithPlaceholders) };
+  const key = outcome && { key: outcome.key, text: outcome.responseOf(incidentWithPlaceholders).text };
   const event = outboxRow({
     type: 'incident.created',
     occurredAt: incident.createdAt,

@@ -1,11 +1,11 @@
-import { checkRevision, type IdempotencyKey } from '@tocsin/http';
+import { checkRevision, type KeyedOutcome } from '@tocsin/http';
 import { insertEvents, type NewEvent } from '@tocsin/messaging';
-import { type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
+import { type Knex, query, type Statement } from '@tocsin/postgres';
 import { type Caller, eventOrigin } from '@tocsin/resources';
 import type { Instant } from '@tocsin/runtime';
 import { humanId, type Incident } from '../incidents/domain/incident.ts';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
-import { checkReferences } from '../incidents/references.ts';
+import { checkReferences, refusalOf } from '../incidents/references.ts';
 import { type Attempt, type CommandDependencies, runCommand } from '../incidents/run-command.ts';
 import { authorOf, creatorOf, insertEntryOfParts, publishedActor } from '../incidents/save-incident.ts';
 import { incidentStore } from '../incidents/store/incident-store.ts';
@@ -19,7 +19,13 @@ import {
   followUpSnapshot,
   newFollowUp,
 } from './domain/follow-up.ts';
-import { followUpStore, insertFollowUp, nextFollowUp } from './store/follow-up-store.ts';
+import {
+  deletionOfFollowUp,
+  followUpStore,
+  insertFollowUp,
+  nextFollowUp,
+  updateOfFollowUp,
+} from './store/follow-up-store.ts';
 
 // Follow-ups change under the lock of their incident, which decides whether they may. Its revision stays: whoever works on
 // the incident loses nothing by a change of what is left to do.
@@ -27,43 +33,34 @@ import { followUpStore, insertFollowUp, nextFollowUp } from './store/follow-up-s
 interface CreateCommand extends Caller {
   incidentId: number;
   properties: Partial<FollowUpProperties> & Pick<FollowUpProperties, 'title'>;
-  key: IdempotencyKey | undefined;
-  render: (followUp: FollowUp) => string;
+  outcome: KeyedOutcome<FollowUp> | undefined;
 }
 
 /**
- * Adds a follow-up to an active incident (contract: Follow-ups). The outcome of the Idempotency-Key commits with it.
- * @returns the response body
+ * Adds a follow-up to an active incident (contract: Follow-ups).
  * @throws DomainError `not_found`, `invalid_resource_state`, `invalid_request`, in this order
  */
-export async function createFollowUp(dependencies: CommandDependencies, command: CreateCommand): Promise<string> {
-  const { principal, incidentId, properties, key, render } = command;
+export async function createFollowUp(dependencies: CommandDependencies, command: CreateCommand): Promise<FollowUp> {
+  const { principal, incidentId, properties, outcome } = command;
   const { workspace } = principal;
   return runCommand(dependencies, {
     workspace,
     replicas: refersToOwner(properties) ? ['users'] : [],
-    transaction: async (trx, attempt) => {
-      await key?.lock(trx);
+    outcome,
+    reads: async (trx, attempt) => {
       const incident = await incidentStore(trx, workspace.id).getForUpdate(incidentId);
-      checkWritable(incident);
       const [next] = await query(trx, nextFollowUp(incidentId));
-      const { id, count } = next as { id: number; count: number };
+      const owner = await refusalOf(checkOwner(trx, command, { properties, attempt }));
+      return { incident, next: next as { id: number; count: number }, ...owner };
+    },
+    decides: ({ incident, next: { id, count }, refusal }, { checkStorage, now }) => {
+      checkWritable(incident);
       checkRoomForFollowUps(count + 1);
-      await checkOwner(trx, command, { properties, attempt });
-      const now = dependencies.clock.now();
+      if (refusal !== undefined) throw refusal;
+      checkStorage('addition');
       const followUp = newFollowUp({ id, incidentId, ...creatorOf(command) }, properties, now);
-      const text = render(followUp);
-      attempt.checkStorage('addition');
-      await pipeline(
-        trx,
-        [
-          insertFollowUp(workspace.id, followUp),
-          ...(key === undefined ? [] : [key.outcome({ status: 201, text, revision: 1 })]),
-          ...recordOf(command, 'follow_up.created', { incident, followUp, now }),
-        ],
-        { commit: true },
-      );
-      return text;
+      const record = recordOf(command, 'follow_up.created', { incident, followUp, now });
+      return { stores: [insertFollowUp(workspace.id, followUp), ...record], answer: () => followUp };
     },
   });
 }
@@ -85,17 +82,20 @@ export async function updateFollowUp(dependencies: CommandDependencies, command:
   return runCommand(dependencies, {
     workspace,
     replicas: refersToOwner(changes) ? ['users'] : [],
-    transaction: async (trx, attempt) => {
-      const { incident, followUp: before, store } = await lock(trx, workspace.id, id);
-      checkRevision(before.revision, expectedRevision);
-      await checkOwner(trx, command, { properties: changes, before, attempt });
-      const now = dependencies.clock.now();
-      const followUp = changeFollowUp(before, changes, now);
-      if (followUp === before) return before;
-      attempt.checkStorage('addition');
-      await store.update(followUp);
-      await pipeline(trx, recordOf(command, 'follow_up.updated', { incident, followUp, was: before, now }));
-      return followUp;
+    reads: async (trx, attempt) => {
+      const locked = await lock(trx, workspace.id, id);
+      const options = { properties: changes, before: locked.followUp, attempt };
+      return { ...locked, ...(await refusalOf(checkOwner(trx, command, options))) };
+    },
+    decides: ({ incident, followUp: was, refusal }, { checkStorage, now }) => {
+      checkWritable(incident);
+      checkRevision(was.revision, expectedRevision);
+      if (refusal !== undefined) throw refusal;
+      const followUp = changeFollowUp(was, changes, now);
+      if (followUp === was) return { stores: [], answer: () => was };
+      checkStorage('addition');
+      const record = recordOf(command, 'follow_up.updated', { incident, followUp, was, now });
+      return { stores: [updateOfFollowUp(workspace.id, followUp), ...record], answer: () => followUp };
     },
   });
 }
@@ -111,22 +111,20 @@ export async function deleteFollowUp(
   const { workspace } = command.principal;
   await runCommand(dependencies, {
     workspace,
-    transaction: async (trx) => {
-      const { incident, followUp, store } = await lock(trx, workspace.id, command.id);
-      await store.delete(followUp.id);
-      const now = dependencies.clock.now();
-      await pipeline(trx, recordOf(command, 'follow_up.deleted', { incident, followUp, now }));
+    reads: async (trx) => lock(trx, workspace.id, command.id),
+    decides: ({ incident, followUp }, { now }) => {
+      checkWritable(incident);
+      const record = recordOf(command, 'follow_up.deleted', { incident, followUp, now });
+      return { stores: [deletionOfFollowUp(workspace.id, followUp.id), ...record], answer: () => undefined };
     },
   });
 }
 
-/** Locks the incident, and reads the follow-up then. @throws DomainError `not_found`, `invalid_resource_state` */
+/** Locks the incident, and reads the follow-up then. @throws DomainError `not_found` */
 async function lock(trx: Knex.Transaction, workspaceId: number, id: number) {
   const store = followUpStore(trx, workspaceId);
   const incident = await incidentStore(trx, workspaceId).getForUpdate(await store.getIncidentId(id));
-  const followUp = await store.get(id);
-  checkWritable(incident);
-  return { incident, followUp, store };
+  return { incident, followUp: await store.get(id) };
 }
 
 const refersToOwner = ({ owner = '' }: Partial<FollowUpProperties>) => owner !== '';

@@ -66,6 +66,16 @@ export async function checkReferences(
   });
 }
 
+/** What a check throws, for a decision that comes to it later. */
+export async function refusalOf(check: Promise<void>): Promise<{ refusal?: Error }> {
+  try {
+    await check;
+    return {};
+  } catch (error) {
+    return { refusal: error as Error };
+  }
+}
+
 /** An ID that is an exact number. */
 const USER_ID = /^[1-9]\d{0,15}$/;
 

@@ -1,7 +1,7 @@
 import type { WorkspaceContext } from '@tocsin/contracts';
-import { DomainError, type IdempotencyKey, serviceUnavailable } from '@tocsin/http';
-import { brokenConstraint, type Knex, pipeline } from '@tocsin/postgres';
-import { type Clock, currentDryRun } from '@tocsin/runtime';
+import { DomainError, type KeyedOutcome, serviceUnavailable } from '@tocsin/http';
+import { brokenConstraint, type Knex, pipeline, type Statement } from '@tocsin/postgres';
+import { type Clock, currentDryRun, type Instant } from '@tocsin/runtime';
 import type { Configuration } from '../configuration/domain/configuration.ts';
 import type { Configurations } from '../configuration/store/configuration-store.ts';
 import type { Freshness, Replicas } from '../replicas/replicas.ts';
@@ -89,60 +89,86 @@ export interface CommandDependencies extends RetryDependencies {
 
 /** What one attempt of a command works with. */
 export interface Attempt extends Fresh {
-  /** @throws DomainError `invalid_resource_state` for the quota of storage */
+  /** Reads no database. @throws DomainError `invalid_resource_state` for the quota of storage */
   checkStorage: (use: StorageUse) => void;
 }
 
-/** What commits with a command, so that a repetition with the key gets it again (contract: Idempotency). */
-export interface CommandOutcome<Result> {
-  key: IdempotencyKey;
-  render: (result: Result) => string;
-}
+/** What becomes of a command. Nothing has happened yet. */
+export type Decision<Answer> =
+  | {
+      /** The last statements of the transaction, which commit with the outcome; none: nothing changes. */
+      stores: readonly Statement[];
+      /** Gets their rows, except in a command with an outcome, whose answer is stored with them. */
+      answer: (rows: readonly unknown[][]) => Answer;
+    }
+  /** Work whose statements depend on each other. */
+  | { stores: (trx: Knex.Transaction) => Promise<Answer> };
 
-type Command<Prepared, Result> = Checked & {
+/** A command reads, decides and stores. The runner locks its key, and stores the outcome with it. */
+interface Command<Prepared, Read, Answer> extends Checked {
+  outcome?: KeyedOutcome<Answer> | undefined;
   /** Comes before the transaction: while a row is locked, no request calls a service or waits for a second connection. */
-  prepare?: (attempt: Attempt) => Promise<Prepared>;
-} & (
-    | {
-        /** Writes without a lock what needs none; undefined if the transaction has to decide, also about a refusal. */
-        optimistic?: (attempt: Attempt) => Promise<Result | undefined>;
-        transaction: (trx: Knex.Transaction, attempt: Attempt & { prepared: Prepared }) => Promise<Result>;
-        /** Is written after the transaction's work, which must not commit then. */
-        outcome?: CommandOutcome<Result> | undefined;
-      }
-    /** Commits by itself, in one statement for instance. */
-    | { write: (prepared: Prepared) => Promise<Result> }
-  );
+  prepares?: (attempt: Attempt) => Promise<Prepared>;
+  /** Locks and reads what the decision depends on. @throws DomainError `not_found` */
+  reads?: (trx: Knex.Transaction, attempt: Attempt & { prepared: Prepared }) => Promise<Read>;
+  /** Without the database and any effect. @throws what refuses the command, in the order of the checks */
+  decides: (read: Read, attempt: Attempt & { prepared: Prepared; now: Instant }) => Decision<Answer>;
+  /** What an error of the statements means to the client. */
+  explains?: (error: unknown) => unknown;
+  /** Tries without a lock what is decided on a guess; undefined: the transaction has to decide (ADR 104). */
+  optimistic?: ((decide: (read: Read) => Decision<Answer>) => Promise<Answer | undefined>) | undefined;
+  /** It stores by one statement, which commits by itself, and with the key. */
+  isOneStatement?: boolean;
+}
 
 /**
  * Runs a command: what it is checked against, then its preparation, then its transaction. After the commit, its events are
  * published.
  * @throws as `withRetries`, and what the command throws
  */
-export async function runCommand<Result, Prepared = undefined>(
+export async function runCommand<Answer, Read = undefined, Prepared = undefined>(
   dependencies: CommandDependencies,
-  command: Command<Prepared, Result>,
-): Promise<Result> {
-  const { database, storage, wakeRelay } = dependencies;
-  const { workspace } = command;
-  const result = await withRetries(dependencies, command, async (fresh) => {
+  command: Command<Prepared, Read, Answer>,
+): Promise<Answer> {
+  const { database, clock, storage, wakeRelay } = dependencies;
+  const { workspace, outcome, explains = (error: unknown) => error } = command;
+  const answer = await withRetries(dependencies, command, async (fresh) => {
     const attempt: Attempt = { ...fresh, checkStorage: (use) => storage.check(workspace, use) };
-    if ('transaction' in command && command.outcome === undefined && currentDryRun() === undefined) {
-      const result = await command.optimistic?.(attempt);
-      if (result !== undefined) return result;
+    const decide = (read: Read, prepared: Prepared) =>
+      command.decides(read, { ...attempt, prepared, now: clock.now() });
+    if (outcome === undefined && currentDryRun() === undefined) {
+      const stored = await command.optimistic?.((read) => decide(read, undefined as Prepared));
+      if (stored !== undefined) return stored;
     }
-    const prepared = (await command.prepare?.(attempt)) as Prepared;
-    if ('write' in command) return command.write(prepared);
-    return database.transaction(async (trx) => {
-      const { outcome } = command;
+    const prepared = (await command.prepares?.(attempt)) as Prepared;
+    const run = async (trx: Knex.Transaction): Promise<Answer> => {
       await outcome?.key.lock(trx);
-      const done = await command.transaction(trx, { ...attempt, prepared });
-      if (outcome === undefined) return done;
-      const text = outcome.render(done);
-      await pipeline(trx, [outcome.key.outcome({ status: 200, text, revision: undefined })], { commit: true });
-      return done;
-    });
+      const read = (await command.reads?.(trx, { ...attempt, prepared })) as Read;
+      return store(trx, decide(read, prepared), outcome);
+    };
+    try {
+      return await (command.isOneStatement === true ? run(database as Knex.Transaction) : database.transaction(run));
+    } catch (error) {
+      throw explains(error);
+    }
   });
   wakeRelay();
-  return result;
+  return answer;
+}
+
+/** Stores what was decided and, if the command has a key, its outcome, in one round trip if possible. */
+async function store<Answer>(
+  trx: Knex.Transaction,
+  decision: Decision<Answer>,
+  outcome: KeyedOutcome<Answer> | undefined,
+): Promise<Answer> {
+  const outcomeOf = outcome && ((answer: Answer) => outcome.key.outcome(outcome.responseOf(answer)));
+  if ('answer' in decision) {
+    const { stores, answer } = decision;
+    const statements = outcomeOf === undefined ? stores : [...stores, outcomeOf(answer([]))];
+    return answer(statements.length === 0 ? [] : await pipeline(trx, statements, { commit: true }));
+  }
+  const answer = await decision.stores(trx);
+  if (outcomeOf !== undefined) await pipeline(trx, [outcomeOf(answer)], { commit: true });
+  return answer;
 }

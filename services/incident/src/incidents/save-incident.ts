@@ -1,5 +1,5 @@
 import type { TimelineEventSnapshot, EventWorkspace, Principal } from '@tocsin/contracts';
-import { insertEvents, MAX_INSERTED_ROWS, type NewEvent, outbox } from '@tocsin/messaging';
+import { insertAllEvents, type NewEvent } from '@tocsin/messaging';
 import { type Knex, pipeline, type Statement } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { type Caller, eventOrigin } from '@tocsin/resources';
@@ -9,8 +9,7 @@ import type { Incident } from './domain/incident.ts';
 import { incidentReference, incidentSnapshot } from './domain/snapshot.ts';
 import { insertChangelogEntry } from './store/changelog-store.ts';
 import { dueChannelUpdate } from './store/channel-updates.ts';
-import { updateOfIncident, type VersionedIncident } from './store/incident-store.ts';
-import { updateOptimistically } from './store/optimistic-update.ts';
+import { updateOfIncident } from './store/incident-store.ts';
 import { countReferences } from './store/service-references.ts';
 
 /** What happened to one timeline event. */
@@ -23,9 +22,8 @@ export interface TimelineEventChange {
 }
 
 export interface IncidentChange {
-  trx: Knex.Transaction;
   author: Author;
-  /** The incident as this transaction read and locked it. */
+  /** The incident as it was read. */
   before: Incident;
   change: Partial<Incident>;
   now: Instant;
@@ -35,25 +33,27 @@ export interface IncidentChange {
   timeline?: readonly TimelineEventChange[];
   /** Changes of what is no property, which changelog and event have as well. */
   others?: readonly Change[];
-  /** Statements that are sent with the change of the incident, and executed before it. */
-  also?: readonly Statement[];
   /** Whether an alert makes the change, which leaves the incident unhandled. */
   byAlert?: boolean;
-  /** Whether the change is the end of the transaction, so that the COMMIT is sent with it. */
-  commit?: boolean;
+}
+
+/** An incident after a change, and the statements that store it. */
+export interface ChangedIncident {
+  after: Incident;
+  statements: Statement[];
 }
 
 /**
- * Saves a change of a locked incident with its changelog entry and its events, or nothing if nothing differs. The revision
- * rises by one, no matter how many properties and timeline events change. The lock comes first, so that the rows of the
- * outbox have their IDs in the order of the revisions.
+ * Changes a locked incident, with its changelog entry and its events; there are no statements if nothing differs. The
+ * revision rises by one, no matter how many properties and timeline events change. The lock comes first, so that the rows
+ * of the outbox have their IDs in the order of the revisions.
  */
-export async function saveIncident(options: IncidentChange): Promise<Incident> {
-  const { trx, author, before, now, event = 'incident.updated', timeline = [], also = [] } = options;
+export function changeIncident(options: IncidentChange): ChangedIncident {
+  const { author, before, now, event = 'incident.updated', timeline = [] } = options;
   const { after, properties, changes, entry } = effectOf(options);
-  if (changes.length === 0 && timeline.length === 0) return before;
+  if (changes.length === 0 && timeline.length === 0) return { after: before, statements: [] };
 
-  const statements = [...also, updateOfIncident(after.workspaceId, after.id, properties)];
+  const statements = [updateOfIncident(after.workspaceId, after.id, properties)];
   if (changes.length > 0) {
     statements.push(
       insertChangelogEntry(entry),
@@ -65,41 +65,22 @@ export async function saveIncident(options: IncidentChange): Promise<Incident> {
     statements.push(insertEntryOfParts({ author, incident: after, changes: changesOfEvents, now }));
   }
   statements.push(...countReferences(before, after));
-  const events = eventsOf({ event, after, changes, timeline, author, now });
-  if (events.length > MAX_INSERTED_ROWS) {
-    await pipeline(trx, statements);
-    await outbox(trx).add(...events);
-  } else {
-    await pipeline(trx, [...statements, insertEvents(events)], { commit: options.commit === true });
-  }
+  statements.push(...insertAllEvents(eventsOf({ event, after, changes, timeline, author, now })));
+  return { after, statements };
+}
+
+/** Stores a change in a transaction that goes on. @param also statements that are executed before it */
+export async function save(
+  trx: Knex.Transaction,
+  { after, statements }: ChangedIncident,
+  also: readonly Statement[] = [],
+): Promise<Incident> {
+  if (statements.length > 0) await pipeline(trx, [...also, ...statements]);
   return after;
 }
 
-/**
- * Saves a change of properties that nothing else follows from, of an incident that no transaction has locked. Returns
- * undefined if that is up to a transaction: nothing differs, or it is another version now.
- */
-export async function saveOptimistically(
-  database: Knex,
-  options: Pick<IncidentChange, 'author' | 'change' | 'now'> & { before: VersionedIncident },
-): Promise<VersionedIncident | undefined> {
-  const { before, author, now } = options;
-  const { after, properties, changes, entry } = effectOf(options);
-  const [event] = eventsOf({ event: 'incident.updated', after, changes, timeline: [], author, now });
-  if (changes.length === 0 || event === undefined) return undefined;
-  const version = await updateOptimistically(database, { before, properties, entry, event });
-  return version && { ...after, ...version };
-}
-
 /** The state of the incident after a change, what is written of it, and the entry of the changelog. */
-function effectOf<Version extends Incident>({
-  author,
-  before,
-  change,
-  now,
-  others = [],
-  byAlert = false,
-}: Pick<IncidentChange, 'author' | 'change' | 'now' | 'others' | 'byAlert'> & { before: Version }) {
+function effectOf({ author, before, change, now, others = [], byAlert = false }: IncidentChange) {
   const handled = before.isUnhandledAlert && !byAlert ? { isUnhandledAlert: false } : {};
   const isFirstAct = before.firstActedAt === null && !byAlert && isActOfAnother(before, author);
   const acted = isFirstAct ? { firstActedAt: now } : {};

@@ -1,14 +1,14 @@
-import { checkRevision, DomainError } from '@tocsin/http';
+import { checkRevision, type KeyedOutcome } from '@tocsin/http';
 import type { Caller } from '@tocsin/resources';
-import { selectEntry } from '../configuration/domain/configuration.ts';
+import { type Configuration, selectEntry } from '../configuration/domain/configuration.ts';
 import { changesBetween } from './domain/changes.ts';
 import type { Incident, IncidentProperties } from './domain/incident.ts';
 import { checkWritable, statusChange } from './domain/lifecycle.ts';
 import { incidentStore, lockWithConfiguration } from './store/incident-store.ts';
-import { authorOf, saveIncident, saveOptimistically } from './save-incident.ts';
-import { checkReferences, newReferences } from './references.ts';
-import { type Attempt, type CommandDependencies, type CommandOutcome, runCommand } from './run-command.ts';
-import type { KeptIncidents } from './store/optimistic-update.ts';
+import { authorOf, changeIncident } from './save-incident.ts';
+import { checkReferences, newReferences, refusalOf } from './references.ts';
+import { type CommandDependencies, runCommand } from './run-command.ts';
+import type { KeptIncidents } from './optimistic-change.ts';
 
 export interface UpdateDependencies extends CommandDependencies {
   keptIncidents: KeptIncidents;
@@ -18,7 +18,15 @@ export interface UpdateCommand extends Caller {
   id: number;
   expectedRevision: number;
   changes: Partial<IncidentProperties>;
-  outcome?: CommandOutcome<Incident> | undefined;
+  outcome?: KeyedOutcome<Incident> | undefined;
+}
+
+interface ReadIncident {
+  before: Incident;
+  /** Undefined if only properties change that do not depend on it. */
+  configuration?: Configuration;
+  /** What refuses the references of the request. */
+  refusal?: Error;
 }
 
 /**
@@ -28,54 +36,41 @@ export interface UpdateCommand extends Caller {
 export async function updateIncident(dependencies: UpdateDependencies, command: UpdateCommand): Promise<Incident> {
   const { principal, id, expectedRevision, changes, outcome } = command;
   const { workspace } = principal;
-  const { database, clock, keptIncidents } = dependencies;
-
-  /** Checks changes of an active incident at the expected revision. */
-  const checkChanges = (before: Incident, { checkStorage }: Attempt) => {
-    checkWritable(before);
-    checkRevision(before.revision, expectedRevision);
-    if (changesBetween(before, { ...before, ...changes }).length > 0) checkStorage('change');
-  };
-  return runCommand(dependencies, {
+  return runCommand<Incident, ReadIncident, Configuration>(dependencies, {
     workspace,
     replicas: newReferences(changes).length > 0 ? ['catalog', 'users'] : [],
     externalId: changes.externalId,
     outcome,
-    optimistic: async (attempt) => {
-      if (needsLocks(changes)) return undefined;
-      const before = await keptIncidents.at(workspace.id, id, expectedRevision);
-      if (before === undefined) return undefined;
-      try {
-        checkChanges(before, attempt);
-      } catch (error) {
-        if (error instanceof DomainError) return undefined;
-        throw error;
-      }
-      const change = { ...changes, severityMode: severityModeAfter(before, changes) };
-      const now = clock.now();
-      const after = await saveOptimistically(database, { author: authorOf(command), before, change, now });
-      if (after !== undefined) keptIncidents.keep(after);
-      return after;
-    },
-    prepare: async ({ readConfiguration }) => readConfiguration(),
-    transaction: async (trx, { prepared: configuration, ...attempt }) => {
+    optimistic: needsLocks(changes)
+      ? undefined
+      : async (decide) => {
+          const known = { workspaceId: workspace.id, id, revision: expectedRevision };
+          return dependencies.keptIncidents.change(known, (before) => decide({ before }));
+        },
+    prepares: async ({ readConfiguration }) => readConfiguration(),
+    reads: async (trx, { prepared: configuration, freshness }) => {
       const before =
         changes.status === undefined && changes.severity === undefined
           ? await incidentStore(trx, workspace.id).getForUpdate(id)
           : await lockWithConfiguration(trx, { workspaceId: workspace.id, id, configuration });
-      const { statuses, severities } = configuration;
-      checkChanges(before, attempt);
-      const now = clock.now();
-      const severityMode = severityModeAfter(before, changes);
+      const references = newReferences(changes, before);
+      return {
+        before,
+        configuration,
+        ...(await refusalOf(checkReferences(trx, { workspace, references, freshness }))),
+      };
+    },
+    decides: ({ before, configuration, refusal }, { checkStorage, now }) => {
+      checkWritable(before);
+      checkRevision(before.revision, expectedRevision);
+      if (changesBetween(before, { ...before, ...changes }).length > 0) checkStorage('change');
+      const { statuses = [], severities = [] } = configuration ?? {};
       const status = changes.status === undefined ? {} : statusChange(before, changes.status, { statuses, now });
       if (changes.severity !== undefined) selectEntry(severities, changes.severity, 'severity');
-      await checkReferences(trx, {
-        workspace,
-        references: newReferences(changes, before),
-        freshness: attempt.freshness,
-      });
-      const change = { ...changes, ...status, severityMode };
-      return saveIncident({ trx, author: authorOf(command), before, change, now, commit: outcome === undefined });
+      if (refusal !== undefined) throw refusal;
+      const change = { ...changes, ...status, severityMode: severityModeAfter(before, changes) };
+      const { after, statements } = changeIncident({ author: authorOf(command), before, change, now });
+      return { stores: statements, answer: () => after };
     },
   });
 }

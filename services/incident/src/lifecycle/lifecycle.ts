@@ -1,5 +1,5 @@
 import { isBlank, quotaOf } from '@tocsin/contracts';
-import { checkRevision } from '@tocsin/http';
+import { checkRevision, type KeyedOutcome } from '@tocsin/http';
 import type { Caller } from '@tocsin/resources';
 import type { Incident } from '../incidents/domain/incident.ts';
 import {
@@ -13,16 +13,16 @@ import {
 } from '../incidents/domain/lifecycle.ts';
 import { newTimelineEvent, type TimelineEvent, checkRoomForNote } from '../timeline/domain/timeline-event.ts';
 import { incidentStore, lockWithConfiguration } from '../incidents/store/incident-store.ts';
-import { timelineStore } from '../timeline/store/timeline-store.ts';
-import { authorOf, creatorOf, saveIncident } from '../incidents/save-incident.ts';
-import { type CommandDependencies, type CommandOutcome, runCommand } from '../incidents/run-command.ts';
-import { saveTimeline } from '../timeline/save-timeline.ts';
+import { insertEvent, nextEventId } from '../timeline/store/timeline-store.ts';
+import { authorOf, changeIncident, creatorOf } from '../incidents/save-incident.ts';
+import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
+import { changeTimeline } from '../timeline/change-timeline.ts';
 
 interface LifecycleCommand extends Caller {
   id: number;
   /** The revision that the client read; `undefined` skips the check. */
   expectedRevision: number | undefined;
-  outcome?: CommandOutcome<TransitionResult> | undefined;
+  outcome?: KeyedOutcome<TransitionResult> | undefined;
 }
 
 /** The transitions of an active incident, with the types of the events that their notes become. */
@@ -58,13 +58,12 @@ export async function moveIncident(dependencies: CommandDependencies, command: M
   return runCommand(dependencies, {
     workspace,
     outcome,
-    transaction: async (trx) => {
-      const before = await incidentStore(trx, workspace.id).getForUpdate(id);
-      const now = dependencies.clock.now();
+    reads: async (trx) => incidentStore(trx, workspace.id).getForUpdate(id),
+    decides: (before, { now }) => {
       const change = event === 'incident.archived' ? archive(before, principal.user_id, now) : restore(before);
       if (expectedRevision !== undefined) checkRevision(before.revision, expectedRevision, 'expected_revision');
-      const options = { trx, author: authorOf(command), before, change, now, event, commit: outcome === undefined };
-      return { incident: await saveIncident(options) };
+      const changed = changeIncident({ author: authorOf(command), before, change, now, event });
+      return { stores: changed.statements, answer: () => ({ incident: changed.after }) };
     },
   });
 }
@@ -85,28 +84,29 @@ export async function transitionIncident(
   return runCommand(dependencies, {
     workspace,
     outcome,
-    prepare: async ({ readConfiguration }) => readConfiguration(),
-    transaction: async (trx, { prepared: configuration, checkStorage }) => {
+    prepares: async ({ readConfiguration }) => readConfiguration(),
+    reads: async (trx, { prepared: configuration }) => {
       const before = await lockWithConfiguration(trx, { workspaceId: workspace.id, id, configuration });
+      return { before, eventId: isBlank(note) ? 0 : await nextEventId(trx) };
+    },
+    decides: ({ before, eventId }, { prepared: { statuses }, checkStorage, now }) => {
       checkWritable(before);
       if (expectedRevision !== undefined) checkRevision(before.revision, expectedRevision, 'expected_revision');
-      const now = dependencies.clock.now();
-      const change = transition(before, { statuses: configuration.statuses, now });
-      const options = { trx, author: authorOf(command), before, now, commit: outcome === undefined };
-      if (isBlank(note)) return { incident: await saveIncident({ ...options, change }) };
-
+      const options = { author: authorOf(command), before, change: transition(before, { statuses, now }), now };
+      if (isBlank(note)) {
+        const { after, statements } = changeIncident(options);
+        return { stores: statements, answer: () => ({ incident: after }) };
+      }
       checkRoomForNote(before, quotaOf(workspace, 'timeline_events'));
       checkStorage('change');
-      const event = await timelineStore(trx, workspace.id).insert(
-        newTimelineEvent({
-          incidentId: id,
-          source: 'api',
-          ...creatorOf(command),
-          properties: { startedAt: now, type: noteType, body: note },
-        }),
-      );
-      const timeline = [{ type: 'timeline_event.created', event }] as const;
-      return { incident: await saveTimeline({ ...options, change, timeline }), event };
+      const properties = { startedAt: now, type: noteType, body: note };
+      const created = newTimelineEvent({ incidentId: id, source: 'api', ...creatorOf(command), properties });
+      const event = { ...created, id: eventId };
+      const { after, statements } = changeTimeline({
+        ...options,
+        timeline: [{ type: 'timeline_event.created', event }],
+      });
+      return { stores: [insertEvent(workspace.id, event), ...statements], answer: () => ({ incident: after, event }) };
     },
   });
 }

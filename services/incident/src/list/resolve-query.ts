@@ -44,7 +44,9 @@ export async function resolveQuery(dependencies: RetryDependencies, request: Que
   const references = await withRetries(dependencies, { workspace, replicas: owners }, async ({ freshness }) => {
     if (needsTiers) {
       const tiers = await readTiers(database, workspace.id);
-      await checkByReplica(freshness, 'catalog', () => checkTiers(filters, tiers));
+      checkByReplica(freshness, 'catalog', () => {
+        checkTiers(filters, tiers);
+      });
     }
     const catalog = needsCatalog
       ? await replicas.catalogs.get(workspace.id, freshness.get('catalog')?.version)

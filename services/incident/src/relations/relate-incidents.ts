@@ -1,10 +1,10 @@
-import type { IdempotencyKey } from '@tocsin/http';
-import { pipeline, query } from '@tocsin/postgres';
+import type { KeyedOutcome } from '@tocsin/http';
+import { query } from '@tocsin/postgres';
 import type { Caller } from '@tocsin/resources';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
 import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
-import { authorOf, creatorOf, saveIncident } from '../incidents/save-incident.ts';
+import { authorOf, changeIncident, creatorOf } from '../incidents/save-incident.ts';
 import { incidentStore, lockIncidents, requireIncident } from '../incidents/store/incident-store.ts';
 import {
   changeOf,
@@ -14,15 +14,21 @@ import {
   type GivenType,
   inverseOf,
   type Relation,
+  type RelationType,
 } from './domain/relation.ts';
-import { insertRelation, lockDuplicates, nextRelation, relationStore } from './store/relation-store.ts';
+import { deleteRelation, insertRelation, lockDuplicates, nextRelation, relationStore } from './store/relation-store.ts';
 
 interface RelateCommand extends Caller {
   incidentId: number;
   type: GivenType;
   relatedId: number;
-  key: IdempotencyKey | undefined;
-  render: (relation: Relation) => string;
+  outcome: KeyedOutcome<Related> | undefined;
+}
+
+export interface Related {
+  relation: Relation;
+  /** False if the incidents were related so already. */
+  isNew: boolean;
 }
 
 /**
@@ -30,52 +36,44 @@ interface RelateCommand extends Caller {
  * changes. The incidents are locked in the order of their IDs, so that opposite requests wait for each other.
  * @throws DomainError `not_found`, `invalid_resource_state`, `invalid_request`
  */
-export async function relateIncidents(
-  dependencies: CommandDependencies,
-  command: RelateCommand,
-): Promise<{ status: 200 | 201; text: string }> {
-  const { principal, incidentId, type, relatedId, key, render } = command;
+export async function relateIncidents(dependencies: CommandDependencies, command: RelateCommand): Promise<Related> {
+  const { principal, incidentId, type, relatedId, outcome } = command;
   const { workspace } = principal;
+  const pair = { incidentId, type, relatedId };
   return runCommand(dependencies, {
     workspace,
-    transaction: async (trx) => {
-      await key?.lock(trx);
+    outcome,
+    reads: async (trx) => {
       if (type === 'duplicate_of') await query(trx, lockDuplicates(workspace.id));
       const locked = await query(trx, lockIncidents(workspace.id, [incidentId, relatedId]));
       const incident = requireIncident(locked.filter(({ id }) => id === incidentId));
-      checkWritable(incident);
-      const related = checkRelated(
-        incident,
-        locked.find(({ id }) => id === relatedId),
-      );
-      const outcomeOf = (status: 200 | 201, text: string) =>
-        key === undefined ? [] : [key.outcome({ status, text, revision: undefined })];
       const relations = relationStore(trx, incidentId);
       const existing = await relations.find(type, relatedId);
-      if (existing !== undefined) {
-        const text = render(existing);
-        await pipeline(trx, outcomeOf(200, text));
-        return { status: 200 as const, text };
-      }
-      if (type === 'duplicate_of') checkNoCircle(await relations.walk(relatedId));
-      const pair = { incidentId, type, relatedId };
-      const [next] = await query(trx, nextRelation(pair));
+      const walked = type === 'duplicate_of' && existing === undefined ? await relations.walk(relatedId) : undefined;
+      const [next] = existing === undefined ? await query(trx, nextRelation(pair)) : [];
+      return { incident, other: locked.find(({ id }) => id === relatedId), existing, walked, next };
+    },
+    decides: ({ incident, other, existing, walked, next }, { now }) => {
+      checkWritable(incident);
+      const related = checkRelated(incident, other);
+      if (existing !== undefined) return { stores: [], answer: () => ({ relation: existing, isNew: false }) };
+      if (walked !== undefined) checkNoCircle(walked);
       const { id, ...counts } = next as { id: number; own: number; inverse: number };
       checkRoom(type, counts);
-      const now = dependencies.clock.now();
       const relation = { id, type, createdAt: now, ...creatorOf(command), related };
-      const text = render(relation);
-      const save = { trx, author: authorOf(command), now };
-      await saveIncident({
-        ...save,
-        before: incident,
-        change: type === 'duplicate_of' ? { isDuplicate: true } : {},
-        others: [changeOf(type, related, 'added')],
-        also: [insertRelation(pair, relation)],
-      });
-      const others = [changeOf(inverseOf(type), incident, 'added')];
-      await saveIncident({ ...save, before: related, change: {}, others, also: outcomeOf(201, text), commit: true });
-      return { status: 201 as const, text };
+      const author = authorOf(command);
+      const change = type === 'duplicate_of' ? { isDuplicate: true } : {};
+      const changes = [
+        changeIncident({ author, before: incident, change, now, others: [changeOf(type, related, 'added')] }),
+        changeIncident({
+          ...{ author, before: related, change: {}, now },
+          others: [changeOf(inverseOf(type), incident, 'added')],
+        }),
+      ];
+      return {
+        stores: [insertRelation(pair, relation), ...changes.flatMap(({ statements }) => statements)],
+        answer: () => ({ relation, isNew: true }),
+      };
     },
   });
 }
@@ -94,7 +92,7 @@ export async function unrelateIncidents(dependencies: CommandDependencies, comma
   const { workspace } = principal;
   await runCommand(dependencies, {
     workspace,
-    transaction: async (trx) => {
+    reads: async (trx) => {
       // Whether an incident of another workspace has the relation is not to be seen.
       await incidentStore(trx, workspace.id).get(incidentId);
       const relations = relationStore(trx, incidentId);
@@ -104,17 +102,27 @@ export async function unrelateIncidents(dependencies: CommandDependencies, comma
       const related = requireIncident(locked.filter((each) => each.id === other.id));
       // Throws if another request has deleted it in the meantime.
       const relation = await relations.get(id);
-      [incident, related].forEach(checkWritable);
-      await relations.delete(relation);
-      const save = { trx, author: authorOf(command), now: dependencies.clock.now() };
-      for (const [before, type, to] of [
-        [incident, relation.type, related],
-        [related, inverseOf(relation.type), incident],
-      ] as const) {
-        const change: Partial<Incident> =
-          type === 'duplicate_of' ? { isDuplicate: await relationStore(trx, before.id).hasType(type) } : {};
-        await saveIncident({ ...save, before, change, others: [changeOf(type, to, 'removed')] });
-      }
+      const remains = async (of: Incident, type: RelationType) =>
+        type === 'duplicate_of' && (await relationStore(trx, of.id).hasAnother(type, id));
+      return {
+        relation,
+        sides: [
+          { before: incident, type: relation.type, to: related, isDuplicate: await remains(incident, relation.type) },
+          {
+            ...{ before: related, type: inverseOf(relation.type), to: incident },
+            isDuplicate: await remains(related, inverseOf(relation.type)),
+          },
+        ],
+      };
+    },
+    decides: ({ relation, sides }, { now }) => {
+      sides.forEach(({ before }) => checkWritable(before));
+      const author = authorOf(command);
+      const statements = sides.flatMap(({ before, type, to, isDuplicate }) => {
+        const change = type === 'duplicate_of' ? { isDuplicate } : {};
+        return changeIncident({ author, before, change, now, others: [changeOf(type, to, 'removed')] }).statements;
+      });
+      return { stores: [deleteRelation(incidentId, relation), ...statements], answer: () => undefined };
     },
   });
 }

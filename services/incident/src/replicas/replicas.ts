@@ -44,19 +44,19 @@ export interface Replicas {
  * must not refuse one: a change that it does not have yet may make the request valid.
  * @throws DomainError `service_unavailable` instead of a refusal if the replica may be stale
  */
-export async function checkByReplica<Result>(
-  freshness: Freshness,
-  owner: ReplicaOwner,
-  check: () => Promise<Result> | Result,
-): Promise<Result> {
-  try {
-    return await check();
-  } catch (error) {
+export function checkByReplica<Result>(freshness: Freshness, owner: ReplicaOwner, check: () => Result): Result {
+  const refuse = (error: unknown): never => {
     if (!(error instanceof DomainError)) throw error;
     const state = freshness.get(owner);
     if (state === undefined) throw serviceUnavailable('The references of the request cannot be checked at the moment');
     if (!state.confirmed) throw new Retry(owner);
     throw error;
+  };
+  try {
+    const result = check();
+    return result instanceof Promise ? (result.catch(refuse) as Result) : result;
+  } catch (error) {
+    return refuse(error);
   }
 }
 

@@ -10,10 +10,10 @@ import { knownTimeZone } from '../shared/domain/time-zone.ts';
 import { newTimelineEvent, limitToQuota } from '../timeline/domain/timeline-event.ts';
 import { incidentStore } from '../incidents/store/incident-store.ts';
 import { timelineStore } from '../timeline/store/timeline-store.ts';
-import { authorOf, creatorOf } from '../incidents/save-incident.ts';
+import { authorOf, creatorOf, save } from '../incidents/save-incident.ts';
 import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
 import type { SourceDocuments } from './clients/source-documents.ts';
-import { saveTimeline } from '../timeline/save-timeline.ts';
+import { changeTimeline } from '../timeline/change-timeline.ts';
 
 interface ImportCommand extends Caller {
   /** The committed incident. */
@@ -111,8 +111,8 @@ async function saveEvents(
   }));
   return runCommand(dependencies, {
     workspace,
-    transaction: async (trx, { checkStorage }) => {
-      const before = await incidentStore(trx, workspace.id).getForUpdate(incident.id);
+    reads: async (trx) => incidentStore(trx, workspace.id).getForUpdate(incident.id),
+    decides: (before, { checkStorage, now }) => {
       checkWritable(before);
       checkStorage('addition');
       const quota = quotaOf(workspace, 'timeline_events');
@@ -124,12 +124,15 @@ async function saveEvents(
           reason: `Only ${newEvents.length} events: an incident may have at most ${quota} (quota timeline_events)`,
         }),
       };
-      const stored = await timelineStore(trx, workspace.id).insertAll(newEvents);
-      const timeline = stored.map((event) => ({ type: 'timeline_event.created', event }) as const);
-      const options = { trx, author: authorOf(command), before, now: dependencies.clock.now() };
-      const after = await saveTimeline({ ...options, timeline });
-      const reply = await finishClaim(trx, claim, { text: render(after, sourceImport), revision: after.revision });
-      return { sourceImport, reply };
+      return {
+        stores: async (trx) => {
+          const stored = await timelineStore(trx, workspace.id).insertAll(newEvents);
+          const timeline = stored.map((event) => ({ type: 'timeline_event.created', event }) as const);
+          const after = await save(trx, changeTimeline({ author: authorOf(command), before, timeline, now }));
+          const reply = await finishClaim(trx, claim, { text: render(after, sourceImport), revision: after.revision });
+          return { sourceImport, reply };
+        },
+      };
     },
   });
 }

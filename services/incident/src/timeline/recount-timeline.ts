@@ -1,8 +1,8 @@
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import { summaryOf } from './domain/timeline-event.ts';
 import { incidentStore } from '../incidents/store/incident-store.ts';
 import { summaryStore, type WrongSummary } from './store/summary-store.ts';
-import { timelineStore } from './store/timeline-store.ts';
+import { latestEvent } from './store/timeline-store.ts';
 
 export const findWrongSummaries = async (
   database: Knex,
@@ -13,7 +13,7 @@ export const findWrongSummaries = async (
 export async function recountTimeline(database: Knex, { id, workspaceId }: WrongSummary): Promise<void> {
   await database.transaction(async (trx) => {
     await incidentStore(trx, workspaceId).getForUpdate(id);
-    const latest = await timelineStore(trx, workspaceId).findLatest(id);
+    const [latest] = await query(trx, latestEvent(id));
     const last = latest && { startedAt: latest.startedAt, summary: summaryOf(latest) };
     await summaryStore(trx).recount(id, last);
   });

@@ -59,7 +59,7 @@ export async function importIncidents(
     runCommand(dependencies, {
       workspace,
       replicas: ['catalog', 'custom_field'],
-      prepare: async ({ freshness, readConfiguration }) => {
+      prepares: async ({ freshness, readConfiguration }) => {
         const configuration = await readConfiguration();
         const now = dependencies.clock.now();
         const accepted = items.filter((item): item is ImportItem => !('outcome' in item));
@@ -68,8 +68,10 @@ export async function importIncidents(
         const prepared = items.map((item) => ('outcome' in item ? item : (ready.shift() as PreparedItem | Refusal)));
         return { items: prepared, configuration, now };
       },
-      transaction: async (trx, { prepared, checkStorage }) =>
-        writeItems(trx, { ...prepared, caller: command, checkStorage }),
+      // Each round of items reads and decides by itself.
+      decides: (_, { prepared, checkStorage }) => ({
+        stores: async (trx) => writeItems(trx, { ...prepared, caller: command, checkStorage }),
+      }),
     });
   const results = await throttleByWorkspace(workspace.id, async () => dependencies.imports.run(workspace.id, run));
   dependencies.statistics.imported(
@@ -112,7 +114,7 @@ async function prepareItems(
   const definitions = await replicas.fields.get(workspaceId, freshness.get('custom_field')?.version);
   const prepare = async (item: ImportItem): Promise<PreparedItem | Refusal> => {
     try {
-      const teamId = await checkByReplica(freshness, 'catalog', () => teamOf(item, teamIds));
+      const teamId = checkByReplica(freshness, 'catalog', () => teamOf(item, teamIds));
       const values = await Promise.all(
         Object.entries(item.values).map(async (named) => valueOf(named, { fields: definitions, freshness })),
       );
@@ -138,13 +140,15 @@ async function valueOf(
   { fields, freshness }: { fields: Fields; freshness: Freshness },
 ): Promise<PreparedValue> {
   const at = `values.${slug}`;
-  const field = await checkByReplica(freshness, 'custom_field', () => {
+  const field = checkByReplica(freshness, 'custom_field', () => {
     const found = fields.findBySlug(slug);
     if (found === undefined) throw invalidRequest(at, 'Must be an existing custom field');
     return found;
   });
   try {
-    await checkByReplica(freshness, 'custom_field', () => checkValue({ field, value }, { at }));
+    checkByReplica(freshness, 'custom_field', () => {
+      checkValue({ field, value }, { at });
+    });
     return { field, value };
   } catch (error) {
     if (!isRefusal(error)) throw error;

@@ -1,6 +1,6 @@
 import type { WorkspaceContext } from '@tocsin/contracts';
 import { notFound } from '@tocsin/http';
-import { pipeline } from '@tocsin/postgres';
+import type { Statement } from '@tocsin/postgres';
 import type { Caller } from '@tocsin/resources';
 import type { Fields } from '../replicas/domain/fields.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
@@ -15,8 +15,8 @@ import {
   applyChanges,
 } from './domain/values.ts';
 import { incidentStore } from '../incidents/store/incident-store.ts';
-import { listValues, type StoredValue, valueStatements } from './store/value-store.ts';
-import { actorOf, authorOf, saveIncident } from '../incidents/save-incident.ts';
+import { selectValues, type StoredValue, valueStatements } from './store/value-store.ts';
+import { actorOf, authorOf, changeIncident } from '../incidents/save-incident.ts';
 import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
 import { checkByReplica } from '../replicas/replicas.ts';
 
@@ -71,24 +71,27 @@ async function updateValues(
   return runCommand(dependencies, {
     workspace,
     replicas: ['custom_field'],
-    prepare: async ({ freshness }) =>
+    prepares: async ({ freshness }) =>
       dependencies.replicas.fields.get(workspace.id, freshness.get('custom_field')?.version),
-    transaction: async (trx, { prepared: fields, freshness, checkStorage }) => {
-      const before = await incidentStore(trx, workspace.id).getForUpdate(caller.incidentId);
+    reads: async (trx) => incidentStore(trx, workspace.id).getForUpdate(caller.incidentId),
+    decides: (before, { prepared: fields, freshness, checkStorage, now }) => {
       checkWritable(before);
-      const requested = await checkByReplica(freshness, 'custom_field', () => changesFor(fields, before.customFields));
+      const requested = checkByReplica(freshness, 'custom_field', () => changesFor(fields, before.customFields));
       const changes = requested.filter((change) => isChange(before.customFields, change));
+      const stores: Statement[] = [];
       if (changes.length > 0) {
         const customFields = applyChanges(before.customFields, changes);
         checkTotalSize(customFields, { before: before.customFields, property: 'values' });
         // Unsetting values only makes room.
         if (changes.some(({ value }) => value !== null)) checkStorage('addition');
-        const now = dependencies.clock.now();
         const changed = { incidentId: before.id, values: changes, at: now, by: actorOf(caller) };
-        await pipeline(trx, valueStatements(workspace.id, [changed]));
-        await saveIncident({ trx, author: authorOf(caller), before, change: { customFields }, now });
+        const { statements } = changeIncident({ author: authorOf(caller), before, change: { customFields }, now });
+        stores.push(...valueStatements(workspace.id, [changed]), ...statements);
       }
-      return { values: await listValues(trx, workspace.id, before.id), fields };
+      return {
+        stores: [...stores, selectValues(workspace.id, before.id)],
+        answer: (rows) => ({ values: rows.at(-1) as StoredValue[], fields }),
+      };
     },
   });
 }

@@ -40,11 +40,14 @@ export const creationHandlers = (dependencies: ProvisioningCommandDependencies &
         return { status: 201, ...reply, headers };
       });
     }
-    const render = (incident: Incident) => JSON.stringify({ incident: incidentView(incident, incident.createdAt) });
-    return idempotently(database, request, async (key) => {
-      const incident = await createIncident(dependencies, { ...command, outcome: key && { key, render } });
-      return { status: 201, text: render(incident), revision: incident.revision };
+    const responseOf = (incident: Incident) => ({
+      status: 201,
+      text: JSON.stringify({ incident: incidentView(incident, incident.createdAt) }),
+      revision: incident.revision,
     });
+    return idempotently(database, request, async (key) =>
+      responseOf(await createIncident(dependencies, { ...command, outcome: key && { key, responseOf } })),
+    );
   },
 });
 

@@ -60,15 +60,14 @@ export function followUpHandlers(dependencies: CommandDependencies & { cursors: 
 
     createFollowUp: async (request) => {
       const { principal, requestId, params, body } = request;
-      return idempotently(database, request, async (key) => ({
-        status: 201,
-        revision: 1,
-        text: await createFollowUp(dependencies, {
-          ...{ principal, requestId, incidentId: params.id, key },
-          properties: { ...toFollowUpProperties(body), title: body.title.trim() },
-          render: (followUp) => JSON.stringify({ follow_up: followUpView(followUp) }),
-        }),
-      }));
+      const responseOf = (followUp: FollowUp) => ({
+        ...{ status: 201, text: JSON.stringify({ follow_up: followUpView(followUp) }), revision: followUp.revision },
+      });
+      const properties = { ...toFollowUpProperties(body), title: body.title.trim() };
+      const command = { principal, requestId, incidentId: params.id, properties };
+      return idempotently(database, request, async (key) =>
+        responseOf(await createFollowUp(dependencies, { ...command, outcome: key && { key, responseOf } })),
+      );
     },
 
     getFollowUp: async ({ principal, params: { id } }) =>

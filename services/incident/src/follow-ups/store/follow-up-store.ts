@@ -55,6 +55,25 @@ export const insertFollowUp = (workspaceId: number, followUp: FollowUp): Stateme
   ...insertOf('follow_ups', toFollowUpColumns(workspaceId, followUp)),
 });
 
+const UPDATED = [...mapping.names.filter((name) => name !== 'id'), 'texts_folded'];
+const ASSIGNMENTS = UPDATED.map((name, index) => `${name} = $${index + 3}`).join(', ');
+
+/** The transaction has locked the incident, under whose lock follow-ups change. */
+export function updateOfFollowUp(workspaceId: number, followUp: FollowUp): Statement {
+  const columns = toFollowUpColumns(workspaceId, followUp);
+  return {
+    name: 'update-follow-up',
+    text: `update follow_ups set ${ASSIGNMENTS} where workspace_id = $1 and id = $2`,
+    values: [workspaceId, followUp.id, ...UPDATED.map((name) => columns[name])],
+  };
+}
+
+export const deletionOfFollowUp = (workspaceId: number, id: number): Statement => ({
+  name: 'delete-follow-up',
+  text: 'delete from follow_ups where workspace_id = $1 and id = $2',
+  values: [workspaceId, id],
+});
+
 const SELECT = `select ${FOLLOW_UP_SELECTION} from follow_ups where workspace_id = $1 and id = `;
 
 /** The follow-ups of one workspace, over a pool or a transaction. */
@@ -79,15 +98,5 @@ export function followUpStore(db: Knex, workspaceId: number) {
         text: `${SELECT} any((select $2::bigint[])::bigint[])`,
         values: [workspaceId, ids],
       }),
-
-    /** The transaction has locked the incident, under whose lock follow-ups change. */
-    update: async (followUp: FollowUp): Promise<void> => {
-      const { id, ...columns } = toFollowUpColumns(workspaceId, followUp);
-      await rows().where({ id: followUp.id }).update(columns);
-    },
-
-    delete: async (id: number): Promise<void> => {
-      await rows().where({ id }).delete();
-    },
   };
 }

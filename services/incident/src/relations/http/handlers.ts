@@ -3,7 +3,7 @@ import { humanId } from '../../incidents/domain/incident.ts';
 import type { CommandDependencies } from '../../incidents/run-command.ts';
 import { incidentStore } from '../../incidents/store/incident-store.ts';
 import type { Relation } from '../domain/relation.ts';
-import { relateIncidents, unrelateIncidents } from '../relate-incidents.ts';
+import { type Related, relateIncidents, unrelateIncidents } from '../relate-incidents.ts';
 import { relationStore } from '../store/relation-store.ts';
 import { type RelationApi, relationContracts } from './contracts.ts';
 import type { RelationWire } from './wire.ts';
@@ -29,11 +29,13 @@ export function relationHandlers(dependencies: CommandDependencies & { cursors: 
 
     createIncidentRelation: async (request) => {
       const { principal, requestId, params, body } = request;
+      const responseOf = ({ relation, isNew }: Related) => ({
+        status: isNew ? 201 : 200,
+        ...{ text: JSON.stringify({ relation: relationView(relation) }), revision: undefined },
+      });
+      const command = { principal, requestId, incidentId: params.id, type: body.type, relatedId: body.incident_id };
       return idempotently(database, request, async (key) =>
-        relateIncidents(dependencies, {
-          ...{ principal, requestId, incidentId: params.id, type: body.type, relatedId: body.incident_id, key },
-          render: (relation) => JSON.stringify({ relation: relationView(relation) }),
-        }),
+        responseOf(await relateIncidents(dependencies, { ...command, outcome: key && { key, responseOf } })),
       );
     },
 

@@ -87,6 +87,13 @@ export const insertRelation = (
   ],
 });
 
+/** Deletes both rows. */
+export const deleteRelation = (incidentId: number, { id, related }: Relation): Statement => ({
+  name: 'delete-relation',
+  text: 'delete from incident_relations where incident_id in ($1, $2) and id = $3',
+  values: [incidentId, related.id, id],
+});
+
 /** The relations of an incident of the workspace. */
 export function relationStore(db: Knex, incidentId: number) {
   return {
@@ -126,14 +133,10 @@ export function relationStore(db: Knex, incidentId: number) {
       return walked as { visited: number; isCircle: boolean };
     },
 
-    /** Deletes both rows. */
-    async delete({ id, related }: Relation): Promise<void> {
-      await db('incident_relations').whereIn('incident_id', [incidentId, related.id]).where({ id }).delete();
-    },
-
-    async hasType(type: RelationType): Promise<boolean> {
-      const row: unknown = await db('incident_relations').where({ incident_id: incidentId, type }).first('id');
-      return row !== undefined;
+    /** Whether the incident has a relation of the type besides one. */
+    async hasAnother(type: RelationType, id: number): Promise<boolean> {
+      const others = db('incident_relations').where({ incident_id: incidentId, type }).whereNot({ id });
+      return (await others.first('id')) !== undefined;
     },
   };
 }

@@ -91,18 +91,14 @@ export function timelineHandlers(dependencies: TimelineDependencies): TimelineAp
 
     createTimelineEvent: async (request) => {
       const { principal, requestId, params, body } = request;
-      return idempotently(database, request, async (key) => ({
-        status: 201,
-        revision: 1,
-        text: await createTimelineEvent(dependencies, {
-          principal,
-          requestId,
-          incidentId: params.id,
-          properties: { ...toTimelineProperties(body), body: body.body },
-          key,
-          render: (created) => JSON.stringify({ event: newEventView(created) }),
-        }),
-      }));
+      const responseOf = (event: TimelineEvent) => ({
+        ...{ status: 201, text: JSON.stringify({ event: newEventView(event) }), revision: event.revision },
+      });
+      const properties = { ...toTimelineProperties(body), body: body.body };
+      const command = { principal, requestId, incidentId: params.id, properties };
+      return idempotently(database, request, async (key) =>
+        responseOf(await createTimelineEvent(dependencies, { ...command, outcome: key && { key, responseOf } })),
+      );
     },
 
     getTimelineEvent: async ({ principal, params: { id } }) => {

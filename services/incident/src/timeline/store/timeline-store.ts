@@ -1,7 +1,6 @@
 import { invalidRequest, notFound } from '@tocsin/http';
 import { insertOf } from '@tocsin/resources';
-import { brokenConstraint, type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
-import type { Instant } from '@tocsin/runtime';
+import { brokenConstraint, type Knex, query, type Statement } from '@tocsin/postgres';
 import type { NewTimelineEvent, TimelineEvent } from '../domain/timeline-event.ts';
 import { keepEvents } from './former-event-store.ts';
 import { TIMELINE_SELECTION, toTimelineColumns } from './timeline-row.ts';
@@ -10,13 +9,19 @@ import { TIMELINE_SELECTION, toTimelineColumns } from './timeline-row.ts';
  * Takes the ID of the next event, so that all about it can be written at once. Execute it after locking the incident:
  * events of the same time are in the order of their IDs.
  */
-export const NEXT_EVENT_ID: Statement = {
+export const NEXT_EVENT_ID: Statement<{ id: number }> = {
   name: 'next-timeline-event-id',
   text: "select nextval('timeline_events_id_seq') as id",
+  values: [],
 };
 
-/** Execute it within `reportingUnknownGroup`. */
-export function insertEvent(workspaceId: number, event: NewTimelineEvent & { id?: number }): Statement<{ id: number }> {
+export async function nextEventId(trx: Knex.Transaction): Promise<number> {
+  const [next] = await query(trx, NEXT_EVENT_ID);
+  return (next as { id: number }).id;
+}
+
+/** An error of it is for `explainUnknownGroup`. */
+export function insertEvent(workspaceId: number, event: NewTimelineEvent & { id?: number }): Statement {
   const { text, values } = insertOf('timeline_events', {
     ...toTimelineColumns(event),
     ...(event.id !== undefined && { id: event.id }),
@@ -25,20 +30,25 @@ export function insertEvent(workspaceId: number, event: NewTimelineEvent & { id?
   return { name: 'insert-timeline-event', text: `${text} returning id`, values, isComposed: true };
 }
 
-function updateEvent(event: TimelineEvent): Statement {
+/** Updates an event, and keeps what it was. An error of it is for `explainUnknownGroup`. */
+export function updateEvent(event: TimelineEvent): Statement[] {
   const columns = toTimelineColumns(event);
   const assignments = Object.keys(columns).map((name, index) => `${name} = $${index + 2}`);
-  return {
-    name: 'update-timeline-event',
-    text: `update timeline_events set ${assignments.join(', ')} where id = $1`,
-    values: [event.id, ...Object.values(columns)],
-    isComposed: true,
-  };
+  const text = `update timeline_events set ${assignments.join(', ')} where id = $1`;
+  const values = [event.id, ...Object.values(columns)];
+  return [keepEvents([event.id]), { name: 'update-timeline-event', text, values, isComposed: true }];
 }
 
-const FIND_LATEST = `
-  select started_at as "startedAt", title, left(body, 140) as body from timeline_events
-  where workspace_id = $1 and incident_id = $2 order by started_at desc, id desc limit 1`;
+/** What a summary says of an event, with the beginning of its body. */
+export type LatestEvent = Pick<TimelineEvent, 'id' | 'startedAt' | 'title' | 'body'>;
+
+/** The last event of an incident in the order of timelines, without one of them. */
+export const latestEvent = (incidentId: number, except = 0): Statement<LatestEvent> => ({
+  name: 'find-latest-timeline-event',
+  text: `select id, started_at as "startedAt", title, left(body, 140) as body from timeline_events
+    where incident_id = $1 and id <> $2 order by started_at desc, id desc limit 1`,
+  values: [incidentId, except],
+});
 
 /** Stores the timeline events of one workspace, over a pool or a transaction. */
 export function timelineStore(db: Knex, workspaceId: number) {
@@ -59,12 +69,6 @@ export function timelineStore(db: Knex, workspaceId: number) {
     getIncidentId: async (id: number): Promise<number> =>
       one(await events().where({ id }).pluck<number[]>('incident_id')),
 
-    /** @throws DomainError `invalid_request` if the workspace has no such group */
-    async insert(event: NewTimelineEvent): Promise<TimelineEvent> {
-      const [row] = await reportingUnknownGroup(query(db, insertEvent(workspaceId, event)));
-      return { ...event, id: (row as { id: number }).id };
-    },
-
     /**
      * Inserts events in one statement, at least one; events of the same time keep their order. They must have no group.
      * Returns them in their order.
@@ -76,32 +80,11 @@ export function timelineStore(db: Knex, workspaceId: number) {
       const ids = inserted.map(({ id }) => id).sort((a, b) => a - b);
       return events.map((event, index) => ({ ...event, id: ids[index] as number }));
     },
-
-    /** @throws DomainError `invalid_request` if the workspace has no such group */
-    async update(event: TimelineEvent): Promise<void> {
-      await reportingUnknownGroup(pipeline(db, [keepEvents([event.id]), updateEvent(event)]));
-    },
-
-    /** Returns the title and the beginning of the body of an incident's last event, in the order of timelines. */
-    async findLatest(incidentId: number): Promise<{ startedAt: Instant; title: string; body: string } | undefined> {
-      const [latest] = await query<{ startedAt: Instant; title: string; body: string }>(db, {
-        name: 'find-latest-timeline-event',
-        text: FIND_LATEST,
-        values: [workspaceId, incidentId],
-      });
-      return latest;
-    },
   };
 }
 
-/** @throws DomainError `invalid_request` if the workspace has no such group as the event that is written */
-export async function reportingUnknownGroup<Result>(write: PromiseLike<Result>): Promise<Result> {
-  try {
-    return await write;
-  } catch (error) {
-    if (brokenConstraint(error) === 'timeline_events_group') {
-      throw invalidRequest('group_id', 'Must be a timeline group of the workspace');
-    }
-    throw error;
-  }
-}
+/** Returns a DomainError `invalid_request` if the workspace has no such group as the event that is written. */
+export const explainUnknownGroup = (error: unknown): unknown =>
+  brokenConstraint(error) === 'timeline_events_group'
+    ? invalidRequest('group_id', 'Must be a timeline group of the workspace')
+    : error;

@@ -1,5 +1,5 @@
 import type { FieldType } from '@tocsin/contracts';
-import type { Knex, Statement } from '@tocsin/postgres';
+import { type Knex, query, type Statement } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { upsertRows } from '../../shared/store/sql.ts';
 import type { FieldValue } from '../domain/values.ts';
@@ -55,15 +55,16 @@ const removeValues = (values: readonly { incidentId: number; fieldId: number }[]
   values: [values.map(({ incidentId }) => incidentId), values.map(({ fieldId }) => fieldId)],
 });
 
-/** Returns the values of an incident in no particular order. */
-export const listValues = async (db: Knex, workspaceId: number, incidentId: number): Promise<StoredValue[]> =>
-  db('incident_values')
-    .where({ workspace_id: workspaceId, incident_id: incidentId })
-    .select<StoredValue[]>(
-      'field_id as fieldId',
-      'slug',
-      'field_type as fieldType',
-      'value',
-      'updated_at as updatedAt',
-      'updated_by as updatedBy',
-    );
+/** Selects the values of an incident in no particular order. */
+export const selectValues = (workspaceId: number, incidentId: number): Statement<StoredValue> => ({
+  name: 'list-values',
+  text: `select field_id as "fieldId", slug, field_type as "fieldType", value, updated_at as "updatedAt",
+      updated_by as "updatedBy"
+    from incident_values where workspace_id = $1 and incident_id = $2`,
+  values: [workspaceId, incidentId],
+});
+
+export async function listValues(db: Knex, workspaceId: number, incidentId: number): Promise<StoredValue[]> {
+  const values = await query(db, selectValues(workspaceId, incidentId));
+  return values;
+}

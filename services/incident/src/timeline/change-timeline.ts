@@ -2,8 +2,13 @@ import type { Instant } from '@tocsin/runtime';
 import type { Incident } from '../incidents/domain/incident.ts';
 import { type Change, changesOfPart } from '../incidents/domain/changes.ts';
 import { placeOfEvent, timelineEventSnapshot, summaryOf, type TimelineEvent } from './domain/timeline-event.ts';
-import { timelineStore } from './store/timeline-store.ts';
-import { type IncidentChange, saveIncident, type TimelineEventChange } from '../incidents/save-incident.ts';
+import type { LatestEvent } from './store/timeline-store.ts';
+import {
+  type ChangedIncident,
+  changeIncident,
+  type IncidentChange,
+  type TimelineEventChange,
+} from '../incidents/save-incident.ts';
 
 type TimelineItem = { event: TimelineEvent } & (
   | { type: 'timeline_event.created' | 'timeline_event.deleted' }
@@ -11,12 +16,11 @@ type TimelineItem = { event: TimelineEvent } & (
   | { type: 'timeline_event.restored'; deletedAt: Instant }
 );
 
-interface TimelineChange extends Pick<
-  IncidentChange,
-  'trx' | 'author' | 'before' | 'now' | 'also' | 'others' | 'byAlert' | 'commit'
-> {
-  /** What this transaction did to timeline events; a deleted one as it was. */
+interface TimelineChange extends Omit<IncidentChange, 'change' | 'event' | 'timeline'> {
+  /** What happens to timeline events; a deleted one as it was. */
   timeline: readonly TimelineItem[];
+  /** The last of the events that are not in `timeline`, if others than new ones are in it. */
+  latestOther?: LatestEvent | undefined;
   /** Other changes of the incident. */
   change?: Partial<Incident>;
 }
@@ -29,16 +33,16 @@ const COUNTED = {
 } as const;
 
 /**
- * Updates the incident's timeline summary after this transaction changed the timeline. The incident must be locked: the
- * summary is correct because the timeline changes only under that lock.
+ * Changes an incident whose timeline changes, with its summary of the timeline. The incident must be locked: the summary is
+ * correct because the timeline changes only under that lock.
  */
-export async function saveTimeline({ change = {}, ...options }: TimelineChange): Promise<Incident> {
-  const { trx, before, timeline } = options;
+export function changeTimeline({ change = {}, latestOther, ...options }: TimelineChange): ChangedIncident {
+  const { before, timeline } = options;
   const eventCount = timeline.reduce((count, { type }) => count + COUNTED[type], before.eventCount);
   const last = timeline.every(({ type }) => type === 'timeline_event.created')
     ? lastAfterCreation(before, timeline)
-    : lastOf(await timelineStore(trx, before.workspaceId).findLatest(before.id));
-  return saveIncident({
+    : lastOf([...timeline.flatMap((item) => (COUNTED[item.type] < 0 ? [] : item.event)), latestOther]);
+  return changeIncident({
     ...options,
     change: { ...change, ...last, eventCount },
     timeline: timeline.map((item): TimelineEventChange => {
@@ -61,16 +65,24 @@ function changesOf(item: TimelineItem, snapshot: TimelineEventChange['snapshot']
 
 type Last = Pick<Incident, 'lastEventAt' | 'lastEventSummary'>;
 
-const lastOf = (latest: Pick<TimelineEvent, 'startedAt' | 'title' | 'body'> | undefined): Last => ({
-  lastEventAt: latest?.startedAt ?? null,
-  lastEventSummary: latest === undefined ? '' : summaryOf(latest),
-});
+/** Events of the same time are in the order of their IDs. */
+function lastOf(events: readonly (LatestEvent | undefined)[]): Last {
+  const isLater = (one: LatestEvent, other: LatestEvent) =>
+    one.startedAt === other.startedAt ? one.id > other.id : one.startedAt > other.startedAt;
+  let latest: LatestEvent | undefined;
+  for (const event of events)
+    if (event !== undefined && (latest === undefined || isLater(event, latest))) latest = event;
+  return {
+    lastEventAt: latest?.startedAt ?? null,
+    lastEventSummary: latest === undefined ? '' : summaryOf(latest),
+  };
+}
 
 /** New events have higher IDs than the others, so they come after those of the same time. */
 function lastAfterCreation({ lastEventAt, lastEventSummary }: Last, created: TimelineChange['timeline']): Last {
   let last: Last = { lastEventAt, lastEventSummary };
   for (const { event } of created) {
-    if (last.lastEventAt === null || event.startedAt >= last.lastEventAt) last = lastOf(event);
+    if (last.lastEventAt === null || event.startedAt >= last.lastEventAt) last = lastOf([event]);
   }
   return last;
 }

@@ -1,0 +1,53 @@
+import { DomainError } from '@tocsin/http';
+import { type Knex, pipeline, type Statement } from '@tocsin/postgres';
+import { boundedCache, estimateHeapBytes } from '@tocsin/runtime';
+import type { Incident } from './domain/incident.ts';
+import type { Decision } from './run-command.ts';
+import { incidentStore, type VersionedIncident } from './store/incident-store.ts';
+
+const KEPT_BYTES = 4 * 1_048_576;
+const DIVISION_BY_ZERO = '22012';
+
+/** Incidents as this process has read or written them last: an optimistic change need not read them again (ADR 104). */
+export function keptIncidents(database: Knex) {
+  const kept = boundedCache<number, VersionedIncident>({ bytes: KEPT_BYTES, sizeOf: estimateHeapBytes });
+  return {
+    /**
+     * Decides on the incident as it is known at a revision, and stores that if it still is this version. Returns undefined
+     * if the transaction has to decide, also about a refusal; then nothing is stored.
+     */
+    async change(
+      { workspaceId, id, revision }: Pick<Incident, 'workspaceId' | 'id' | 'revision'>,
+      decide: (before: Incident) => Decision<Incident>,
+    ): Promise<Incident | undefined> {
+      const known = kept.get(id);
+      const isKnown = known?.workspaceId === workspaceId && known.revision === revision;
+      const before = isKnown ? known : await incidentStore(database, workspaceId).find(id);
+      if (before?.revision !== revision) return undefined;
+      try {
+        const decision = decide(before);
+        if (!('answer' in decision) || decision.stores.length === 0) return undefined;
+        const [[version]] = await pipeline(database, [lockVersion(before), ...decision.stores]);
+        const after = { ...decision.answer([]), ...(version as Version) };
+        kept.set(id, after);
+        return after;
+      } catch (error) {
+        if (error instanceof DomainError || (error as { code?: unknown }).code === DIVISION_BY_ZERO) return undefined;
+        throw error;
+      }
+    },
+  };
+}
+
+export type KeptIncidents = ReturnType<typeof keptIncidents>;
+
+type Version = Pick<VersionedIncident, 'xmin'>;
+
+/** Locks an incident, or divides by zero if it is another version. Returns the version that this transaction writes. */
+const lockVersion = ({ workspaceId, id, revision, xmin }: VersionedIncident): Statement<Version> => ({
+  name: 'lock-incident-version',
+  text: `with locked as (
+      select 1 from incidents where workspace_id = $1 and id = $2 and revision = $3 and xmin = $4::xid for update)
+    select pg_current_xact_id()::xid as xmin, 1 / (select count(*) from locked) as locked`,
+  values: [workspaceId, id, revision, xmin],
+});
