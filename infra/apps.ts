@@ -1,4 +1,4 @@
-import { SERVICE_NAMES, type ServiceName, SERVICES } from '@tocsin/contracts';
+import { SERVICE_NAMES, type ServiceName, SERVICES } from '@tocsin/schemas';
 import { CURSOR_PURPOSE } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import type { App, Environment } from '@tocsin/runtime';

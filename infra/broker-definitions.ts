@@ -9,7 +9,7 @@ import {
   QUEUES,
   queueName,
   requeueExchangeName,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import { brokerTopology } from '@tocsin/messaging';
 import { APP_NAMES, type AppName } from './apps.ts';
 

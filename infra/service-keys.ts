@@ -1,4 +1,4 @@
-import { callersOf, SERVICE_CALLS } from '@tocsin/contracts';
+import { callersOf, SERVICE_CALLS } from '@tocsin/schemas';
 import { principalPurpose } from '@tocsin/http';
 import { deriveSecretKeys } from '@tocsin/runtime';
 import { APP_NAMES, type AppName, APPS } from './apps.ts';

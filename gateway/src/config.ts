@@ -1,4 +1,4 @@
-import { SERVICE_NAMES, type ServiceName, SERVICES } from '@tocsin/contracts';
+import { SERVICE_NAMES, type ServiceName, SERVICES } from '@tocsin/schemas';
 import { bodySettings, waitingSettings } from '@tocsin/http';
 import { databaseSettings, ownDatabaseUrl, poolOptions, roleOf, urlForRole } from '@tocsin/postgres';
 import {

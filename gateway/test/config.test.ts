@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { SERVICE_NAMES, SERVICES } from '@tocsin/contracts';
+import { SERVICE_NAMES, SERVICES } from '@tocsin/schemas';
 import { ConfigError } from '@tocsin/runtime';
 import { gatewayConfig, gatewayDatabase } from '../src/config.ts';
 

@@ -8,7 +8,7 @@ import {
   type Route,
   type RouteRequest,
 } from '@tocsin/http';
-import { SERVICE_NAMES, SERVICES } from '@tocsin/contracts';
+import { SERVICE_NAMES, SERVICES } from '@tocsin/schemas';
 import { MemoryBroker } from '@tocsin/messaging';
 import { createLogger } from '@tocsin/runtime';
 import { createTestDatabase, serve, type TestDatabase, TEST_SECRET_KEYS, testApp } from '@tocsin/testing';

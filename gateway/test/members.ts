@@ -1,4 +1,4 @@
-import { SCOPES } from '@tocsin/contracts';
+import { SCOPES } from '@tocsin/schemas';
 import { type Client, httpClient } from '@tocsin/testing';
 import type { ApiKey, Role, Seat, User } from '../src/administration.ts';
 import type { GatewayHarness } from './gateway-harness.ts';

@@ -1,4 +1,4 @@
-import type { QueueDefinition } from '@tocsin/contracts';
+import type { QueueDefinition } from '@tocsin/schemas';
 import type { Row } from '../cli/src/output.ts';
 import { chooseQueues } from './dead-letters/choose-queues.ts';
 import { type DeadLetters, QUEUES_BY_NAME, withDeadLetters } from './dead-letters/dead-letters.ts';

@@ -1,4 +1,4 @@
-import { type Scope, SCOPES } from '@tocsin/contracts';
+import { type Scope, SCOPES } from '@tocsin/schemas';
 import { UsageError } from '../cli/src/operation-parameters.ts';
 import { type Command, type Flag, parsePositive, workspaceFlag } from './command.ts';
 import { keyView, ownedKeyView } from './views.ts';

@@ -1,4 +1,4 @@
-import { type QuotaName, quotaOf, QUOTAS } from '@tocsin/contracts';
+import { type QuotaName, quotaOf, QUOTAS } from '@tocsin/schemas';
 import type { ApiKey, OwnedKey, User, Workspace } from '../../gateway/src/administration.ts';
 
 /** All settings of a workspace, whatever they are, with the quotas that apply; its version is internal. */

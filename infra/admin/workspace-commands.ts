@@ -1,4 +1,4 @@
-import { QUOTAS } from '@tocsin/contracts';
+import { QUOTAS } from '@tocsin/schemas';
 import { UsageError } from '../cli/src/operation-parameters.ts';
 import type { Command, Flag } from './command.ts';
 import { configureWorkspace } from './configure-workspace.ts';

@@ -9,7 +9,7 @@ import { environment, ROOT } from '../environment.ts';
 const FOLDER = path.join(ROOT, 'gateway/console');
 const BUILT = path.join(FOLDER, 'dist');
 /** The packages whose sources the console has, too. */
-const PACKAGES = ['shared/contracts/src', 'shared/sdk/src'].map((folder) => path.join(ROOT, folder));
+const PACKAGES = ['shared/schemas/src', 'shared/sdk/src'].map((folder) => path.join(ROOT, folder));
 /** Of a build under way. It is not among the sources, which another process may be reading. */
 const DRAFT = path.join(ROOT, `gateway/.build-${process.pid}`);
 const DIGEST = '.digest';

@@ -1,4 +1,4 @@
-import { type EventWorkspace, SCOPES } from '@tocsin/contracts';
+import { type EventWorkspace, SCOPES } from '@tocsin/schemas';
 import { DomainError } from '@tocsin/http';
 import { type Environment, systemClock } from '@tocsin/runtime';
 import { type Administration, administration, openGatewayDatabase } from '../../gateway/src/administration.ts';

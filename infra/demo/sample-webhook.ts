@@ -1,4 +1,4 @@
-import type { EventWorkspace } from '@tocsin/contracts';
+import type { EventWorkspace } from '@tocsin/schemas';
 import { openDatabase } from '@tocsin/postgres';
 import type { Environment } from '@tocsin/runtime';
 import { addSubscription } from '../../services/webhook/src/administration.ts';

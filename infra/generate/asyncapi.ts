@@ -11,7 +11,7 @@ import {
   incidentSnapshot,
   largeValue,
   timelineEventSnapshot,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import { z } from 'zod';
 import { EXAMPLES } from './event-examples.ts';
 import { jsonText } from './formatted.ts';

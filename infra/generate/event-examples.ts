@@ -5,7 +5,7 @@ import type {
   FollowUpSnapshot,
   PublishedIncident,
   TimelineEventSnapshot,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 
 const workspace = { id: 1, slug: 'acme', is_demo: false };
 

@@ -1,11 +1,11 @@
-import { envelope, EVENT_TYPES, eventData } from '@tocsin/contracts';
+import { envelope, EVENT_TYPES, eventData } from '@tocsin/schemas';
 import { z } from 'zod';
 import { compileValidators } from './compile-validators.ts';
 import { type JsonSchema, tolerantSchema } from './tolerant-schema.ts';
 import { typeOf } from './type-of-schema.ts';
 
 const FOLDER = 'shared/events-client';
-const HEADER = '// Generated from shared/contracts by npm run generate. Do not edit.';
+const HEADER = '// Generated from shared/schemas by npm run generate. Do not edit.';
 
 const schemaOf = (schema: z.ZodType): JsonSchema => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: 'draft-7', io: 'input', unrepresentable: 'any' });

@@ -9,7 +9,7 @@ import {
   QUEUES,
   queueName,
   requeueExchangeName,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import { AmqpBroker } from '@tocsin/messaging';
 import { createLogger } from '@tocsin/runtime';
 import { eventually, startRabbitMq } from '@tocsin/testing';

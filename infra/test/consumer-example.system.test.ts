@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { exchangeName } from '@tocsin/contracts';
+import { exchangeName } from '@tocsin/schemas';
 import { eventually, startRabbitMq } from '@tocsin/testing';
 import { closedAfterEach, describeWithProgram, describeWithServersAndOwnRabbitMq } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { QUEUES } from '@tocsin/contracts';
+import { QUEUES } from '@tocsin/schemas';
 import { MemoryBroker, outbox, startRelay, type Disposition } from '@tocsin/messaging';
 import { type Knex, openDatabase } from '@tocsin/postgres';
 import { createLogger, createMetrics, type PeriodicTask } from '@tocsin/runtime';

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { QUEUES, queueName } from '@tocsin/contracts';
+import { QUEUES, queueName } from '@tocsin/schemas';
 import { AmqpBroker, type Subscription, type Disposition } from '@tocsin/messaging';
 import { createLogger } from '@tocsin/runtime';
 import { eventually, removeTopology, startRabbitMq, testServers } from '@tocsin/testing';

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
-import { QUEUES } from '@tocsin/contracts';
+import { QUEUES } from '@tocsin/schemas';
 import { type Knex, openDatabase } from '@tocsin/postgres';
 import { generateSecretKeys } from '@tocsin/runtime';
 import { eventually, TEST_SECRET_KEYS, testServers } from '@tocsin/testing';

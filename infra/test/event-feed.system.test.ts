@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { deadLetterQueueName, type Envelope, QUEUES } from '@tocsin/contracts';
+import { deadLetterQueueName, type Envelope, QUEUES } from '@tocsin/schemas';
 import { type Client, eventually, testServers } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { type Envelope, type EventType, exchangeName, EVENTS } from '@tocsin/contracts';
+import { type Envelope, type EventType, exchangeName, EVENTS } from '@tocsin/schemas';
 import { eventually, testServers } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { envelope, EVENT_TYPES, eventData } from '@tocsin/contracts';
+import { envelope, EVENT_TYPES, eventData } from '@tocsin/schemas';
 import { EXAMPLES } from '../generate/event-examples.ts';
 
 describe('the example of', () => {

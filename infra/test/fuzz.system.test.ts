@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { SCOPES } from '@tocsin/contracts';
+import { SCOPES } from '@tocsin/schemas';
 import { type Answer, startSlack } from '@tocsin/testing';
 import { json } from '@tocsin/testing/arbitraries';
 import { describeWithServers } from '@tocsin/testing/suites';

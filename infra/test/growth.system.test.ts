@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { deadLetterQueueName, QUEUES, queueName } from '@tocsin/contracts';
+import { deadLetterQueueName, QUEUES, queueName } from '@tocsin/schemas';
 import { eventually, type Receiver, startReceiver, testServers } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { type ChannelModel, connect } from 'amqplib';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import type { Envelope } from '@tocsin/contracts';
+import type { Envelope } from '@tocsin/schemas';
 import { check, type Evidence } from '../verification/history/checker.ts';
 import type { Operation, Seen } from '../verification/history/history.ts';
 import { type Json, versionOf } from '../verification/history/resources.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { QUEUES, queueName } from '@tocsin/contracts';
+import { QUEUES, queueName } from '@tocsin/schemas';
 import { eventually, startReceiver, testServers } from '@tocsin/testing';
 import { describeWithProgram, describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { SERVICE_CALLS } from '@tocsin/contracts';
+import { SERVICE_CALLS } from '@tocsin/schemas';
 import { generateSecretKeys, parseSecretKeys } from '@tocsin/runtime';
 import { rootKeys } from '../admin/root-keys.ts';
 import { APP_NAMES, APPS } from '../apps.ts';

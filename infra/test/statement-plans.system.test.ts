@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Envelope, exchangeName } from '@tocsin/contracts';
+import { type Envelope, exchangeName } from '@tocsin/schemas';
 import { sweepIdempotencyKeys } from '@tocsin/http';
 import { sweepInbox } from '@tocsin/messaging';
 import { type Knex, openDatabase } from '@tocsin/postgres';

@@ -1,4 +1,4 @@
-import { quotaOf } from '@tocsin/contracts';
+import { quotaOf } from '@tocsin/schemas';
 import { checkRevision, invalidRequest, invalidState, notFound, quotaExceeded } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { addMilliseconds, type Instant } from '@tocsin/runtime';

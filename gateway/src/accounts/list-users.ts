@@ -1,4 +1,4 @@
-import { fold } from '@tocsin/contracts';
+import { fold } from '@tocsin/schemas';
 import { throttleByWorkspace } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { containing } from './domain/contains.ts';

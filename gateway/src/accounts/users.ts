@@ -1,4 +1,4 @@
-import { ARCHIVED_FACTOR, quotaOf } from '@tocsin/contracts';
+import { ARCHIVED_FACTOR, quotaOf } from '@tocsin/schemas';
 import { checkRevision, DomainError, notFound, quotaExceeded } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { entriesOf } from '@tocsin/runtime';

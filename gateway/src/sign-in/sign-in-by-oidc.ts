@@ -1,4 +1,4 @@
-import { isBlank } from '@tocsin/contracts';
+import { isBlank } from '@tocsin/schemas';
 import { checkText, DomainError } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import type { Clock, Keyring, Logger } from '@tocsin/runtime';

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { type Envelope, eventData, INTERNAL_PATHS, QUEUES, userChangePage } from '@tocsin/contracts';
+import { type Envelope, eventData, INTERNAL_PATHS, QUEUES, userChangePage } from '@tocsin/schemas';
 import { internalClient } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { asUser, eventually, TEST_SECRET_KEYS } from '@tocsin/testing';

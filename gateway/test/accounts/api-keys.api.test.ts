@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { SCOPES } from '@tocsin/contracts';
+import { SCOPES } from '@tocsin/schemas';
 import { addMilliseconds, systemClock } from '@tocsin/runtime';
 import type { Answer, Client } from '@tocsin/testing';
 import { openGatewayDatabase } from '../../src/administration.ts';

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from '@jest/globals';
-import { QUOTAS, SCOPES } from '@tocsin/contracts';
+import { QUOTAS, SCOPES } from '@tocsin/schemas';
 import { asUser, httpClient } from '@tocsin/testing';
 import { startGatewayHarness } from '../gateway-harness.ts';
 import { clientOf, memberOf } from '../members.ts';

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from '@jest/globals';
-import { SCOPES } from '@tocsin/contracts';
+import { SCOPES } from '@tocsin/schemas';
 import { addMilliseconds, type Instant, systemClock } from '@tocsin/runtime';
 import { type Answer, type Client, httpClient } from '@tocsin/testing';
 import fc from '@tocsin/testing/fuzz';

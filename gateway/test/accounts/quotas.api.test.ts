@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import type { QuotaName } from '@tocsin/contracts';
+import type { QuotaName } from '@tocsin/schemas';
 import { startGatewayHarness } from '../gateway-harness.ts';
 
 const gateway = await startGatewayHarness();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { type Scope, SCOPES } from '@tocsin/contracts';
+import { type Scope, SCOPES } from '@tocsin/schemas';
 import type { Contract } from '@tocsin/http';
 import type { Answer, Client } from '@tocsin/testing';
 import { openGatewayDatabase, ROLES, type Role, SEATS } from '../../src/administration.ts';

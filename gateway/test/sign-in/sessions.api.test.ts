@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { SCOPES } from '@tocsin/contracts';
+import { SCOPES } from '@tocsin/schemas';
 import { addMilliseconds } from '@tocsin/runtime';
 import { eventually, httpClient } from '@tocsin/testing';
 import { setImmediate as turn } from 'node:timers/promises';

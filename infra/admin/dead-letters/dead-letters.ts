@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { deadLetterQueueName, type QueueDefinition, queueName, QUEUES } from '@tocsin/contracts';
+import { deadLetterQueueName, type QueueDefinition, queueName, QUEUES } from '@tocsin/schemas';
 import { confirmPublisher, type Publisher } from '@tocsin/messaging';
 import { type ChannelModel, type ConfirmChannel, connect, type GetMessage } from 'amqplib';
 

@@ -1,4 +1,4 @@
-import type { Envelope, QueueDefinition } from '@tocsin/contracts';
+import type { Envelope, QueueDefinition } from '@tocsin/schemas';
 import { type Knex, openDatabase } from '@tocsin/postgres';
 import type { SchemaTarget } from '../../migrate/config.ts';
 import { type DeadLetter, type DeadLetters, QUEUES_BY_NAME } from './dead-letters.ts';

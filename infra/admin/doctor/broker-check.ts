@@ -5,7 +5,7 @@ import {
   QUEUES,
   queueName,
   requeueExchangeName,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import { declareTopology } from '@tocsin/messaging';
 import { brokerSettings, type Environment, processSettings, readConfig } from '@tocsin/runtime';
 import { type Channel, type ChannelModel, connect } from 'amqplib';

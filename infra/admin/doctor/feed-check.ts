@@ -1,4 +1,4 @@
-import { QUEUES } from '@tocsin/contracts';
+import { QUEUES } from '@tocsin/schemas';
 import type { Knex } from '@tocsin/postgres';
 import { feedEpochState, newFeedEpoch, retentionDays } from '../../../services/webhook/src/administration.ts';
 import { brokerOf, queueLength } from './broker-check.ts';

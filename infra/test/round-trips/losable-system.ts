@@ -1,4 +1,4 @@
-import { SCOPES } from '@tocsin/contracts';
+import { SCOPES } from '@tocsin/schemas';
 import { MemoryBroker, type OutgoingMessage, type PublishOutcome } from '@tocsin/messaging';
 import { type App, createLogger, memoryVersions } from '@tocsin/runtime';
 import { createTestDatabase, eventually, httpClient, TEST_SECRET_KEYS } from '@tocsin/testing';

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { type Envelope, type QueueDefinition, QUEUES } from '@tocsin/contracts';
+import { type Envelope, type QueueDefinition, QUEUES } from '@tocsin/schemas';
 import { IDEMPOTENCY_HOURS, sweepIdempotencyKeys } from '@tocsin/http';
 import { type Broker, INBOX_DAYS, type OutgoingMessage, startRelay, sweepInbox } from '@tocsin/messaging';
 import { type Knex, openDatabase } from '@tocsin/postgres';

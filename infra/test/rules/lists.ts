@@ -1,4 +1,4 @@
-import { fold } from '@tocsin/contracts';
+import { fold } from '@tocsin/schemas';
 
 export type Item = Record<string, unknown> & { id: number };
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from '@jest/globals';
-import { isBlank } from '@tocsin/contracts';
+import { isBlank } from '@tocsin/schemas';
 import type { Client } from '@tocsin/testing';
 import { toLargeValue } from '../../../services/incident/src/incidents/domain/large-value.ts';
 import { readList, type Write } from './operations.ts';

@@ -1,4 +1,4 @@
-import type { FieldType } from '@tocsin/contracts';
+import type { FieldType } from '@tocsin/schemas';
 import { type Client, eventually, type FakeSlack, type Receiver } from '@tocsin/testing';
 import { json } from '@tocsin/testing/arbitraries';
 import fc from '@tocsin/testing/fuzz';

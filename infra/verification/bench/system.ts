@@ -1,4 +1,4 @@
-import { QUEUES, queueName } from '@tocsin/contracts';
+import { QUEUES, queueName } from '@tocsin/schemas';
 import { eventually, testServers } from '@tocsin/testing';
 import amqplib from 'amqplib';
 import type pg from 'pg';

@@ -34,15 +34,15 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   'services/beta/test/helper.ts': ['../../../shared/testing/src/index.ts'], // by-package-name
   'services/incident/src/chat/names.ts': [],
   'services/incident/src/incidents/open.ts': ['../chat/names.ts'], // room-order
-  'shared/contracts/src/index.ts': ['express', '../../runtime/src/index.ts'], // contracts-on-zod-alone, package-contracts
-  'shared/events-client/src/index.ts': ['express', '../../contracts/src/index.ts'], // events-client-on-amqplib-alone, package-events-client
+  'shared/schemas/src/index.ts': ['express', '../../runtime/src/index.ts'], // schemas-on-zod-alone, package-schemas
+  'shared/events-client/src/index.ts': ['express', '../../schemas/src/index.ts'], // events-client-on-amqplib-alone, package-events-client
   'shared/http/src/index.ts': ['../../messaging/src/index.ts'], // package-http
   'shared/messaging/src/index.ts': ['../../http/src/index.ts'], // package-messaging, no-cycle
-  'shared/resources/src/index.ts': ['../../testing/src/index.ts'], // package-resources
+  'shared/versioned-resources/src/index.ts': ['../../testing/src/index.ts'], // package-versioned-resources
   'shared/postgres/src/index.ts': ['../../testing/src/index.ts'], // package-postgres
   'shared/runtime/src/index.ts': ['../../../infra/embedded/main.ts'], // no-import-of-infra, package-runtime
   'shared/safe-http/src/index.ts': ['../../testing/src/index.ts'], // package-safe-http
-  'shared/sdk/src/index.ts': ['node:fs', '../../contracts/src/index.ts'], // sdk-on-nothing, package-sdk
+  'shared/sdk/src/index.ts': ['node:fs', '../../schemas/src/index.ts'], // sdk-on-nothing, package-sdk
   'shared/service-host/src/index.ts': ['../../testing/src/index.ts'], // package-service-host
   'shared/testing/src/index.ts': ['../../../services/alpha/src/config.ts'], // package-testing
   'shared/tracing/src/index.ts': ['../../testing/src/index.ts'], // package-tracing

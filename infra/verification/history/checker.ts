@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { Envelope } from '@tocsin/contracts';
+import type { Envelope } from '@tocsin/schemas';
 import type { ReceivedRequest } from '@tocsin/testing';
 import { type Change, type Facts, factsOf } from './facts.ts';
 import type { Entry, FinalState } from './final-state.ts';

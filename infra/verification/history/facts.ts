@@ -1,4 +1,4 @@
-import type { Envelope } from '@tocsin/contracts';
+import type { Envelope } from '@tocsin/schemas';
 import type { History, Operation } from './history.ts';
 import { type Json, type Kind, kindNamed, type Version, versionOf } from './resources.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Envelope } from '@tocsin/contracts';
+import type { Envelope } from '@tocsin/schemas';
 import { httpClient, openEventStream, type StreamReader } from '@tocsin/testing';
 import type { History, Sender } from './history.ts';
 import type { Random } from './random.ts';

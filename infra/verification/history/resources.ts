@@ -5,7 +5,7 @@ import {
   serviceSnapshot,
   teamSnapshot,
   timelineEventSnapshot,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 
 /** What API and feed both show of each kind of resource. */
 const PROPERTIES = {

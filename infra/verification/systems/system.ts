@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { SCOPES } from '@tocsin/contracts';
+import { SCOPES } from '@tocsin/schemas';
 import { type App, type Clock, createLogger, type Environment } from '@tocsin/runtime';
 import {
   type Client,

@@ -1,4 +1,4 @@
-import { SCOPES } from '@tocsin/contracts';
+import { SCOPES } from '@tocsin/schemas';
 import type { Knex } from '@tocsin/postgres';
 import { administration } from '../../../gateway/src/administration.ts';
 

@@ -1,6 +1,6 @@
-import type { EventWorkspace, NewServiceTiers } from '@tocsin/contracts';
+import type { EventWorkspace, NewServiceTiers } from '@tocsin/schemas';
 import type { Knex } from '@tocsin/postgres';
-import { republishResources } from '@tocsin/resources';
+import { republishResources } from '@tocsin/versioned-resources';
 import { systemClock } from '@tocsin/runtime';
 import { prepareTiers, readStoredTiers, settleTiers } from './usecases/prepare-tiers.ts';
 import { teamStore } from './store/team-store.ts';

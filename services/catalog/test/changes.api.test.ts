@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type CatalogChangePage, catalogChangePage, INTERNAL_PATHS } from '@tocsin/contracts';
+import { type CatalogChangePage, catalogChangePage, INTERNAL_PATHS } from '@tocsin/schemas';
 import { asService, eventually, httpClient } from '@tocsin/testing';
 import { configureTiers, at, create, newWorkspace, serviceForFile } from './service.ts';
 

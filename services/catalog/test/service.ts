@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { expect } from '@jest/globals';
-import { type Envelope, envelope, QUEUES, type ServiceSnapshot, type TeamSnapshot } from '@tocsin/contracts';
+import { type Envelope, envelope, QUEUES, type ServiceSnapshot, type TeamSnapshot } from '@tocsin/schemas';
 import { memoryVersions, type Versions } from '@tocsin/runtime';
 import { type Client, type ServiceUnderTest, serviceHarness } from '@tocsin/testing';
 import { stopAfterAll } from '@tocsin/testing/suites';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isSlug, numberedSlug, slugFromName } from '@tocsin/resources';
+import { isSlug, numberedSlug, slugFromName } from '@tocsin/versioned-resources';
 import fc from '@tocsin/testing/fuzz';
 import { SERVICE_SLUG } from '../src/domain/service.ts';
 import { TEAM_SLUG } from '../src/domain/team.ts';

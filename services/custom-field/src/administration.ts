@@ -1,6 +1,6 @@
-import type { EventWorkspace } from '@tocsin/contracts';
+import type { EventWorkspace } from '@tocsin/schemas';
 import type { Knex } from '@tocsin/postgres';
-import { republishResources } from '@tocsin/resources';
+import { republishResources } from '@tocsin/versioned-resources';
 import { systemClock } from '@tocsin/runtime';
 import { fields } from './usecases/fields.ts';
 

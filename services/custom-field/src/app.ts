@@ -1,6 +1,6 @@
 import { CURSOR_PURPOSE, signedCursors } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
-import type { CommandDependencies } from '@tocsin/resources';
+import type { CommandDependencies } from '@tocsin/versioned-resources';
 import { type App, openKeyring, systemClock, type Versions } from '@tocsin/runtime';
 import { announceVersions, openBase, openVersions, runService, type ServiceOverrides } from '@tocsin/service-host';
 import type { CustomFieldConfig } from './config.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { customFieldChangePage, eventData, INTERNAL_PATHS } from '@tocsin/contracts';
+import { customFieldChangePage, eventData, INTERNAL_PATHS } from '@tocsin/schemas';
 import { memoryVersions, type Versions } from '@tocsin/runtime';
 import { asService, eventually, httpClient } from '@tocsin/testing';
 import { FIELDS, freshUser, revision, serviceForFile } from './service.ts';

@@ -1,4 +1,4 @@
-import { type Envelope, QUEUES } from '@tocsin/contracts';
+import { type Envelope, QUEUES } from '@tocsin/schemas';
 import { memoryVersions, type Versions } from '@tocsin/runtime';
 import { type ServiceUnderTest, serviceHarness, type TestUser } from '@tocsin/testing';
 import { stopAfterAll } from '@tocsin/testing/suites';

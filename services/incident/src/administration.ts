@@ -1,4 +1,4 @@
-import type { EventWorkspace } from '@tocsin/contracts';
+import type { EventWorkspace } from '@tocsin/schemas';
 import { invalidRequest } from '@tocsin/http';
 import { changeByOperator } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/postgres';

@@ -1,4 +1,4 @@
-import type { CustomFieldDefinition } from '@tocsin/contracts';
+import type { CustomFieldDefinition } from '@tocsin/schemas';
 import type { Client, TestUser } from '@tocsin/testing';
 import type { TestService } from './service.ts';
 import { aField } from './snapshots.ts';

@@ -1,4 +1,4 @@
-import type { CustomFieldDefinition, ServiceSnapshot, TeamSnapshot, UserSnapshot } from '@tocsin/contracts';
+import type { CustomFieldDefinition, ServiceSnapshot, TeamSnapshot, UserSnapshot } from '@tocsin/schemas';
 
 // What the owners of replicated data have: each with all that it must have, and `more`.
 

@@ -1,4 +1,4 @@
-import type { EventWorkspace } from '@tocsin/contracts';
+import type { EventWorkspace } from '@tocsin/schemas';
 import { changeByOperator } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/postgres';
 import type { AllowedDestinations } from '@tocsin/safe-http';

@@ -1,4 +1,4 @@
-import { QUEUES } from '@tocsin/contracts';
+import { QUEUES } from '@tocsin/schemas';
 import { CURSOR_PURPOSE, signedCursors, waitingLeases } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
 import { type App, type Clock, openKeyring } from '@tocsin/runtime';

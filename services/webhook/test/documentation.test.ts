@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { IncidentSnapshot } from '@tocsin/contracts';
+import type { IncidentSnapshot } from '@tocsin/schemas';
 import { incidentCreatedBody, resourceUrl, verificationBody } from '../src/requests/domain/envelope.ts';
 import { webhooks } from '../src/http/documentation.ts';
 

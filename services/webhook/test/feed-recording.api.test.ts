@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { QUEUES } from '@tocsin/contracts';
+import { QUEUES } from '@tocsin/schemas';
 import { type Knex, openDatabase } from '@tocsin/postgres';
 import { createMetrics } from '@tocsin/runtime';
 import { eventually, refusal } from '@tocsin/testing';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { SCOPES } from '@tocsin/contracts';
+import { SCOPES } from '@tocsin/schemas';
 import { addMilliseconds } from '@tocsin/runtime';
 import type { Answer } from '@tocsin/testing';
 import fc from '@tocsin/testing/fuzz';

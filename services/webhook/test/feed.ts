@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type EventType, QUEUES } from '@tocsin/contracts';
+import { type EventType, QUEUES } from '@tocsin/schemas';
 import { type Knex, query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { type IncomingEvent, lockFeeds, recordStatement, withMissingFeeds } from '../src/feed/store/feed-writer.ts';

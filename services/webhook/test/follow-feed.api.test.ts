@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import { QUEUES } from '@tocsin/contracts';
+import { QUEUES } from '@tocsin/schemas';
 import { MemoryBroker } from '@tocsin/messaging';
 import {
   type Answer,

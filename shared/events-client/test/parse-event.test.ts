@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import type { EventData as ContractData, EventType as ContractType } from '@tocsin/contracts';
+import type { EventData as ContractData, EventType as ContractType } from '@tocsin/schemas';
 import fc from '@tocsin/testing/fuzz';
 import {
   EVENT_TYPES,

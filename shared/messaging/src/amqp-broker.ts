@@ -8,7 +8,7 @@ import {
   type QueueDefinition,
   queueName,
   requeueExchangeName,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import { contextOfHeaders, headersOfStored, type Logger, withTimeout, storableTrace } from '@tocsin/runtime';
 import {
   type Channel,

@@ -7,7 +7,7 @@ import {
   QUEUES,
   queueName,
   requeueExchangeName,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import type { Channel, ChannelModel } from 'amqplib';
 import { DELIVERY_LIMIT } from './broker.ts';
 

@@ -1,4 +1,4 @@
-import type { AuditEntry, EventWorkspace, Principal } from '@tocsin/contracts';
+import type { AuditEntry, EventWorkspace, Principal } from '@tocsin/schemas';
 import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { type NewEvent, outbox } from './outbox.ts';

@@ -1,4 +1,4 @@
-import type { QueueDefinition } from '@tocsin/contracts';
+import type { QueueDefinition } from '@tocsin/schemas';
 
 export interface OutgoingMessage {
   /** The event's ID: consumers deduplicate by it. */

@@ -1,4 +1,4 @@
-import type { QueueDefinition } from '@tocsin/contracts';
+import type { QueueDefinition } from '@tocsin/schemas';
 import { Counter, Gauge, Histogram, type Metrics } from '@tocsin/runtime';
 import type { Broker } from './broker.ts';
 

@@ -1,4 +1,4 @@
-import type { Envelope, EventData, EventType, QueueDefinition } from '@tocsin/contracts';
+import type { Envelope, EventData, EventType, QueueDefinition } from '@tocsin/schemas';
 import { databaseFailure, isDatabaseUnavailable, type Knex } from '@tocsin/postgres';
 import type { Logger, Metrics } from '@tocsin/runtime';
 import { type BatchBounds, type BatchDisposition, collectBatches } from './batch-collector.ts';

@@ -1,4 +1,4 @@
-import type { QueueDefinition } from '@tocsin/contracts';
+import type { QueueDefinition } from '@tocsin/schemas';
 import { type Knex, query, type Statement } from '@tocsin/postgres';
 
 /** Creates the inbox table; for the migrations of a service that consumes. */

@@ -1,4 +1,4 @@
-import { exchangeName, type QueueDefinition, QUEUES } from '@tocsin/contracts';
+import { exchangeName, type QueueDefinition, QUEUES } from '@tocsin/schemas';
 import { runInBackground } from '@tocsin/runtime';
 import {
   type Broker,

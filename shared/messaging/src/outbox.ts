@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Envelope, EventData, EventType, EventWorkspace } from '@tocsin/contracts';
+import type { Envelope, EventData, EventType, EventWorkspace } from '@tocsin/schemas';
 import { type Knex, query, type Statement } from '@tocsin/postgres';
 import { type Instant, storableTrace } from '@tocsin/runtime';
 

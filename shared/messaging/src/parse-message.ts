@@ -1,4 +1,4 @@
-import { type Envelope, envelope, eventData, type EventType } from '@tocsin/contracts';
+import { type Envelope, envelope, eventData, type EventType } from '@tocsin/schemas';
 import { boundedCache } from '@tocsin/runtime';
 
 export class InvalidMessage extends Error {}

@@ -1,4 +1,4 @@
-import { type QueueDefinition, shortQueueOf } from '@tocsin/contracts';
+import { type QueueDefinition, shortQueueOf } from '@tocsin/schemas';
 import type { Broker } from './broker.ts';
 import type { BatchLimits } from './outbox-batch.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { deadLetterQueueName, QUEUES, queueName } from '@tocsin/contracts';
+import { deadLetterQueueName, QUEUES, queueName } from '@tocsin/schemas';
 import type { Knex } from '@tocsin/postgres';
 import { createMetrics, type Metrics } from '@tocsin/runtime';
 import { eventually, tcpProxy, testServers } from '@tocsin/testing';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { deadLetterQueueName, QUEUES, queueName } from '@tocsin/contracts';
+import { deadLetterQueueName, QUEUES, queueName } from '@tocsin/schemas';
 import { eventually, type OwnRabbitMq, startRabbitMq, type TcpProxy, tcpProxy, testServers } from '@tocsin/testing';
 import { describeWithBroker, describeWithOwnRabbitMq } from '@tocsin/testing/suites';
 import { type Channel, connect } from 'amqplib';

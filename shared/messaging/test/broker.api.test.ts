@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type QueueDefinition, QUEUES } from '@tocsin/contracts';
+import { type QueueDefinition, QUEUES } from '@tocsin/schemas';
 import { eventually, testServers } from '@tocsin/testing';
 import { describeWithBroker } from '@tocsin/testing/suites';
 import { DELIVERY_LIMIT, MemoryBroker } from '../src/index.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { QUEUES } from '@tocsin/contracts';
+import { QUEUES } from '@tocsin/schemas';
 import type { Knex } from '@tocsin/postgres';
 import { createMetrics, type Metrics } from '@tocsin/runtime';
 import { eventually, type TcpProxy, tcpProxy } from '@tocsin/testing';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { EventType } from '@tocsin/contracts';
+import type { EventType } from '@tocsin/schemas';
 import { type Knex, openDatabase } from '@tocsin/postgres';
 import { createTestDatabase, holdTransaction } from '@tocsin/testing';
 import { type NewEvent, outboxRow, type OutboxRow } from '../src/index.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Envelope, QUEUES } from '@tocsin/contracts';
+import { type Envelope, QUEUES } from '@tocsin/schemas';
 import { createMetrics, type Metrics, type PeriodicTask } from '@tocsin/runtime';
 import { eventually } from '@tocsin/testing';
 import {

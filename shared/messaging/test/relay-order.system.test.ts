@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { exchangeName } from '@tocsin/contracts';
+import { exchangeName } from '@tocsin/schemas';
 import { eventually, type TcpProxy, tcpProxy, testServers } from '@tocsin/testing';
 import { describeWithBroker } from '@tocsin/testing/suites';
 import { type ChannelModel, connect } from 'amqplib';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { QUEUES } from '@tocsin/contracts';
+import { QUEUES } from '@tocsin/schemas';
 import { createMetrics, type PeriodicTask } from '@tocsin/runtime';
 import { eventually } from '@tocsin/testing';
 import { type Broker, MemoryBroker, type NewEvent, outbox, type OutgoingMessage, startRelay } from '../src/index.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from '@jest/globals';
-import { deadLetterQueueName, exchangeName, QUEUES, queueName } from '@tocsin/contracts';
+import { deadLetterQueueName, exchangeName, QUEUES, queueName } from '@tocsin/schemas';
 import type { Knex } from '@tocsin/postgres';
 import { createMetrics } from '@tocsin/runtime';
 import { eventually, type OwnRabbitMq, startRabbitMq, type TcpProxy, tcpProxy } from '@tocsin/testing';

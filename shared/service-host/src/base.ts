@@ -1,4 +1,4 @@
-import { callersOf } from '@tocsin/contracts';
+import { callersOf } from '@tocsin/schemas';
 import { openPrincipalVerifier, type PrincipalVerifier } from '@tocsin/http';
 import { AmqpBroker, type Broker } from '@tocsin/messaging';
 import { type DatabaseReadiness, databaseReadiness, type Knex, observeDatabase, openDatabase } from '@tocsin/postgres';

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals';
 import path from 'node:path';
-import { QUEUES } from '@tocsin/contracts';
+import { QUEUES } from '@tocsin/schemas';
 import { listen, endpoint, implement } from '@tocsin/http';
 import { MemoryBroker, outbox, startRelay } from '@tocsin/messaging';
 import { createLogger, memoryVersions, readConfig, RequestWork, runForRequest } from '@tocsin/runtime';

@@ -1,4 +1,4 @@
-import { FIELD_TYPES, type FieldConfig, type FieldType } from '@tocsin/contracts';
+import { FIELD_TYPES, type FieldConfig, type FieldType } from '@tocsin/schemas';
 import fc from './fuzz.ts';
 
 /** A custom field's type and config, with a value that it accepts. */

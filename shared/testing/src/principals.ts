@@ -1,4 +1,4 @@
-import { type Principal, PERMISSIONS, SCOPES, type WorkspaceContext } from '@tocsin/contracts';
+import { type Principal, PERMISSIONS, SCOPES, type WorkspaceContext } from '@tocsin/schemas';
 import { PRINCIPAL_HEADER, principalPurpose, signPrincipal } from '@tocsin/http';
 import { generateSecretKeys, type Keyring, openKeyring } from '@tocsin/runtime';
 

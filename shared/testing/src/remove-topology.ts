@@ -6,7 +6,7 @@ import {
   QUEUES,
   queueName,
   requeueExchangeName,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import { type ChannelModel, connect } from 'amqplib';
 
 /** Milliseconds. On a busy broker a deletion can hang for minutes; a new attempt is faster. */

@@ -1,4 +1,4 @@
-import { QUEUES } from '@tocsin/contracts';
+import { QUEUES } from '@tocsin/schemas';
 import { MemoryBroker } from '@tocsin/messaging';
 import { type Knex, openDatabase } from '@tocsin/postgres';
 import { type App, createLogger, type Logger } from '@tocsin/runtime';

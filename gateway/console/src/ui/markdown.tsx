@@ -1,4 +1,4 @@
-import { blocksOf, type Block as Lines, type Inline, inlinesOf } from '@tocsin/contracts/markdown';
+import { blocksOf, type Block as Lines, type Inline, inlinesOf } from '@tocsin/schemas/markdown';
 import { Fragment, type ReactNode } from 'react';
 import css from './ui.module.css';
 

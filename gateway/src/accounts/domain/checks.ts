@@ -1,4 +1,4 @@
-import { isBlank, isEmailAddress, isLongerThan, parseTimestamp, QUOTAS, SCOPES, type Scope } from '@tocsin/contracts';
+import { isBlank, isEmailAddress, isLongerThan, parseTimestamp, QUOTAS, SCOPES, type Scope } from '@tocsin/schemas';
 import { checkText, invalidRequest } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import { isSlug } from '../../identity/domain/host.ts';

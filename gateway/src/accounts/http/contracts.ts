@@ -1,4 +1,4 @@
-import { SCOPES } from '@tocsin/contracts';
+import { SCOPES } from '@tocsin/schemas';
 import { type Contracts, endpoint, type Handlers } from '@tocsin/http';
 import {
   keyPage,

@@ -5,7 +5,7 @@ import {
   type People,
   peopleQuery,
   type UserChangePage,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import { internalCommand, type InternalRoute, internalRoute } from '@tocsin/http';
 import { type ChangesFrom, type Knex, readChangePage } from '@tocsin/postgres';
 import type { Clock } from '@tocsin/runtime';

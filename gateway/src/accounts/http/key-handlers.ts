@@ -1,4 +1,4 @@
-import { parseTimestamp } from '@tocsin/contracts';
+import { parseTimestamp } from '@tocsin/schemas';
 import type { Cursors, Reply } from '@tocsin/http';
 import type { ApiKey } from '../store/key-store.ts';
 import type { KeyUses } from '../key-uses.ts';

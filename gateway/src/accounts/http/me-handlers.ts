@@ -1,4 +1,4 @@
-import { INTERNAL_PATHS, MAX_COUNTED_USE, quotaUse } from '@tocsin/contracts';
+import { INTERNAL_PATHS, MAX_COUNTED_USE, quotaUse } from '@tocsin/schemas';
 import { DomainError } from '@tocsin/http';
 import type { ServicesClient } from '../../upstreams/clients/services-client.ts';
 import { installationId } from '../store/installation-store.ts';

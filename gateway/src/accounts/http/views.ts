@@ -1,4 +1,4 @@
-import { type QuotaName, quotaOf, QUOTAS } from '@tocsin/contracts';
+import { type QuotaName, quotaOf, QUOTAS } from '@tocsin/schemas';
 import type { Instant } from '@tocsin/runtime';
 import { permissionsOf } from '../../identity/domain/roles.ts';
 import type { ApiKey } from '../store/key-store.ts';

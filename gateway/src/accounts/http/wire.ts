@@ -8,7 +8,7 @@ import {
   QUOTAS,
   SCOPES,
   timestampInput,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import { pageQuery, pagination, pathId, schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { isEmail, MAX_EMAIL_LENGTH, MAX_NAME_LENGTH } from '../domain/checks.ts';

@@ -1,7 +1,7 @@
 import { type Knex, query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
-import { column, type ColumnsOf, type RowOf, rowMapping } from '@tocsin/resources';
-import type { Scope } from '@tocsin/contracts';
+import { column, type ColumnsOf, type RowOf, rowMapping } from '@tocsin/versioned-resources';
+import type { Scope } from '@tocsin/schemas';
 import { idleSince } from '../../identity/domain/session.ts';
 
 /** A session of a browser is a key, too. */

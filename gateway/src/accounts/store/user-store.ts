@@ -1,5 +1,5 @@
 import { type Knex, query } from '@tocsin/postgres';
-import { column, type ColumnsOf, type RowOf, rowMapping } from '@tocsin/resources';
+import { column, type ColumnsOf, type RowOf, rowMapping } from '@tocsin/versioned-resources';
 import type { Instant } from '@tocsin/runtime';
 import type { Role, Seat } from '../../identity/domain/roles.ts';
 

@@ -1,7 +1,7 @@
-import type { QuotaName, Quotas } from '@tocsin/contracts';
+import type { QuotaName, Quotas } from '@tocsin/schemas';
 import { invalidState } from '@tocsin/http';
 import { brokenConstraint, type Knex } from '@tocsin/postgres';
-import { column, type ColumnsOf, type RowOf, rowMapping } from '@tocsin/resources';
+import { column, type ColumnsOf, type RowOf, rowMapping } from '@tocsin/versioned-resources';
 import type { Instant } from '@tocsin/runtime';
 
 export interface Workspace {

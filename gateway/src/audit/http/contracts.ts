@@ -1,4 +1,4 @@
-import { auditEntry, instant, timestampInput } from '@tocsin/contracts';
+import { auditEntry, instant, timestampInput } from '@tocsin/schemas';
 import { type Contracts, endpoint, type Handlers, pageQuery, pagination } from '@tocsin/http';
 import { z } from 'zod';
 

@@ -1,4 +1,4 @@
-import { ceilTimestamp } from '@tocsin/contracts';
+import { ceilTimestamp } from '@tocsin/schemas';
 import { buildPage, type Cursors, cursorsOf, DEFAULT_LIMIT } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { auditStore, type ShownRecord } from '../store/audit-store.ts';

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '@tocsin/contracts';
+import type { AuditEntry } from '@tocsin/schemas';
 import type { Knex } from '@tocsin/postgres';
 import {
   column,
@@ -9,7 +9,7 @@ import {
   readWhole,
   type RowOf,
   rowMapping,
-} from '@tocsin/resources';
+} from '@tocsin/versioned-resources';
 import type { Instant } from '@tocsin/runtime';
 
 /** An entry of the audit log (contract: Audit log). */

@@ -1,4 +1,4 @@
-import type { Scope } from '@tocsin/contracts';
+import type { Scope } from '@tocsin/schemas';
 import { checkAccess as checkCaller } from '@tocsin/http';
 import { permissionsOf, type Role, type Seat } from '../../identity/domain/roles.ts';
 import type { Operation } from '../../routes/domain/route-table.ts';

@@ -1,4 +1,4 @@
-import { type IdempotencyKeyUse, idempotencyKeyUses, INTERNAL_PATHS } from '@tocsin/contracts';
+import { type IdempotencyKeyUse, idempotencyKeyUses, INTERNAL_PATHS } from '@tocsin/schemas';
 import type { KeyLookup } from '@tocsin/http';
 import type { ServicesClient } from '../../upstreams/clients/services-client.ts';
 

@@ -1,4 +1,4 @@
-import { instant, SCOPES } from '@tocsin/contracts';
+import { instant, SCOPES } from '@tocsin/schemas';
 import { type Contracts, endpoint, type Handlers, schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 

@@ -1,4 +1,4 @@
-import { type Scope, SCOPES } from '@tocsin/contracts';
+import { type Scope, SCOPES } from '@tocsin/schemas';
 import { DomainError } from '@tocsin/http';
 import { addMilliseconds, type Instant } from '@tocsin/runtime';
 import { isAbove, permissionsOf, type Role } from './roles.ts';

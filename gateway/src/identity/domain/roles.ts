@@ -1,4 +1,4 @@
-import type { Permission } from '@tocsin/contracts';
+import type { Permission } from '@tocsin/schemas';
 
 /** From the highest to the lowest. */
 export const ROLES = ['owner', 'admin', 'manager', 'member', 'viewer'] as const;

@@ -1,4 +1,4 @@
-import type { Principal } from '@tocsin/contracts';
+import type { Principal } from '@tocsin/schemas';
 import { PRINCIPAL_REUSE, principalPurpose, signPrincipal } from '@tocsin/http';
 import { type Keyring, openKeyring } from '@tocsin/runtime';
 import { permissionsOf } from '../domain/roles.ts';

@@ -1,4 +1,4 @@
-import type { Quotas, Scope, WorkspaceContext } from '@tocsin/contracts';
+import type { Quotas, Scope, WorkspaceContext } from '@tocsin/schemas';
 import { type Knex, query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { Role, Seat } from '../domain/roles.ts';

@@ -1,4 +1,4 @@
-import { SMALL_WRITE } from '@tocsin/contracts';
+import { SMALL_WRITE } from '@tocsin/schemas';
 import { hasBody, isRead, shareExceeded } from '@tocsin/http';
 import { boundedCache, type Logger } from '@tocsin/runtime';
 import type { Amounts, RequestCounter, WindowUsage } from '../clients/window-counter.ts';

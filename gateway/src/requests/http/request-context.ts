@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { WorkspaceContext } from '@tocsin/contracts';
+import type { WorkspaceContext } from '@tocsin/schemas';
 import { DomainError, REQUEST_ID_HEADER, requestIdOf } from '@tocsin/http';
 import type { Context } from '@tocsin/runtime';
 import type { Wait } from '../../upstreams/clients/upstream.ts';

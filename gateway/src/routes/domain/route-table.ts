@@ -1,4 +1,4 @@
-import type { Prerequisite } from '@tocsin/contracts';
+import type { Prerequisite } from '@tocsin/schemas';
 import { type Contract, type Cost, type Deprecation, PathTree, segmentsOf } from '@tocsin/http';
 
 /** Every path of the API begins with it. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Prerequisite } from '@tocsin/contracts';
+import type { Prerequisite } from '@tocsin/schemas';
 import { type Cost, type Deprecation, EXTENSIONS } from '@tocsin/http';
 import { ownProperty } from '@tocsin/runtime';
 import { type Operation, OWN_SERVICE } from '../domain/route-table.ts';

@@ -1,4 +1,4 @@
-import { SCOPES } from '@tocsin/contracts';
+import { SCOPES } from '@tocsin/schemas';
 import { ERROR_STATUS, errorResponseName, EXTENSIONS, jsonEqual } from '@tocsin/http';
 import type { Guides } from './guides.ts';
 import type { ApiResponse, ApiDescription, ApiHeader, ApiOperation } from './api-description.ts';

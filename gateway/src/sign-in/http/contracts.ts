@@ -1,4 +1,4 @@
-import { instant } from '@tocsin/contracts';
+import { instant } from '@tocsin/schemas';
 import { type Contracts, endpoint, type Handlers, pageQuery, pagination, pathId, schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 

@@ -1,4 +1,4 @@
-import type { ServiceName } from '@tocsin/contracts';
+import type { ServiceName } from '@tocsin/schemas';
 import { internalClient, METHODS_PATH, methodsSchema, UnexpectedStatus } from '@tocsin/http';
 import type { Logger } from '@tocsin/runtime';
 import type { z } from 'zod';

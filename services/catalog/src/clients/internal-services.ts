@@ -5,7 +5,7 @@ import {
   type UnmanagedReferences,
   type UserChangePage,
   userChangePage,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import { internalClient } from '@tocsin/http';
 
 /** Internal HTTP calls to the gateway and the incident service, each with a timeout; while a service is down, calls to it fail at once. */

@@ -1,5 +1,5 @@
-import type { ServiceSnapshot } from '@tocsin/contracts';
-import type { SlugRule, StoredResource } from '@tocsin/resources';
+import type { ServiceSnapshot } from '@tocsin/schemas';
+import type { SlugRule, StoredResource } from '@tocsin/versioned-resources';
 
 /** The properties that a client sets in a create or a PATCH. Null means that there is no value. */
 export interface ServiceProperties {

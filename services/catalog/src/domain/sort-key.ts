@@ -1,4 +1,4 @@
-import { cutKey } from '@tocsin/contracts';
+import { cutKey } from '@tocsin/schemas';
 
 /**
  * Returns the key that lists sort a name by (contract: Catalog). It is stored and compared by bytes, so that the order does

@@ -1,4 +1,4 @@
-import type { ConfiguredTier } from '@tocsin/contracts';
+import type { ConfiguredTier } from '@tocsin/schemas';
 import { invalidRequest } from '@tocsin/http';
 
 /** How important a service is, on the workspace's own scale (contract: Configuration). */

@@ -1,6 +1,6 @@
-import { boundedText, MAX_KEY, MAX_SEARCHED_TEXT } from '@tocsin/contracts';
+import { boundedText, MAX_KEY, MAX_SEARCHED_TEXT } from '@tocsin/schemas';
 import { type Contracts, endpoint, type Handlers, pageQuery, pathId } from '@tocsin/http';
-import { resourceListQuery } from '@tocsin/resources';
+import { resourceListQuery } from '@tocsin/versioned-resources';
 import { z } from 'zod';
 import {
   memberPage,

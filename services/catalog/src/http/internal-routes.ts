@@ -9,9 +9,9 @@ import {
   type StoredServiceTiers,
   type TiersPreparation,
   workspaceQuery,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import { internalCommand, type InternalRoute, internalRoute } from '@tocsin/http';
-import { readResourceChanges } from '@tocsin/resources';
+import { readResourceChanges } from '@tocsin/versioned-resources';
 import { serviceStore } from '../store/service-store.ts';
 import { teamStore } from '../store/team-store.ts';
 import type { Dependencies } from '../usecases/context.ts';

@@ -1,5 +1,5 @@
 import { buildPage, type Cursors, cursorsOf, invalidRequest } from '@tocsin/http';
-import { readListQuery, resourceHandlers } from '@tocsin/resources';
+import { readListQuery, resourceHandlers } from '@tocsin/versioned-resources';
 import { getTier } from '../domain/tiers.ts';
 import { positionOf, serviceStore } from '../store/service-store.ts';
 import type { Dependencies } from '../usecases/context.ts';

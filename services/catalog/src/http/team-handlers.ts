@@ -1,5 +1,5 @@
 import { buildPage, type Cursors, cursorsOf } from '@tocsin/http';
-import { readListQuery, resourceHandlers } from '@tocsin/resources';
+import { readListQuery, resourceHandlers } from '@tocsin/versioned-resources';
 import { sortKeyOf } from '../domain/sort-key.ts';
 import { teamStore } from '../store/team-store.ts';
 import type { Dependencies } from '../usecases/context.ts';

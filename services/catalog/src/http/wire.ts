@@ -1,6 +1,6 @@
-import { boundedText, externalIdText, instant, keyText, MAX_RAW_LIST, nameText, trimmedText } from '@tocsin/contracts';
+import { boundedText, externalIdText, instant, keyText, MAX_RAW_LIST, nameText, trimmedText } from '@tocsin/schemas';
 import { normaliseList, pagination, schemaReference } from '@tocsin/http';
-import { isSlug, MAX_SLUG_BYTES, type SlugRule, slugFromName, withDefaults } from '@tocsin/resources';
+import { isSlug, MAX_SLUG_BYTES, type SlugRule, slugFromName, withDefaults } from '@tocsin/versioned-resources';
 import { z } from 'zod';
 import { MEMBER_ROLES } from '../domain/member.ts';
 import { SERVICE_SLUG } from '../domain/service.ts';

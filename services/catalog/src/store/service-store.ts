@@ -1,4 +1,4 @@
-import { column, type ColumnsOf, type ListOptions, resourceStore, rowMapping } from '@tocsin/resources';
+import { column, type ColumnsOf, type ListOptions, resourceStore, rowMapping } from '@tocsin/versioned-resources';
 import type { Knex } from '@tocsin/postgres';
 import type { NewService, Service } from '../domain/service.ts';
 import { sortKeyOf } from '../domain/sort-key.ts';

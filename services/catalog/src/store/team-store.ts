@@ -1,4 +1,4 @@
-import { column, type ColumnsOf, type ListOptions, resourceStore, rowMapping } from '@tocsin/resources';
+import { column, type ColumnsOf, type ListOptions, resourceStore, rowMapping } from '@tocsin/versioned-resources';
 import { type Knex, query } from '@tocsin/postgres';
 import { MAX_LEVELS } from '../domain/hierarchy.ts';
 import type { OwnerTeam } from '../domain/service.ts';

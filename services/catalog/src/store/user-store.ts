@@ -1,4 +1,4 @@
-import type { UserSnapshot } from '@tocsin/contracts';
+import type { UserSnapshot } from '@tocsin/schemas';
 import type { Knex } from '@tocsin/postgres';
 import { sortKeyOf } from '../domain/sort-key.ts';
 

@@ -1,4 +1,4 @@
-import type { CommandDependencies } from '@tocsin/resources';
+import type { CommandDependencies } from '@tocsin/versioned-resources';
 import type { InternalServices } from '../clients/internal-services.ts';
 import type { Configurations, CurrentTiers } from '../store/configuration-store.ts';
 import type { UserReplica } from './user-replica.ts';

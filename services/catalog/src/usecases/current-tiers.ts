@@ -1,5 +1,5 @@
 import { serviceUnavailable } from '@tocsin/http';
-import { raiseVersion, type VersionedDependencies } from '@tocsin/resources';
+import { raiseVersion, type VersionedDependencies } from '@tocsin/versioned-resources';
 import type { InternalServices } from '../clients/internal-services.ts';
 import { configurationStore, type CurrentTiers, UnsettledTiers } from '../store/configuration-store.ts';
 import { settleTiers } from './prepare-tiers.ts';

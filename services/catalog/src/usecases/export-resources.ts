@@ -1,6 +1,6 @@
-import type { ExportedResources } from '@tocsin/contracts';
+import type { ExportedResources } from '@tocsin/schemas';
 import type { Knex } from '@tocsin/postgres';
-import { exportedPage } from '@tocsin/resources';
+import { exportedPage } from '@tocsin/versioned-resources';
 import type { Service } from '../domain/service.ts';
 import type { Team } from '../domain/team.ts';
 import { serviceStore } from '../store/service-store.ts';

@@ -1,5 +1,5 @@
 import { jsonEqual } from '@tocsin/http';
-import type { NewServiceTiers, StoredServiceTiers, TiersPreparation } from '@tocsin/contracts';
+import type { NewServiceTiers, StoredServiceTiers, TiersPreparation } from '@tocsin/schemas';
 import { type Knex, versionStore } from '@tocsin/postgres';
 import { settledTiers, tierFromWire, tierToWire } from '../domain/tiers.ts';
 import { configurationStore } from '../store/configuration-store.ts';

@@ -1,6 +1,6 @@
-import type { ServiceSnapshot } from '@tocsin/contracts';
+import type { ServiceSnapshot } from '@tocsin/schemas';
 import { normaliseList } from '@tocsin/http';
-import { resourceCommands, type ResourceKind, type WireOf } from '@tocsin/resources';
+import { resourceCommands, type ResourceKind, type WireOf } from '@tocsin/versioned-resources';
 import { SERVICE_SLUG, type Service, type ServiceProperties, serviceSnapshot } from '../domain/service.ts';
 import { getTier } from '../domain/tiers.ts';
 import { configurationStore } from '../store/configuration-store.ts';

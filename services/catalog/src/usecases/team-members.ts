@@ -1,5 +1,5 @@
 import { invalidRequest, invalidState, serviceUnavailable } from '@tocsin/http';
-import { type Caller, checkNotArchived } from '@tocsin/resources';
+import { type Caller, checkNotArchived } from '@tocsin/versioned-resources';
 import type { Member, MemberRole } from '../domain/member.ts';
 import { memberStore } from '../store/member-store.ts';
 import { teamStore } from '../store/team-store.ts';

@@ -1,5 +1,5 @@
-import type { TeamSnapshot } from '@tocsin/contracts';
-import { resourceCommands, type ResourceKind, type WireOf } from '@tocsin/resources';
+import type { TeamSnapshot } from '@tocsin/schemas';
+import { resourceCommands, type ResourceKind, type WireOf } from '@tocsin/versioned-resources';
 import { type Team, TEAM_SLUG, type TeamProperties, teamSnapshot } from '../domain/team.ts';
 import { TEAM_COLUMNS, type TEAM_TABLE, teamStore } from '../store/team-store.ts';
 import type { Dependencies } from './context.ts';

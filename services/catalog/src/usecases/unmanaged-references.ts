@@ -1,4 +1,4 @@
-import type { UnmanagedReferences, WorkspaceContext } from '@tocsin/contracts';
+import type { UnmanagedReferences, WorkspaceContext } from '@tocsin/schemas';
 import { serviceStore } from '../store/service-store.ts';
 import type { Dependencies } from './context.ts';
 

@@ -1,4 +1,4 @@
-import type { WorkspaceContext } from '@tocsin/contracts';
+import type { WorkspaceContext } from '@tocsin/schemas';
 import { pullPages, type ReplicaPulls } from '@tocsin/service-host';
 import type { Knex } from '@tocsin/postgres';
 import { boundedCache } from '@tocsin/runtime';

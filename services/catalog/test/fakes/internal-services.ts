@@ -1,4 +1,4 @@
-import type { UnmanagedReferences, UserSnapshot } from '@tocsin/contracts';
+import type { UnmanagedReferences, UserSnapshot } from '@tocsin/schemas';
 import { listen } from '@tocsin/http';
 
 /** A server that plays the internal APIs of the gateway and the incident service with data that a test sets. */

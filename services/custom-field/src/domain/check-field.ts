@@ -5,7 +5,7 @@ import {
   MAX_DEFINITION_BYTES,
   type Violation,
   violationField,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import { DomainError, invalidRequest, jsonEqual } from '@tocsin/http';
 import type { Field } from './field.ts';
 

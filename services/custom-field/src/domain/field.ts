@@ -1,5 +1,5 @@
-import type { CustomFieldDefinition, FieldConfig, FieldType } from '@tocsin/contracts';
-import type { SlugRule, StoredResource } from '@tocsin/resources';
+import type { CustomFieldDefinition, FieldConfig, FieldType } from '@tocsin/schemas';
+import type { SlugRule, StoredResource } from '@tocsin/versioned-resources';
 
 export const CATEGORIES = ['context', 'impact', 'analysis', 'external', 'custom'] as const;
 export const VISIBILITY_LEVELS = ['always', 'prominent', 'standard', 'collapsed'] as const;

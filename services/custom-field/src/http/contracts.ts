@@ -1,5 +1,5 @@
 import { type Contracts, endpoint, pathId } from '@tocsin/http';
-import { resourceListQuery } from '@tocsin/resources';
+import { resourceListQuery } from '@tocsin/versioned-resources';
 import { z } from 'zod';
 import { fieldPage, fieldPatch, fieldReply, newField } from './wire.ts';
 

@@ -1,5 +1,5 @@
 import { buildPage, type Cursors, cursorsOf, implement, type Route } from '@tocsin/http';
-import { type CommandDependencies, readListQuery, resourceHandlers } from '@tocsin/resources';
+import { type CommandDependencies, readListQuery, resourceHandlers } from '@tocsin/versioned-resources';
 import type { Field } from '../domain/field.ts';
 import { FIELD_COLUMNS, fieldStore } from '../store/field-store.ts';
 import { fieldCommands, fieldProperties, fields } from '../usecases/fields.ts';

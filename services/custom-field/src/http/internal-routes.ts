@@ -6,9 +6,9 @@ import {
   INTERNAL_PATHS,
   type QuotaUse,
   workspaceQuery,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import { internalRoute } from '@tocsin/http';
-import { type CommandDependencies, readResourceChanges } from '@tocsin/resources';
+import { type CommandDependencies, readResourceChanges } from '@tocsin/versioned-resources';
 import { fieldStore } from '../store/field-store.ts';
 import { exportFields } from '../usecases/export-fields.ts';
 import { fields } from '../usecases/fields.ts';

@@ -7,9 +7,9 @@ import {
   instant,
   nameText,
   shownText,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import { pagination, schemaReference } from '@tocsin/http';
-import { isSlug, MAX_SLUG_BYTES, withDefaults } from '@tocsin/resources';
+import { isSlug, MAX_SLUG_BYTES, withDefaults } from '@tocsin/versioned-resources';
 import { z } from 'zod';
 import { CATEGORIES, FIELD_SLUG, VISIBILITY_LEVELS } from '../domain/field.ts';
 

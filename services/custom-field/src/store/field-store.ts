@@ -7,7 +7,7 @@ import {
   readWhole,
   resourceStore,
   rowMapping,
-} from '@tocsin/resources';
+} from '@tocsin/versioned-resources';
 import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { Field } from '../domain/field.ts';

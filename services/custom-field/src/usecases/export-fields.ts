@@ -1,6 +1,6 @@
-import type { ExportedResources } from '@tocsin/contracts';
+import type { ExportedResources } from '@tocsin/schemas';
 import type { Knex } from '@tocsin/postgres';
-import { exportedPage } from '@tocsin/resources';
+import { exportedPage } from '@tocsin/versioned-resources';
 import { fieldStore } from '../store/field-store.ts';
 
 /** A definition has 64 KiB at most. */

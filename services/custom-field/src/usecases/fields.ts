@@ -1,5 +1,10 @@
-import type { CustomFieldDefinition } from '@tocsin/contracts';
-import { type CommandDependencies, resourceCommands, type ResourceKind, type WireOf } from '@tocsin/resources';
+import type { CustomFieldDefinition } from '@tocsin/schemas';
+import {
+  type CommandDependencies,
+  resourceCommands,
+  type ResourceKind,
+  type WireOf,
+} from '@tocsin/versioned-resources';
 import { checkField } from '../domain/check-field.ts';
 import {
   DEFAULT_PROPERTIES,

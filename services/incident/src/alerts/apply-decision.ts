@@ -1,6 +1,6 @@
-import { fold } from '@tocsin/contracts';
+import { fold } from '@tocsin/schemas';
 import { type Knex, query, type Statement } from '@tocsin/postgres';
-import type { Caller } from '@tocsin/resources';
+import type { Caller } from '@tocsin/versioned-resources';
 import type { Instant } from '@tocsin/runtime';
 import { type Configuration, selectEntry } from '../configuration/domain/configuration.ts';
 import { incidentInsert } from '../creation/create-incident.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Principal } from '@tocsin/contracts';
+import type { Principal } from '@tocsin/schemas';
 import type { Instant } from '@tocsin/runtime';
 import type { Owners } from '../replicas/clients/owners.ts';
 import { type Alert, type AlertOptions, KEPT, type Notification } from './domain/alert.ts';

@@ -1,7 +1,7 @@
-import { quotaOf } from '@tocsin/contracts';
+import { quotaOf } from '@tocsin/schemas';
 import { invalidState, jsonEqual, throttleByWorkspace } from '@tocsin/http';
 import { type Knex, pipeline } from '@tocsin/postgres';
-import type { Caller } from '@tocsin/resources';
+import type { Caller } from '@tocsin/versioned-resources';
 import type { FairQueue, Instant } from '@tocsin/runtime';
 import { checkLocked, lockConfiguration } from '../configuration/store/configuration-store.ts';
 import type { Configuration } from '../configuration/domain/configuration.ts';

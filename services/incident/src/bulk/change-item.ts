@@ -1,5 +1,5 @@
 import type { KeyedOutcome } from '@tocsin/http';
-import type { Caller } from '@tocsin/resources';
+import type { Caller } from '@tocsin/versioned-resources';
 import type { Incident, IncidentProperties } from '../incidents/domain/incident.ts';
 import { type UpdateDependencies, updateIncident } from '../incidents/update-incident.ts';
 import { moveIncident, type TransitionCommand, transitionIncident } from '../lifecycle/lifecycle.ts';

@@ -1,4 +1,4 @@
-import type { Caller } from '@tocsin/resources';
+import type { Caller } from '@tocsin/versioned-resources';
 import type { Chat, ChatChannel } from './clients/chat.ts';
 import { channelName, type ChannelNaming } from './domain/channel-name.ts';
 import type { Incident } from '../incidents/domain/incident.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { invalidRequest, normaliseList, invalidState } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
-import { type Caller, eventOrigin } from '@tocsin/resources';
+import { type Caller, eventOrigin } from '@tocsin/versioned-resources';
 import { slugify } from './domain/channel-name.ts';
 import type { Incident, IncidentProperties } from '../incidents/domain/incident.ts';
 import { channelUpdateStore } from './store/channel-update-store.ts';

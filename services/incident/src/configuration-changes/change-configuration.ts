@@ -2,7 +2,7 @@ import { checkRevision, DomainError, jsonEqual, serviceUnavailable } from '@tocs
 import { type Change, recordChange } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
-import { changedProperties } from '@tocsin/resources';
+import { changedProperties } from '@tocsin/versioned-resources';
 import {
   type ConfigurationLists,
   type ConfigurationListsView,

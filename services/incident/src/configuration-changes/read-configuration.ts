@@ -1,4 +1,4 @@
-import type { NewServiceTiers, StoredServiceTiers, TiersPreparation } from '@tocsin/contracts';
+import type { NewServiceTiers, StoredServiceTiers, TiersPreparation } from '@tocsin/schemas';
 import type { Knex } from '@tocsin/postgres';
 import type { ConfigurationLists } from '../configuration/domain/configuration-document.ts';
 import { configurationChanges } from '../configuration/store/configuration-changes.ts';

@@ -1,6 +1,6 @@
 import { serviceUnavailable } from '@tocsin/http';
 import { changeBy } from '@tocsin/messaging';
-import type { Caller } from '@tocsin/resources';
+import type { Caller } from '@tocsin/versioned-resources';
 import type { ConfigurationPart } from '../configuration/domain/configuration-part.ts';
 import { configurationChanges } from '../configuration/store/configuration-changes.ts';
 import { unannouncedConfigurations } from '../configuration/store/unannounced-configurations.ts';

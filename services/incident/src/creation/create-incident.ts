@@ -1,7 +1,7 @@
-import { quotaOf } from '@tocsin/contracts';
+import { quotaOf } from '@tocsin/schemas';
 import type { IdempotencyClaim, KeyedOutcome } from '@tocsin/http';
 import { outboxRow } from '@tocsin/messaging';
-import { type Caller, eventOrigin } from '@tocsin/resources';
+import { type Caller, eventOrigin } from '@tocsin/versioned-resources';
 import type { Instant } from '@tocsin/runtime';
 import { selectEntry } from '../configuration/domain/configuration.ts';
 import type { Incident, IncidentProperties, UnnumberedIncident } from '../incidents/domain/incident.ts';

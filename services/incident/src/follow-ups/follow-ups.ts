@@ -1,7 +1,7 @@
 import { checkRevision, type KeyedOutcome } from '@tocsin/http';
 import { insertEvents, type NewEvent } from '@tocsin/messaging';
 import { type Knex, query, type Statement } from '@tocsin/postgres';
-import { type Caller, eventOrigin } from '@tocsin/resources';
+import { type Caller, eventOrigin } from '@tocsin/versioned-resources';
 import type { Instant } from '@tocsin/runtime';
 import { humanId, type Incident } from '../incidents/domain/incident.ts';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';

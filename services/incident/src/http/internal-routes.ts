@@ -5,7 +5,7 @@ import {
   type QuotaUse,
   type UnmanagedReferences,
   workspaceQuery,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import { internalRoute } from '@tocsin/http';
 import { chatConnectionStore } from '../chat/store/chat-connection-store.ts';
 import { committedTiersVersion } from '../configuration/store/configuration-store.ts';

@@ -1,4 +1,4 @@
-import type { WorkspaceContext } from '@tocsin/contracts';
+import type { WorkspaceContext } from '@tocsin/schemas';
 import { invalidRequest } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import type { Incident, IncidentProperties } from './domain/incident.ts';

@@ -1,4 +1,4 @@
-import type { WorkspaceContext } from '@tocsin/contracts';
+import type { WorkspaceContext } from '@tocsin/schemas';
 import { DomainError, type KeyedOutcome, serviceUnavailable } from '@tocsin/http';
 import { brokenConstraint, type Knex, pipeline, type Statement } from '@tocsin/postgres';
 import { type Clock, currentDryRun, type Instant } from '@tocsin/runtime';

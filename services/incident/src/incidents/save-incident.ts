@@ -1,8 +1,8 @@
-import type { TimelineEventSnapshot, EventWorkspace, Principal } from '@tocsin/contracts';
+import type { TimelineEventSnapshot, EventWorkspace, Principal } from '@tocsin/schemas';
 import { insertAllEvents, type NewEvent } from '@tocsin/messaging';
 import { type Knex, pipeline, type Statement } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
-import { type Caller, eventOrigin } from '@tocsin/resources';
+import { type Caller, eventOrigin } from '@tocsin/versioned-resources';
 import { isActOfAnother } from './domain/acts.ts';
 import { type Change, changesBetween, shortenChanges } from './domain/changes.ts';
 import type { Incident } from './domain/incident.ts';

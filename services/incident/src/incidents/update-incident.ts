@@ -1,5 +1,5 @@
 import { checkRevision, type KeyedOutcome } from '@tocsin/http';
-import type { Caller } from '@tocsin/resources';
+import type { Caller } from '@tocsin/versioned-resources';
 import { type Configuration, selectEntry } from '../configuration/domain/configuration.ts';
 import { changesBetween } from './domain/changes.ts';
 import type { Incident, IncidentProperties } from './domain/incident.ts';

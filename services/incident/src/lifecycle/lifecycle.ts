@@ -1,6 +1,6 @@
-import { isBlank, quotaOf } from '@tocsin/contracts';
+import { isBlank, quotaOf } from '@tocsin/schemas';
 import { checkRevision, type KeyedOutcome } from '@tocsin/http';
-import type { Caller } from '@tocsin/resources';
+import type { Caller } from '@tocsin/versioned-resources';
 import type { Incident } from '../incidents/domain/incident.ts';
 import {
   archive,

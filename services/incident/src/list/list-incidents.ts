@@ -1,6 +1,6 @@
 import { buildPage, type Cursors, type Json, type Page, type CursorScope } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
-import { type Listed, readWhole } from '@tocsin/resources';
+import { type Listed, readWhole } from '@tocsin/versioned-resources';
 import { type MrrProjection, mrrProjection } from '../configuration/domain/exchange-rates.ts';
 import { legacyFilters } from './domain/list-filters.ts';
 import { listSort } from './domain/list-sort.ts';

@@ -1,4 +1,4 @@
-import type { CustomFieldDefinition, WorkspaceContext } from '@tocsin/contracts';
+import type { CustomFieldDefinition, WorkspaceContext } from '@tocsin/schemas';
 import { invalidRequest, visibleFrom } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import { conversions } from '../configuration/domain/exchange-rates.ts';

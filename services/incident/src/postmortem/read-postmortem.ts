@@ -1,7 +1,7 @@
-import type { Principal } from '@tocsin/contracts';
+import type { Principal } from '@tocsin/schemas';
 import { throttleByWorkspace } from '@tocsin/http';
 import { type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
-import { type Listed, readWhole } from '@tocsin/resources';
+import { type Listed, readWhole } from '@tocsin/versioned-resources';
 import type { Configuration } from '../configuration/domain/configuration.ts';
 import { findPostmortemTemplate } from '../configuration/store/configuration-store.ts';
 import { FOLLOW_UP_LIMITS, type FollowUp } from '../follow-ups/domain/follow-up.ts';

@@ -1,6 +1,6 @@
 import type { KeyedOutcome } from '@tocsin/http';
 import { query } from '@tocsin/postgres';
-import type { Caller } from '@tocsin/resources';
+import type { Caller } from '@tocsin/versioned-resources';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
 import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';

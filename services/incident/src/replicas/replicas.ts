@@ -1,4 +1,4 @@
-import type { WorkspaceContext } from '@tocsin/contracts';
+import type { WorkspaceContext } from '@tocsin/schemas';
 import { DomainError, serviceUnavailable } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { boundedCache, type Logger, type Versions } from '@tocsin/runtime';

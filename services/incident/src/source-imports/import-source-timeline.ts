@@ -1,8 +1,8 @@
-import { quotaOf } from '@tocsin/contracts';
+import { quotaOf } from '@tocsin/schemas';
 import { DomainError, type ErrorCode, type IdempotencyClaim } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { afterCommit, type FairQueue, type Logger } from '@tocsin/runtime';
-import type { Caller } from '@tocsin/resources';
+import type { Caller } from '@tocsin/versioned-resources';
 import type { Incident } from '../incidents/domain/incident.ts';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
 import type { SourceImport, SourceDocument } from './domain/document.ts';

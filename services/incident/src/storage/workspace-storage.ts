@@ -1,4 +1,4 @@
-import { quotaOf, type WorkspaceContext } from '@tocsin/contracts';
+import { quotaOf, type WorkspaceContext } from '@tocsin/schemas';
 import type { Knex } from '@tocsin/postgres';
 import { afterCommit, boundedCache, currentRequest, type Logger, startPeriodicTask } from '@tocsin/runtime';
 import { checkStorage, type StorageUse } from './domain/storage-quota.ts';

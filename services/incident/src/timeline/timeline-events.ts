@@ -1,7 +1,7 @@
-import { quotaOf } from '@tocsin/contracts';
+import { quotaOf } from '@tocsin/schemas';
 import { checkRevision, type KeyedOutcome } from '@tocsin/http';
 import { pipeline, query } from '@tocsin/postgres';
-import type { Caller } from '@tocsin/resources';
+import type { Caller } from '@tocsin/versioned-resources';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
 import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
 import { authorOf, creatorOf, editOf, recordedActor } from '../incidents/save-incident.ts';

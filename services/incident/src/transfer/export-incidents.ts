@@ -1,4 +1,4 @@
-import type { ExportedResources, Principal } from '@tocsin/contracts';
+import type { ExportedResources, Principal } from '@tocsin/schemas';
 import { type Cursors, cursorsOf, type LineStream, throttleByWorkspace, type WaitingRequest } from '@tocsin/http';
 import { query } from '@tocsin/postgres';
 import { listsView } from '../configuration/domain/configuration-document.ts';

@@ -1,5 +1,5 @@
 import { throttleByWorkspace, invalidRequest } from '@tocsin/http';
-import { type Caller, definedProperties } from '@tocsin/resources';
+import { type Caller, definedProperties } from '@tocsin/versioned-resources';
 import type { FairQueue, Instant } from '@tocsin/runtime';
 import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
 import type { Owners } from '../replicas/clients/owners.ts';

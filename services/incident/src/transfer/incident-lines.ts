@@ -1,7 +1,7 @@
-import { MAX_VALUES } from '@tocsin/contracts';
+import { MAX_VALUES } from '@tocsin/schemas';
 import { type DocumentSize, sizeOfJson } from '@tocsin/http';
 import { type Knex, pipeline, type Statement } from '@tocsin/postgres';
-import { type Listed, readWhole } from '@tocsin/resources';
+import { type Listed, readWhole } from '@tocsin/versioned-resources';
 import type { FollowUp } from '../follow-ups/domain/follow-up.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
 import { shortenChanges } from '../incidents/domain/changes.ts';

@@ -1,6 +1,6 @@
 import { auditEvent, changeBy, insertEvents, type NewEvent } from '@tocsin/messaging';
 import { type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
-import type { Caller } from '@tocsin/resources';
+import type { Caller } from '@tocsin/versioned-resources';
 import type { Instant } from '@tocsin/runtime';
 import type { Configuration } from '../configuration/domain/configuration.ts';
 import { type Author, authorOf, editOf, publishedActor, recordedActor } from '../incidents/save-incident.ts';

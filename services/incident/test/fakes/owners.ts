@@ -11,7 +11,7 @@ import type {
   TeamSnapshot,
   TiersPreparation,
   UserSnapshot,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import { listen } from '@tocsin/http';
 import type { z } from 'zod';
 import type { Versions } from '@tocsin/runtime';

@@ -1,4 +1,4 @@
-import type { Envelope } from '@tocsin/contracts';
+import type { Envelope } from '@tocsin/schemas';
 import { MemoryBroker, type OutgoingMessage, type PublishOutcome } from '@tocsin/messaging';
 
 /** The in-process broker, which records all published messages, also for apps that are not running. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { isLargeValue } from '@tocsin/contracts';
+import { isLargeValue } from '@tocsin/schemas';
 import { toLargeValue } from '../../src/incidents/domain/large-value.ts';
 
 const sha256 = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { INTERNAL_PATHS, lastIncidentNumber } from '@tocsin/contracts';
+import { INTERNAL_PATHS, lastIncidentNumber } from '@tocsin/schemas';
 import { asService, asUser, httpClient } from '@tocsin/testing';
 import { serviceForFile } from '../service.ts';
 

@@ -3,7 +3,7 @@ import {
   incidentSnapshot as consumedIncident,
   publishedIncident,
   timelineEventSnapshot as wire,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import { toLargeValue } from '../../src/incidents/domain/large-value.ts';
 import { incidentSnapshot } from '../../src/incidents/domain/snapshot.ts';
 import {

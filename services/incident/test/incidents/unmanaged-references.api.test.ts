@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { INTERNAL_PATHS, unmanagedReferences } from '@tocsin/contracts';
+import { INTERNAL_PATHS, unmanagedReferences } from '@tocsin/schemas';
 import { asService, httpClient } from '@tocsin/testing';
 import { serviceForFile } from '../service.ts';
 import { aService } from '../snapshots.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { CustomFieldDefinition } from '@tocsin/contracts';
+import type { CustomFieldDefinition } from '@tocsin/schemas';
 import { pipeline } from '@tocsin/postgres';
 import { impactStore } from '../../src/incidents/store/impact-store.ts';
 import { valueStatements } from '../../src/values/store/value-store.ts';

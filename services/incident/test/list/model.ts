@@ -1,4 +1,4 @@
-import { fold } from '@tocsin/contracts';
+import { fold } from '@tocsin/schemas';
 import { byCodePoints } from '../../src/shared/domain/compare-text.ts';
 import type { IncidentWire } from '../../src/incidents/http/wire.ts';
 import type { Listed } from './population.ts';

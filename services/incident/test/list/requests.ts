@@ -1,4 +1,4 @@
-import { MAX_SEARCHED_TEXT } from '@tocsin/contracts';
+import { MAX_SEARCHED_TEXT } from '@tocsin/schemas';
 import fc from '@tocsin/testing/fuzz';
 import type { ListParameters, CustomFilter } from './model.ts';
 import { CREATED, PLACES, TEXTS } from './population.ts';

@@ -1,4 +1,4 @@
-import type { CustomFieldDefinition, ServiceSnapshot, TeamSnapshot } from '@tocsin/contracts';
+import type { CustomFieldDefinition, ServiceSnapshot, TeamSnapshot } from '@tocsin/schemas';
 import { aField, aService, aTeam } from '../snapshots.ts';
 
 /** The time of the list requests in these tests. */

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from '@tocsin/testing/fuzz';
 import { text as anyText } from '@tocsin/testing/arbitraries';
 import { marked, type Tokens } from 'marked';
-import { blocksOf, type Inline, inlinesOf, isWebAddress } from '@tocsin/contracts/markdown';
+import { blocksOf, type Inline, inlinesOf, isWebAddress } from '@tocsin/schemas/markdown';
 import { postmortemOperations } from '../../src/postmortem/http/documentation.ts';
 import { durationText, postmortemDocument } from '../../src/postmortem/http/document.ts';
 import type { PostmortemWire } from '../../src/postmortem/http/wire.ts';

@@ -1,4 +1,4 @@
-import { fold } from '@tocsin/contracts';
+import { fold } from '@tocsin/schemas';
 import { expect, test } from '@jest/globals';
 import fc from '@tocsin/testing/fuzz';
 

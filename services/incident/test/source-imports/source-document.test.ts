@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isBlank } from '@tocsin/contracts';
+import { isBlank } from '@tocsin/schemas';
 import { text as anyText } from '@tocsin/testing/arbitraries';
 import fc from '@tocsin/testing/fuzz';
 import { parseSourceDocument } from '../../src/source-imports/domain/document.ts';

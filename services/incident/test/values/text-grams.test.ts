@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { fold, type CustomFieldDefinition } from '@tocsin/contracts';
+import { fold, type CustomFieldDefinition } from '@tocsin/schemas';
 import fc from '@tocsin/testing/fuzz';
 import { manyGrams, searchedGrams, textGrams, toRecords } from '../../src/values/store/value-row.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type FieldConfig, type FieldType } from '@tocsin/contracts';
+import { type FieldConfig, type FieldType } from '@tocsin/schemas';
 import { decimalText, sameDecimal, typedValue } from '@tocsin/testing/arbitraries';
 import fc from '@tocsin/testing/fuzz';
 import { freshWorkspace } from '../fields.ts';

@@ -1,4 +1,4 @@
-import { type Envelope, type EventData, QUEUES } from '@tocsin/contracts';
+import { type Envelope, type EventData, QUEUES } from '@tocsin/schemas';
 import { claimStatement, type ReceivedEvent } from '@tocsin/messaging';
 import { type Knex, pipeline, type Statement } from '@tocsin/postgres';
 import { incidentCreatedBody, incidentNumberOf, resourceUrl } from '../requests/domain/envelope.ts';

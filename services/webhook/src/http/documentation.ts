@@ -1,4 +1,4 @@
-import { instant } from '@tocsin/contracts';
+import { instant } from '@tocsin/schemas';
 import type { Documentation, WebhookDocumentation } from '@tocsin/http';
 import { z } from 'zod';
 import type { contracts } from './contracts.ts';

@@ -1,5 +1,5 @@
 import { DomainError } from '../errors/errors.ts';
-import { PERMISSIONS, type Principal } from '@tocsin/contracts';
+import { PERMISSIONS, type Principal } from '@tocsin/schemas';
 import type { Contract } from '../contracts/contract.ts';
 
 /**

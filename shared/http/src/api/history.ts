@@ -1,4 +1,4 @@
-import { EARLIEST_INSTANT } from '@tocsin/contracts';
+import { EARLIEST_INSTANT } from '@tocsin/schemas';
 import type { Instant } from '@tocsin/runtime';
 
 const DAY = 86_400_000;

@@ -18,7 +18,7 @@ import {
   readExpectedRevision,
   readIdempotencyKey,
 } from '../contracts/preconditions.ts';
-import type { Principal } from '@tocsin/contracts';
+import type { Principal } from '@tocsin/schemas';
 import { DRY_RUN_HEADER } from '../calls/internal-client.ts';
 import { PRINCIPAL_HEADER, type PrincipalVerifier } from '../calls/principal.ts';
 import { checkedParts, checkReply, JSON_TYPE, MARKDOWN, sendJson, sendReply } from './replies.ts';

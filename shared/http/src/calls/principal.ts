@@ -1,4 +1,4 @@
-import { type Principal, type ServicePrincipal, signedPrincipal } from '@tocsin/contracts';
+import { type Principal, type ServicePrincipal, signedPrincipal } from '@tocsin/schemas';
 import { boundedCache, type Keyring, openKeyring } from '@tocsin/runtime';
 
 export const PRINCIPAL_HEADER = 'x-tocsin-principal';

@@ -4,7 +4,7 @@ import type { Deprecation } from './deprecation.ts';
 import type { DomainError, ErrorCode } from '../errors/errors.ts';
 import type { EventStream, LineStream } from '../streams/event-stream.ts';
 import type { Json, JsonRows } from '../json/json-rows.ts';
-import type { Prerequisite, Principal, Scope } from '@tocsin/contracts';
+import type { Prerequisite, Principal, Scope } from '@tocsin/schemas';
 import type { DocumentLimits } from '../json/json.ts';
 import type { WaitingRequest } from '../streams/waiting.ts';
 

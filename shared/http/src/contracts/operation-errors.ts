@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Contract } from './contract.ts';
 import { DomainError, ERROR_STATUS, type ErrorCode } from '../errors/errors.ts';
-import type { Prerequisite } from '@tocsin/contracts';
+import type { Prerequisite } from '@tocsin/schemas';
 
 /** What any operation may respond with, whatever it does. */
 const ANY: readonly ErrorCode[] = [

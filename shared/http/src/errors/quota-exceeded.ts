@@ -1,4 +1,4 @@
-import type { QuotaName } from '@tocsin/contracts';
+import type { QuotaName } from '@tocsin/schemas';
 import { DomainError } from './errors.ts';
 
 /**

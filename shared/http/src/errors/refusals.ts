@@ -1,6 +1,6 @@
 import { Counter, type Logger, type Metrics } from '@tocsin/runtime';
 import type { DomainError } from './errors.ts';
-import type { WorkspaceContext } from '@tocsin/contracts';
+import type { WorkspaceContext } from '@tocsin/schemas';
 
 type RefusedWorkspace = Pick<WorkspaceContext, 'id' | 'is_demo' | 'own_rate_limit'>;
 

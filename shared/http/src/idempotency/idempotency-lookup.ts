@@ -1,6 +1,6 @@
 import { type Knex, pipeline } from '@tocsin/postgres';
 import { type Instant, ownProperty } from '@tocsin/runtime';
-import { idempotencyKeyQuery, type IdempotencyKeyUse, INTERNAL_PATHS } from '@tocsin/contracts';
+import { idempotencyKeyQuery, type IdempotencyKeyUse, INTERNAL_PATHS } from '@tocsin/schemas';
 import { type Contracts, type InternalRoute, internalRoute } from '../contracts/contract.ts';
 import { LEASE, lockOf } from './idempotency-keys.ts';
 

@@ -1,4 +1,4 @@
-import { isBlank } from '@tocsin/contracts';
+import { isBlank } from '@tocsin/schemas';
 
 /** Trims the values and drops blank ones and those that differ from an earlier one only in case. Keeps the order. */
 export function normaliseList(values: readonly string[]): string[] {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { WorkspaceContext } from '@tocsin/contracts';
+import type { WorkspaceContext } from '@tocsin/schemas';
 import { ownProperty } from '@tocsin/runtime';
 
 /** A request for an operation and its response, with what becomes known of them. */

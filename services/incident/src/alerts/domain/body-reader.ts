@@ -1,4 +1,4 @@
-import { isLongerThan, parseTimestamp } from '@tocsin/contracts';
+import { isLongerThan, parseTimestamp } from '@tocsin/schemas';
 import { invalidRequest } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import type { EvidenceLink } from '../../timeline/domain/timeline-event.ts';

@@ -1,4 +1,4 @@
-import { fold } from '@tocsin/contracts';
+import { fold } from '@tocsin/schemas';
 import type { Severity } from '../../configuration/domain/configuration.ts';
 
 /** The usual words of monitors, by rank: the first ones are the most severe. */

@@ -1,4 +1,4 @@
-import { ceilTimestamp } from '@tocsin/contracts';
+import { ceilTimestamp } from '@tocsin/schemas';
 import {
   buildPage,
   COST_HEADER,

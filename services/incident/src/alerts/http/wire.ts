@@ -1,4 +1,4 @@
-import { boundedText, composedText, instant, nameText, timestampInput } from '@tocsin/contracts';
+import { boundedText, composedText, instant, nameText, timestampInput } from '@tocsin/schemas';
 import { pageQuery, pagination } from '@tocsin/http';
 import { z } from 'zod';
 import { id } from '../../incidents/domain/property-kinds.ts';

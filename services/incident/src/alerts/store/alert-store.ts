@@ -1,5 +1,5 @@
 import { type Knex, query } from '@tocsin/postgres';
-import { column, type ColumnsOf, rowMapping } from '@tocsin/resources';
+import { column, type ColumnsOf, rowMapping } from '@tocsin/versioned-resources';
 import type { Instant } from '@tocsin/runtime';
 import type { Format } from '../domain/alert.ts';
 import type { Outcome } from '../domain/decision.ts';

@@ -1,7 +1,7 @@
 import { invalidState } from '@tocsin/http';
 import { type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
 import { addMilliseconds, type Instant } from '@tocsin/runtime';
-import type { Principal } from '@tocsin/contracts';
+import type { Principal } from '@tocsin/schemas';
 import { digestOf } from '../domain/alert.ts';
 import { type Heartbeat, heartbeatIdentity, type Quiet } from '../domain/overdue.ts';
 import { type AlertSender, alertStore } from './alert-store.ts';

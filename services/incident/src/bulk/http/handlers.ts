@@ -1,4 +1,4 @@
-import { jsonBytes } from '@tocsin/contracts';
+import { jsonBytes } from '@tocsin/schemas';
 import {
   COST_HEADER,
   DomainError,

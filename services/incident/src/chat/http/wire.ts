@@ -1,4 +1,4 @@
-import { instant, trimmedText } from '@tocsin/contracts';
+import { instant, trimmedText } from '@tocsin/schemas';
 import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { isChannelName } from '../domain/channel-name.ts';

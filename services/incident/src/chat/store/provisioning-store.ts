@@ -1,4 +1,4 @@
-import type { EventWorkspace } from '@tocsin/contracts';
+import type { EventWorkspace } from '@tocsin/schemas';
 import { type Knex, query } from '@tocsin/postgres';
 import { type Instant, storableTrace, addMilliseconds } from '@tocsin/runtime';
 import { randomUUID } from 'node:crypto';

@@ -1,4 +1,4 @@
-import { instant, keyText } from '@tocsin/contracts';
+import { instant, keyText } from '@tocsin/schemas';
 import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import {

@@ -1,4 +1,4 @@
-import { type ConfiguredTier, parseTimestamp } from '@tocsin/contracts';
+import { type ConfiguredTier, parseTimestamp } from '@tocsin/schemas';
 import type { Instant } from '@tocsin/runtime';
 import type { Configuration, Severity, WorkflowStatus } from './configuration.ts';
 import type { ConfigurationPart } from './configuration-part.ts';

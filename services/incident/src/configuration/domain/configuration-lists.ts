@@ -1,4 +1,4 @@
-import { boundedText, KEY, nameText, timestampInput, trimmedText } from '@tocsin/contracts';
+import { boundedText, KEY, nameText, timestampInput, trimmedText } from '@tocsin/schemas';
 import { z } from 'zod';
 import { faultOf, MAX_TEMPLATE_BYTES, PLACEHOLDERS } from './postmortem-template.ts';
 import { isTimeZone, TIME_ZONE_NAME, UTC } from '../../shared/domain/time-zone.ts';

@@ -1,5 +1,5 @@
 import { checkStorable, invalidRequest, validate } from '@tocsin/http';
-import { checkListOrder } from '@tocsin/resources';
+import { checkListOrder } from '@tocsin/versioned-resources';
 import { LIFECYCLE_STATUSES } from './configuration.ts';
 import { configurationFile, type GivenLists, normalise } from './configuration-lists.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type IdempotencyKey, type KeyState, quotaExceeded } from '@tocsin/http';
 import type { OutboxRow } from '@tocsin/messaging';
-import { type Column, column, type SqlType } from '@tocsin/resources';
+import { type Column, column, type SqlType } from '@tocsin/versioned-resources';
 import { type Knex, query } from '@tocsin/postgres';
 import { ownProperty } from '@tocsin/runtime';
 import type { UnnumberedIncident } from '../../incidents/domain/incident.ts';

@@ -1,4 +1,4 @@
-import type { FollowUpSnapshot, RecordedKey } from '@tocsin/contracts';
+import type { FollowUpSnapshot, RecordedKey } from '@tocsin/schemas';
 import { invalidState, jsonEqual } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import { type Change, changesOfPart } from '../../incidents/domain/changes.ts';

@@ -1,6 +1,6 @@
-import { fold } from '@tocsin/contracts';
+import { fold } from '@tocsin/schemas';
 import { buildPage, type Cursors, cursorsOf, DEFAULT_LIMIT, idempotently } from '@tocsin/http';
-import { definedProperties, readWhole } from '@tocsin/resources';
+import { definedProperties, readWhole } from '@tocsin/versioned-resources';
 import type { CommandDependencies } from '../../incidents/run-command.ts';
 import { incidentStore } from '../../incidents/store/incident-store.ts';
 import type { FollowUp, FollowUpProperties } from '../domain/follow-up.ts';

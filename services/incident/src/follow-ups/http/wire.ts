@@ -1,4 +1,4 @@
-import { boundedText, dateText, instant, MAX_SEARCHED_TEXT, nameText, recordedKey } from '@tocsin/contracts';
+import { boundedText, dateText, instant, MAX_SEARCHED_TEXT, nameText, recordedKey } from '@tocsin/schemas';
 import { pageQuery, pagination, schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { id, person, webAddress } from '../../incidents/domain/property-kinds.ts';

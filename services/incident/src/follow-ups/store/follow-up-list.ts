@@ -1,5 +1,5 @@
 import { type Knex, query } from '@tocsin/postgres';
-import type { Listed } from '@tocsin/resources';
+import type { Listed } from '@tocsin/versioned-resources';
 import { containsText } from '../../shared/store/contains-text.ts';
 import { all, join, Sql, sql, statementOf } from '../../shared/store/sql.ts';
 import { FOLLOW_UP_STATUSES, type FollowUp, type FollowUpStatus } from '../domain/follow-up.ts';

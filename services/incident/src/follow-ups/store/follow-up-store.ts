@@ -1,7 +1,7 @@
-import { fold } from '@tocsin/contracts';
+import { fold } from '@tocsin/schemas';
 import { notFound } from '@tocsin/http';
 import { type Knex, query, type Statement } from '@tocsin/postgres';
-import { column, type ColumnsOf, insertOf, listedColumns, rowMapping } from '@tocsin/resources';
+import { column, type ColumnsOf, insertOf, listedColumns, rowMapping } from '@tocsin/versioned-resources';
 import type { FollowUp } from '../domain/follow-up.ts';
 
 const COLUMNS = {

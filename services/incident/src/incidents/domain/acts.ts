@@ -1,4 +1,4 @@
-import { isSession, type RecordedKey } from '@tocsin/contracts';
+import { isSession, type RecordedKey } from '@tocsin/schemas';
 import type { Incident } from './incident.ts';
 
 /** The key of an entry of the changelog. */

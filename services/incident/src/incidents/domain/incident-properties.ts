@@ -7,7 +7,7 @@ import {
   nameText,
   recordedKey,
   trimmedText,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import { normaliseList } from '@tocsin/http';
 import { z } from 'zod';
 import { type InvestigationRun, investigationSummary } from './investigation-run.ts';

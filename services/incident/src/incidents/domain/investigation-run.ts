@@ -1,4 +1,4 @@
-import { instant } from '@tocsin/contracts';
+import { instant } from '@tocsin/schemas';
 import type { Instant } from '@tocsin/runtime';
 import { z } from 'zod';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isLargeValue, type LargeValue, MAX_VALUE_BYTES } from '@tocsin/contracts';
+import { isLargeValue, type LargeValue, MAX_VALUE_BYTES } from '@tocsin/schemas';
 
 /** All values of one entry together have about this many bytes of JSON at most. */
 const MAX_ENTRY_BYTES = 65_536;

@@ -1,6 +1,6 @@
-import { boundedText, instant, parseTimestamp, timestampInput } from '@tocsin/contracts';
-import { isWebAddress } from '@tocsin/contracts/markdown';
-import type { SqlType } from '@tocsin/resources';
+import { boundedText, instant, parseTimestamp, timestampInput } from '@tocsin/schemas';
+import { isWebAddress } from '@tocsin/schemas/markdown';
+import type { SqlType } from '@tocsin/versioned-resources';
 import { z } from 'zod';
 import { shortenValue } from './large-value.ts';
 

@@ -1,4 +1,4 @@
-import type { IncidentReference, PublishedIncident } from '@tocsin/contracts';
+import type { IncidentReference, PublishedIncident } from '@tocsin/schemas';
 import { humanId, type Incident } from './incident.ts';
 import { type EventValueOf, PUBLISHED, type Published, type WireName } from './property-sets.ts';
 

@@ -1,4 +1,4 @@
-import { isLargeValue } from '@tocsin/contracts';
+import { isLargeValue } from '@tocsin/schemas';
 import type { Change } from './changes.ts';
 import type { Incident } from './incident.ts';
 import { RECORDED, type Shown, type WireName } from './property-sets.ts';

@@ -1,6 +1,6 @@
 import { schemaReference, pagination } from '@tocsin/http';
 import { z } from 'zod';
-import { instant, largeValue, recordedKey } from '@tocsin/contracts';
+import { instant, largeValue, recordedKey } from '@tocsin/schemas';
 import {
   type InputOf,
   type Item,

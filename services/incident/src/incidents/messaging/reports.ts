@@ -1,4 +1,4 @@
-import { QUEUES, parseTimestamp } from '@tocsin/contracts';
+import { QUEUES, parseTimestamp } from '@tocsin/schemas';
 import { Counter, type Metrics } from '@tocsin/runtime';
 import type { EventHandlers } from '@tocsin/messaging';
 import { impactStore } from '../store/impact-store.ts';

@@ -1,4 +1,12 @@
-import { column, type ColumnsOf, insertOf, type Listed, listedColumns, readWhole, rowMapping } from '@tocsin/resources';
+import {
+  column,
+  type ColumnsOf,
+  insertOf,
+  type Listed,
+  listedColumns,
+  readWhole,
+  rowMapping,
+} from '@tocsin/versioned-resources';
 import { type Knex, query, type Statement } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { invalidRequest } from '@tocsin/http';

@@ -1,5 +1,5 @@
-import { type Column, type ColumnsOf, listedColumns, rowMapping } from '@tocsin/resources';
-import { fold, foldedKey } from '@tocsin/contracts';
+import { type Column, type ColumnsOf, listedColumns, rowMapping } from '@tocsin/versioned-resources';
+import { fold, foldedKey } from '@tocsin/schemas';
 import type { Incident } from '../domain/incident.ts';
 import { STORED } from '../domain/property-sets.ts';
 

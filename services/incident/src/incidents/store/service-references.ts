@@ -1,4 +1,4 @@
-import type { UnmanagedReferences } from '@tocsin/contracts';
+import type { UnmanagedReferences } from '@tocsin/schemas';
 import { type Knex, query, type Statement } from '@tocsin/postgres';
 import type { Incident } from '../domain/incident.ts';
 

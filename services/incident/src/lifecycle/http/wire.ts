@@ -1,4 +1,4 @@
-import { boundedText } from '@tocsin/contracts';
+import { boundedText } from '@tocsin/schemas';
 import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { timelineEvent } from '../../timeline/http/wire.ts';

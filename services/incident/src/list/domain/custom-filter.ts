@@ -10,7 +10,7 @@ import {
   boundedText,
   parseTimestamp,
   fold,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import { canonicalJson, DomainError, invalidRequest, parseJson, validate } from '@tocsin/http';
 import { z } from 'zod';
 import type { Fields } from '../../replicas/domain/fields.ts';

@@ -1,4 +1,4 @@
-import { ceilTimestamp, fold, foldedKey, parseTimestamp } from '@tocsin/contracts';
+import { ceilTimestamp, fold, foldedKey, parseTimestamp } from '@tocsin/schemas';
 import { invalidRequest } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import type { CUSTOMER_IMPACTS } from '../../incidents/domain/incident-properties.ts';

@@ -1,4 +1,4 @@
-import { EARLIEST_INSTANT } from '@tocsin/contracts';
+import { EARLIEST_INSTANT } from '@tocsin/schemas';
 import { invalidRequest } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import { localTime, startOfDay } from '../../shared/domain/time-zone.ts';

@@ -6,7 +6,7 @@ import {
   MAX_SEARCHED_TEXT,
   timestampInput,
   instant,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import { pageQuery, pagination, schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { DIAGNOSES, COMPARISONS, LIFECYCLES } from '../domain/list-filters.ts';

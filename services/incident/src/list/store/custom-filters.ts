@@ -1,4 +1,4 @@
-import type { FieldType } from '@tocsin/contracts';
+import type { FieldType } from '@tocsin/schemas';
 import type { CustomPredicate, Money, Operand } from '../domain/custom-filter.ts';
 import { containsText } from '../../shared/store/contains-text.ts';
 import { beginning, optionKey } from '../../values/store/value-row.ts';

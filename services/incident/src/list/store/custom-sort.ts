@@ -1,4 +1,4 @@
-import { type CustomFieldDefinition, type FieldType, optionValues, fold } from '@tocsin/contracts';
+import { type CustomFieldDefinition, type FieldType, optionValues, fold } from '@tocsin/schemas';
 import { byCodePoints } from '../../shared/domain/compare-text.ts';
 import type { Direction } from '../domain/list-sort.ts';
 import { beginning } from '../../values/store/value-row.ts';

@@ -1,4 +1,4 @@
-import { foldedKey } from '@tocsin/contracts';
+import { foldedKey } from '@tocsin/schemas';
 import { DIAGNOSES, type Comparison, type ListFilters, type TimeRange } from '../domain/list-filters.ts';
 import type { Conversion } from '../../configuration/domain/exchange-rates.ts';
 import { ISSUE_TYPES } from '../../incidents/domain/incident-properties.ts';

@@ -1,4 +1,4 @@
-import type { CustomFieldDefinition } from '@tocsin/contracts';
+import type { CustomFieldDefinition } from '@tocsin/schemas';
 import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { Configuration } from '../../configuration/domain/configuration.ts';

@@ -1,4 +1,4 @@
-import type { Listed } from '@tocsin/resources';
+import type { Listed } from '@tocsin/versioned-resources';
 import { type Knex, query } from '@tocsin/postgres';
 import type { IncidentVersion } from '../../incidents/store/incident-row.ts';
 import { customLookups } from './custom-filters.ts';

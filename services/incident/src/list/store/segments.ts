@@ -1,6 +1,6 @@
-import { foldedKey } from '@tocsin/contracts';
+import { foldedKey } from '@tocsin/schemas';
 import type { Key, KeyType, SortSegment as CursorSegment } from '@tocsin/http';
-import type { Listed } from '@tocsin/resources';
+import type { Listed } from '@tocsin/versioned-resources';
 import type { Direction } from '../domain/list-sort.ts';
 import { all, join, Sql, sql } from '../../shared/store/sql.ts';
 import {

@@ -1,5 +1,5 @@
 import type { KeyType } from '@tocsin/http';
-import type { SqlType } from '@tocsin/resources';
+import type { SqlType } from '@tocsin/versioned-resources';
 import { SORTED, type SortName } from '../../incidents/domain/property-sets.ts';
 import { byCodePoints } from '../../shared/domain/compare-text.ts';
 import type { Direction, ListSort } from '../domain/list-sort.ts';

@@ -1,5 +1,5 @@
 import type { Instant } from '@tocsin/runtime';
-import type { RecordedKey } from '@tocsin/contracts';
+import type { RecordedKey } from '@tocsin/schemas';
 import type { Change } from '../../incidents/domain/changes.ts';
 import type { TimelineEvent } from '../../timeline/domain/timeline-event.ts';
 

@@ -1,4 +1,4 @@
-import { type CustomFieldDefinition, isLargeValue } from '@tocsin/contracts';
+import { type CustomFieldDefinition, isLargeValue } from '@tocsin/schemas';
 import type { Change } from '../../incidents/domain/changes.ts';
 import { TRANSFERRED_MOMENTS } from '../../incidents/domain/property-sets.ts';
 import type { Configuration } from '../../configuration/domain/configuration.ts';

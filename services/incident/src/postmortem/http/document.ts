@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { fillTemplate, type Placeholder } from '../../configuration/domain/postmortem-template.ts';
-import { actorText } from '@tocsin/contracts';
+import { actorText } from '@tocsin/schemas';
 import { MAX_BYTES, MAX_ENTRIES } from '../domain/activity.ts';
 import { capitalised, momentText } from '../domain/texts.ts';
 import { inline, item, lineOf, link, list, note, paragraphs, table } from './markdown.ts';

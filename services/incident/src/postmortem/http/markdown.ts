@@ -1,4 +1,4 @@
-import { type Block, blocksOf, type Inline, inlinesOf, isWebAddress, LINE_BREAK } from '@tocsin/contracts/markdown';
+import { type Block, blocksOf, type Inline, inlinesOf, isWebAddress, LINE_BREAK } from '@tocsin/schemas/markdown';
 
 // Stored texts in Markdown, as CommonMark and GitHub's tables, strikethrough and bare links read it. What a reader sees is
 // the text, without the white space around its lines, and with the names of controls that would change its direction.

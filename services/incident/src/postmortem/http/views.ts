@@ -1,4 +1,4 @@
-import type { RecordedKey } from '@tocsin/contracts';
+import type { RecordedKey } from '@tocsin/schemas';
 import type { Instant } from '@tocsin/runtime';
 import { getValue, humanId } from '../../incidents/domain/incident.ts';
 import type { EvidenceLink } from '../../timeline/domain/timeline-event.ts';

@@ -1,4 +1,4 @@
-import { instant, recordedKey } from '@tocsin/contracts';
+import { instant, recordedKey } from '@tocsin/schemas';
 import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { FOLLOW_UP_STATUSES } from '../../follow-ups/domain/follow-up.ts';

@@ -1,5 +1,5 @@
 import type { Statement } from '@tocsin/postgres';
-import type { Listed } from '@tocsin/resources';
+import type { Listed } from '@tocsin/versioned-resources';
 import {
   type ChangelogEntry,
   changelogMapping,

@@ -1,4 +1,4 @@
-import type { RecordedKey } from '@tocsin/contracts';
+import type { RecordedKey } from '@tocsin/schemas';
 import { DomainError, invalidRequest, invalidState } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import type { Change } from '../../incidents/domain/changes.ts';

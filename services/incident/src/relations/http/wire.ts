@@ -1,4 +1,4 @@
-import { instant, recordedKey } from '@tocsin/contracts';
+import { instant, recordedKey } from '@tocsin/schemas';
 import { pagination, schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { id } from '../../incidents/domain/property-kinds.ts';

@@ -10,7 +10,7 @@ import {
   storedServiceTiers,
   tiersPreparation,
   userChangePage,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import { type InternalClient, internalClient, serviceUnavailable } from '@tocsin/http';
 import { z } from 'zod';
 

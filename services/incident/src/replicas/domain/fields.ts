@@ -1,4 +1,4 @@
-import type { CustomFieldDefinition } from '@tocsin/contracts';
+import type { CustomFieldDefinition } from '@tocsin/schemas';
 
 /** A workspace's custom fields, including archived ones, in display order. */
 export interface Fields {

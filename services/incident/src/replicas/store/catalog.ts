@@ -1,4 +1,4 @@
-import { foldedKey } from '@tocsin/contracts';
+import { foldedKey } from '@tocsin/schemas';
 import type { Knex } from '@tocsin/postgres';
 import { ENTRY_BYTES, latestVersionCache, boundedCache } from '@tocsin/runtime';
 import { byCodePoints } from '../../shared/domain/compare-text.ts';

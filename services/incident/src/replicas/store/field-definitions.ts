@@ -1,5 +1,5 @@
-import type { CustomFieldDefinition } from '@tocsin/contracts';
-import { portionsOf } from '@tocsin/resources';
+import type { CustomFieldDefinition } from '@tocsin/schemas';
+import { portionsOf } from '@tocsin/versioned-resources';
 import type { Knex } from '@tocsin/postgres';
 import { boundedCache, ENTRY_BYTES, RequestWork, runForRequest, coalesceCalls } from '@tocsin/runtime';
 import { type Fields, fieldsOf } from '../domain/fields.ts';

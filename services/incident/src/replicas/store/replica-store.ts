@@ -4,8 +4,8 @@ import {
   type ServiceSnapshot,
   type TeamSnapshot,
   type UserSnapshot,
-} from '@tocsin/contracts';
-import { WEIGHTS } from '@tocsin/resources';
+} from '@tocsin/schemas';
+import { WEIGHTS } from '@tocsin/versioned-resources';
 import { type Knex, query } from '@tocsin/postgres';
 
 export type ReplicaOwner = 'users' | 'catalog' | 'custom_field';

@@ -1,4 +1,4 @@
-import { parseTimestamp } from '@tocsin/contracts';
+import { parseTimestamp } from '@tocsin/schemas';
 import { canonicalJson, invalidRequest } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 

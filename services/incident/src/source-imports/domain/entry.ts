@@ -1,5 +1,5 @@
 import { normaliseList } from '@tocsin/http';
-import { isBlank, parseTimestamp } from '@tocsin/contracts';
+import { isBlank, parseTimestamp } from '@tocsin/schemas';
 import { momentsOf } from '../../shared/domain/time-zone.ts';
 import { isReservedType, TIMELINE_LIMITS, type TimelineEventProperties } from '../../timeline/domain/timeline-event.ts';
 import type { Violation, WrittenDate, WrittenTime, Zone } from './written-time.ts';

@@ -1,4 +1,4 @@
-import { isCalendarDay } from '@tocsin/contracts';
+import { isCalendarDay } from '@tocsin/schemas';
 import { ownProperty } from '@tocsin/runtime';
 import { isTimeZone, UTC } from '../../shared/domain/time-zone.ts';
 

@@ -1,4 +1,4 @@
-import { SMALL_WRITE } from '@tocsin/contracts';
+import { SMALL_WRITE } from '@tocsin/schemas';
 import { quotaExceeded } from '@tocsin/http';
 
 const MEBIBYTE = 1_048_576;

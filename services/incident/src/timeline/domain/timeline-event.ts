@@ -1,4 +1,4 @@
-import { fold, type RecordedKey, type TimelineEventSnapshot } from '@tocsin/contracts';
+import { fold, type RecordedKey, type TimelineEventSnapshot } from '@tocsin/schemas';
 import { invalidRequest, jsonEqual, quotaExceeded } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import { shortenValue } from '../../incidents/domain/large-value.ts';

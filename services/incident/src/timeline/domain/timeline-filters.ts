@@ -1,4 +1,4 @@
-import { ceilTimestamp, fold } from '@tocsin/contracts';
+import { ceilTimestamp, fold } from '@tocsin/schemas';
 import type { Instant } from '@tocsin/runtime';
 
 /**

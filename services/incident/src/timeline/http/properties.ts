@@ -1,6 +1,6 @@
-import { parseTimestamp } from '@tocsin/contracts';
+import { parseTimestamp } from '@tocsin/schemas';
 import { normaliseList } from '@tocsin/http';
-import { definedProperties } from '@tocsin/resources';
+import { definedProperties } from '@tocsin/versioned-resources';
 import type { TimelineEventProperties } from '../domain/timeline-event.ts';
 import type { NewTimelineEventWire, TimelineEventPatch } from './wire.ts';
 

@@ -9,7 +9,7 @@ import {
   shownText,
   timestampInput,
   trimmedText,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import { normaliseList, pageQuery, pagination, schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { isReservedType, TIMELINE_LIMITS } from '../domain/timeline-event.ts';

@@ -1,4 +1,4 @@
-import { column, type ColumnsOf, rowMapping } from '@tocsin/resources';
+import { column, type ColumnsOf, rowMapping } from '@tocsin/versioned-resources';
 import { type Knex, query, type Statement } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 

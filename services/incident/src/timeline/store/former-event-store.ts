@@ -1,6 +1,6 @@
 import { invalidState, notFound } from '@tocsin/http';
 import { type Knex, query, type Statement } from '@tocsin/postgres';
-import { type Listed, listedColumns, readWhole } from '@tocsin/resources';
+import { type Listed, listedColumns, readWhole } from '@tocsin/versioned-resources';
 import type { Instant } from '@tocsin/runtime';
 import type { TimelineEvent } from '../domain/timeline-event.ts';
 import { ATTACHMENT_COLUMNS } from './attachment-store.ts';

@@ -1,4 +1,4 @@
-import { fold } from '@tocsin/contracts';
+import { fold } from '@tocsin/schemas';
 import { invalidState } from '@tocsin/http';
 import { brokenConstraint, type Knex } from '@tocsin/postgres';
 

@@ -1,5 +1,5 @@
 import { invalidRequest, notFound, throttleByWorkspace } from '@tocsin/http';
-import { type Listed, readWhole } from '@tocsin/resources';
+import { type Listed, readWhole } from '@tocsin/versioned-resources';
 import { type Knex, query, type Statement } from '@tocsin/postgres';
 import { boundedCache, type Instant, estimateHeapBytes } from '@tocsin/runtime';
 import { type TimelineEvent, SUGGESTION } from '../domain/timeline-event.ts';

@@ -1,5 +1,5 @@
-import { fold } from '@tocsin/contracts';
-import { column, type ColumnsOf, listedColumns, rowMapping } from '@tocsin/resources';
+import { fold } from '@tocsin/schemas';
+import { column, type ColumnsOf, listedColumns, rowMapping } from '@tocsin/versioned-resources';
 import type { NewTimelineEvent, TimelineEvent } from '../domain/timeline-event.ts';
 
 /** The columns of `timeline_events` that hold an event. */

@@ -1,5 +1,5 @@
 import { invalidRequest, notFound } from '@tocsin/http';
-import { insertOf } from '@tocsin/resources';
+import { insertOf } from '@tocsin/versioned-resources';
 import { brokenConstraint, type Knex, query, type Statement } from '@tocsin/postgres';
 import type { NewTimelineEvent, TimelineEvent } from '../domain/timeline-event.ts';
 import { keepEvents } from './former-event-store.ts';

@@ -1,5 +1,5 @@
 import { DomainError, type DocumentLimits } from '@tocsin/http';
-import type { RecordedKey } from '@tocsin/contracts';
+import type { RecordedKey } from '@tocsin/schemas';
 import type { Instant } from '@tocsin/runtime';
 import type { Change } from '../../incidents/domain/changes.ts';
 import type { Incident, IncidentProperties } from '../../incidents/domain/incident.ts';

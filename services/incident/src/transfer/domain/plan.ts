@@ -1,7 +1,7 @@
-import { quotaOf, type WorkspaceContext } from '@tocsin/contracts';
+import { quotaOf, type WorkspaceContext } from '@tocsin/schemas';
 import { DomainError, invalidRequest, jsonEqual, quotaExceeded } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
-import { changedProperties } from '@tocsin/resources';
+import { changedProperties } from '@tocsin/versioned-resources';
 import type { WorkflowStatus } from '../../configuration/domain/configuration.ts';
 import type { Change } from '../../incidents/domain/changes.ts';
 import { humanId, type Incident } from '../../incidents/domain/incident.ts';

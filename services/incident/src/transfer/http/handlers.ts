@@ -1,5 +1,5 @@
 import { COST_HEADER, invalidRequest, UnstorableItem, validate } from '@tocsin/http';
-import { parseTimestamp } from '@tocsin/contracts';
+import { parseTimestamp } from '@tocsin/schemas';
 import type { Instant } from '@tocsin/runtime';
 import { humanId } from '../../incidents/domain/incident.ts';
 import {

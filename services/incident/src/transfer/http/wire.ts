@@ -10,7 +10,7 @@ import {
   recordedKey,
   timestampInput,
   trimmedText,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { INCIDENT_PROPERTIES as PROPERTIES } from '../../incidents/domain/incident-properties.ts';

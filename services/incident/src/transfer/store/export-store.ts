@@ -1,5 +1,5 @@
 import type { Statement } from '@tocsin/postgres';
-import { type Listed, listedColumns } from '@tocsin/resources';
+import { type Listed, listedColumns } from '@tocsin/versioned-resources';
 import { BY_IMPORT, changelogMapping } from '../../incidents/store/changelog-store.ts';
 import type { Incident } from '../../incidents/domain/incident.ts';
 import { INCIDENT_SELECTION } from '../../incidents/store/incident-row.ts';

@@ -4,7 +4,7 @@ import {
   jsonBytes,
   MAX_VALUES_BYTES,
   violationField,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import { DomainError, invalidRequest, invalidState, jsonEqual } from '@tocsin/http';
 import { getValue } from '../../incidents/domain/incident.ts';
 import type { Fields } from '../../replicas/domain/fields.ts';

@@ -1,4 +1,4 @@
-import { boundedText, FIELD_TYPES, instant, MAX_KEY, MAX_VALUES } from '@tocsin/contracts';
+import { boundedText, FIELD_TYPES, instant, MAX_KEY, MAX_VALUES } from '@tocsin/schemas';
 import { z } from 'zod';
 
 const id = z.int().min(1);

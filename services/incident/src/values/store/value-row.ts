@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type CustomFieldDefinition, type FieldType, parseTimestamp, fold } from '@tocsin/contracts';
+import { type CustomFieldDefinition, type FieldType, parseTimestamp, fold } from '@tocsin/schemas';
 import type { Instant } from '@tocsin/runtime';
 import type { FieldValue } from '../domain/values.ts';
 

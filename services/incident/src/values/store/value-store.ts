@@ -1,4 +1,4 @@
-import type { FieldType } from '@tocsin/contracts';
+import type { FieldType } from '@tocsin/schemas';
 import { type Knex, query, type Statement } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { upsertRows } from '../../shared/store/sql.ts';

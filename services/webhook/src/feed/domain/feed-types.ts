@@ -1,4 +1,4 @@
-import { EVENTS, FEED_TYPES, type FeedType, type ResourceKind, type Scope } from '@tocsin/contracts';
+import { EVENTS, FEED_TYPES, type FeedType, type ResourceKind, type Scope } from '@tocsin/schemas';
 
 /** The scope that reads the events about each kind of resource (contract: Event feed). */
 const SCOPES = {

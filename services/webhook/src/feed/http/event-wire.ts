@@ -9,7 +9,7 @@ import {
   incidentReference,
   incidentSnapshot,
   timelineEventSnapshot,
-} from '@tocsin/contracts';
+} from '@tocsin/schemas';
 import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 

@@ -1,4 +1,4 @@
-import type { Principal } from '@tocsin/contracts';
+import type { Principal } from '@tocsin/schemas';
 import { DomainError, JsonRows, LAST_EVENT_ID_HEADER, visibleFrom } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';

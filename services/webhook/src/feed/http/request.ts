@@ -1,4 +1,4 @@
-import { ceilTimestamp, FEED_TYPES, type Principal } from '@tocsin/contracts';
+import { ceilTimestamp, FEED_TYPES, type Principal } from '@tocsin/schemas';
 import { DEFAULT_LIMIT, invalidRequest } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import type { z } from 'zod';

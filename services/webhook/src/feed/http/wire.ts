@@ -1,4 +1,4 @@
-import { FEED_TYPES, timestampText } from '@tocsin/contracts';
+import { FEED_TYPES, timestampText } from '@tocsin/schemas';
 import { DEFAULT_LIMIT, schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { feedEvent } from './event-wire.ts';

@@ -1,4 +1,4 @@
-import type { IncidentSnapshot } from '@tocsin/contracts';
+import type { IncidentSnapshot } from '@tocsin/schemas';
 import type { Instant } from '@tocsin/runtime';
 
 export interface IncidentCreated {

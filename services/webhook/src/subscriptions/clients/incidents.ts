@@ -1,4 +1,4 @@
-import { INTERNAL_PATHS, lastIncidentNumber } from '@tocsin/contracts';
+import { INTERNAL_PATHS, lastIncidentNumber } from '@tocsin/schemas';
 import { internalClient } from '@tocsin/http';
 
 /** Client of the incident service. Calls have a timeout, and fail at once while the service is known to be down. */

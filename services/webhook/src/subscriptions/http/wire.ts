@@ -1,4 +1,4 @@
-import { instant, nameText } from '@tocsin/contracts';
+import { instant, nameText } from '@tocsin/schemas';
 import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import {

@@ -1,4 +1,4 @@
-import type { EventWorkspace, Principal } from '@tocsin/contracts';
+import type { EventWorkspace, Principal } from '@tocsin/schemas';
 
 /** Who issues a command, and the request that it belongs to. */
 export interface Caller {

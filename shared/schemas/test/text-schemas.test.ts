@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { EMAIL, isBlank, isEmailAddress, shownText } from '@tocsin/contracts';
+import { EMAIL, isBlank, isEmailAddress, shownText } from '@tocsin/schemas';
 import { z } from 'zod';
 
 const CODE_POINTS = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code));

@@ -1,4 +1,4 @@
-import { boundedText, MAX_FILTER_TEXT, type Principal, type WorkspaceContext } from '@tocsin/contracts';
+import { boundedText, MAX_FILTER_TEXT, type Principal, type WorkspaceContext } from '@tocsin/schemas';
 import { type CursorScope, DEFAULT_LIMIT, idempotently, pageQuery, type Reply, type RouteRequest } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { z } from 'zod';

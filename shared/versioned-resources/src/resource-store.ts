@@ -1,4 +1,4 @@
-import { ARCHIVED_FACTOR, MAX_COUNTED_USE, type QuotaName, quotaOf, type WorkspaceContext } from '@tocsin/contracts';
+import { ARCHIVED_FACTOR, MAX_COUNTED_USE, type QuotaName, quotaOf, type WorkspaceContext } from '@tocsin/schemas';
 import { DomainError, notFound, quotaExceeded } from '@tocsin/http';
 import { brokenConstraint, type Knex, query } from '@tocsin/postgres';
 import type { StoredResource } from './resource.ts';

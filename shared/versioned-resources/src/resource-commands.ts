@@ -1,4 +1,4 @@
-import type { EventWorkspace, ExportedResources } from '@tocsin/contracts';
+import type { EventWorkspace, ExportedResources } from '@tocsin/schemas';
 import { checkRevision, type KeyedOutcome, withOutcome } from '@tocsin/http';
 import { type NewEvent, outbox } from '@tocsin/messaging';
 import { type ChangesFrom, type ChangeSource, type Knex, readChangePage, versionStore } from '@tocsin/postgres';
