@@ -15,16 +15,16 @@ help: ## List the commands
 # npm writes the hidden lock file last: if it is newer than package-lock.json, the installation is up to date.
 .PHONY: install
 install: ## Install the dependencies, if package-lock.json is newer than the last installation
-	@if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then node infra/install.mjs; fi
+	@if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then node infra/installation/install.mjs; fi
 
 # New objects get 24 MiB at most instead of 48, as in the images.
 .PHONY: start
 start: install ## Run all apps in one process; needs no other servers
-	@$(NODE) --max-semi-space-size=8 --import ./infra/tracing.ts infra/embedded/main.ts
+	@$(NODE) --max-semi-space-size=8 --import ./infra/embedded/tracing.ts infra/embedded/main.ts
 
 .PHONY: receiver
 receiver: install ## Receive, check and print the webhooks of the sample workspace of a running make start
-	@$(NODE) infra/receiver/main.ts
+	@$(NODE) infra/demo/receiver/main.ts
 
 .PHONY: services
 services: install ## Run each app as a process on your own PostgreSQL, RabbitMQ and Redis; REPLICAS=2: as two

@@ -1,6 +1,6 @@
 /** `npm run -s admin -- <command> [flags]`: manages workspaces, users and keys (contract: Administration). */
 import { ConfigError, describeStartFailure } from '@tocsin/runtime';
-import { environment } from '../environment.ts';
+import { environment } from '../installation/environment.ts';
 import { runAdmin } from './run-admin.ts';
 
 try {

@@ -1,7 +1,7 @@
 import { type GroupRoles, ROLES } from '../../gateway/src/administration.ts';
 import { UsageError } from '../cli/src/operation-parameters.ts';
 import { type Command, workspaceFlag } from './command.ts';
-import { consoleUrl } from './console-url.ts';
+import { consoleUrl } from '../installation/console-url.ts';
 import { readSecret, secretFlags } from './read-input.ts';
 
 const textOf = ({ group, role }: GroupRole) => `${group}=${role}`;

@@ -1,5 +1,5 @@
 import { ConfigError, type Environment, generateSecretKeys } from '@tocsin/runtime';
-import { deriveServiceKeys, KEY_HOLDERS } from '../service-keys.ts';
+import { deriveServiceKeys, KEY_HOLDERS } from '../installation/service-keys.ts';
 
 const USAGE = `usage: npm run -s secret-keys -- <command>
 

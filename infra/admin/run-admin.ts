@@ -2,7 +2,7 @@ import { buildInfo, type Environment } from '@tocsin/runtime';
 import { Argument, Command as Parser, CommanderError } from 'commander';
 import { candidates, completionScript } from '../cli/src/completion.ts';
 import { createOutput, type Output, type Row } from '../cli/src/output.ts';
-import { ROOT } from '../environment.ts';
+import { ROOT } from '../installation/environment.ts';
 import { addCommand } from './add-command.ts';
 import type { Answer, Command } from './command.ts';
 import { deadLetterCommands } from './dead-letter-commands.ts';

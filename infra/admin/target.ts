@@ -1,9 +1,9 @@
 import { type Knex, openDatabase } from '@tocsin/postgres';
 import type { Environment } from '@tocsin/runtime';
-import { type AppName, APPS } from '../apps.ts';
+import { type AppName, APPS } from '../installation/apps.ts';
 import { type Administration, administration } from '../../gateway/src/administration.ts';
 import { UsageError } from '../cli/src/operation-parameters.ts';
-import { dataDirPath, findRunningInstance, type RunningInstance } from '../data-dir.ts';
+import { dataDirPath, findRunningInstance, type RunningInstance } from '../installation/data-dir.ts';
 import { type MigrateConfig, migrateConfig, type SchemaTarget } from '../migrate/config.ts';
 import { describeDatabase } from '../migrate/describe-database.ts';
 

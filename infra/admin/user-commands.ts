@@ -1,4 +1,4 @@
-import { consoleUrl, loginUrl } from './console-url.ts';
+import { consoleUrl, loginUrl } from '../installation/console-url.ts';
 import { ROLES, type Role, type Seat, SEATS } from '../../gateway/src/administration.ts';
 import { UsageError } from '../cli/src/operation-parameters.ts';
 import { type Command, type Flag, workspaceFlag } from './command.ts';

@@ -1,7 +1,7 @@
 import { openDatabase } from '@tocsin/postgres';
 import { newFeedEpoch } from '../../services/webhook/src/administration.ts';
 import { schema } from '../../services/webhook/src/schema.ts';
-import { withDatabase } from '../databases.ts';
+import { withDatabase } from '../installation/databases.ts';
 import type { MigrateConfig } from '../migrate/config.ts';
 
 /**

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { runScript } from '../run-script.ts';
-import { environment } from '../environment.ts';
+import { runScript } from '../installation/run-script.ts';
+import { environment } from '../installation/environment.ts';
 import { createBackup } from './create-backup.ts';
 import { requiredFile } from './required-file.ts';
 

@@ -2,16 +2,20 @@ import { lstat, mkdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { listMigrations } from '@tocsin/postgres';
 import { type Environment, productVersion } from '@tocsin/runtime';
-import { APP_NAMES, APPS } from '../apps.ts';
-import { type DataDir, dataDirPath, openDataDir } from '../data-dir.ts';
+import { APP_NAMES, APPS } from '../installation/apps.ts';
+import { type DataDir, dataDirPath, openDataDir } from '../installation/data-dir.ts';
 import { databaseFolder, openEmbeddedDatabase } from '../embedded/open-database.ts';
 import { removePostgres } from '../embedded/postgres.ts';
 import { migrateConfig } from '../migrate/config.ts';
 import { migrateAll } from '../migrate/migrate-all.ts';
-import { ignoreMissing } from '../missing-files.ts';
-import type { Step } from '../steps.ts';
-import { findUnfinishedRestore, markUnfinishedRestore, removeRestoreMarker } from '../unfinished-restore.ts';
-import { syncFolder } from '../write-atomically.ts';
+import { ignoreMissing } from '../installation/missing-files.ts';
+import type { Step } from '../embedded/steps.ts';
+import {
+  findUnfinishedRestore,
+  markUnfinishedRestore,
+  removeRestoreMarker,
+} from '../installation/unfinished-restore.ts';
+import { syncFolder } from '../installation/write-atomically.ts';
 import { announceRestore } from './announce-restore.ts';
 import { type BackupHeader, SECRET_FILES } from './format.ts';
 import { importDatabase } from './import-database.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { runScript } from '../run-script.ts';
-import { environment } from '../environment.ts';
-import { stepPrinter } from '../steps.ts';
+import { runScript } from '../installation/run-script.ts';
+import { environment } from '../installation/environment.ts';
+import { stepPrinter } from '../embedded/steps.ts';
 import { requiredFile } from './required-file.ts';
 import { restoreBackup } from './restore-backup.ts';
 

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { withClient } from '../databases.ts';
+import { withClient } from '../installation/databases.ts';
 
 /** Runs `work` in a session of its own. */
 export const withSession = async <Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> =>

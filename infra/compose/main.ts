@@ -1,5 +1,5 @@
 /** `node infra/compose/main.ts <folder>`: writes the secrets that docker-compose.yml mounts. */
-import { runScript } from '../run-script.ts';
+import { runScript } from '../installation/run-script.ts';
 import { writeSecrets } from './write-secrets.ts';
 
 await runScript(async () => {

@@ -1,8 +1,8 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Environment } from '@tocsin/runtime';
-import { brokerFiles, cacheFiles, installationSecrets } from '../installation-secrets.ts';
-import { keptSecrets } from '../kept-secrets.ts';
+import { brokerFiles, cacheFiles, installationSecrets } from '../installation/installation-secrets.ts';
+import { keptSecrets } from '../installation/kept-secrets.ts';
 
 /** The folder of the secrets that the others are made of; no other container mounts it. */
 const KEPT = 'kept';

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { environment, ROOT } from '../environment.ts';
+import { environment, ROOT } from '../installation/environment.ts';
 
 const FOLDER = path.join(ROOT, 'gateway/console');
 const BUILT = path.join(FOLDER, 'dist');

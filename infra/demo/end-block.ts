@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Environment } from '@tocsin/runtime';
-import { APP_NAMES, type AppName, APPS } from '../apps.ts';
-import { ROOT } from '../environment.ts';
+import { APP_NAMES, type AppName, APPS } from '../installation/apps.ts';
+import { ROOT } from '../installation/environment.ts';
 import { receiverPort } from './sample-webhook.ts';
 import type { Demo } from './create-demo.ts';
 

@@ -2,7 +2,7 @@ import type { EventWorkspace } from '@tocsin/schemas';
 import { openDatabase } from '@tocsin/postgres';
 import type { Environment } from '@tocsin/runtime';
 import { addSubscription } from '../../services/webhook/src/administration.ts';
-import { withDatabase } from '../databases.ts';
+import { withDatabase } from '../installation/databases.ts';
 import { migrateConfig } from '../migrate/config.ts';
 
 /** Its examples in the API description have this ID, so that they work in the sample workspace. */

@@ -12,17 +12,17 @@ import {
   clientSettings,
   MEMORY_BROKER,
   SERVICE_NAMES,
-} from '../apps.ts';
-import { type DataDir, type EncryptedData, openDataDir, secretKeysFor } from '../data-dir.ts';
+} from '../installation/apps.ts';
+import { type DataDir, type EncryptedData, openDataDir, secretKeysFor } from '../installation/data-dir.ts';
 import { migrateConfig } from '../migrate/config.ts';
 import { migrateAll } from '../migrate/migrate-all.ts';
 import { withDefaultWorkspace } from '../demo/default-workspace.ts';
-import { ignoreMissing } from '../missing-files.ts';
-import { bindError } from '../ports.ts';
-import { trustReceiver } from '../receiver/certificate.ts';
+import { ignoreMissing } from '../installation/missing-files.ts';
+import { bindError } from '../installation/ports.ts';
+import { trustReceiver } from '../demo/receiver/certificate.ts';
 import { PORT_SETTING, receiverAddress } from '../demo/sample-webhook.ts';
-import { startParts } from '../start-parts.ts';
-import type { Step } from '../steps.ts';
+import { startParts } from './start-parts.ts';
+import type { Step } from './steps.ts';
 import type { EmbeddedConfig } from './config.ts';
 import { openLogFile } from './logs.ts';
 import { serveMetrics } from './metrics.ts';

@@ -1,7 +1,7 @@
 import { databaseSettings } from '@tocsin/postgres';
 import { type Environment, processSettings, readConfig, setting } from '@tocsin/runtime';
-import { dataDirPath } from '../data-dir.ts';
-import { logFormatSetting } from '../log-lines.ts';
+import { dataDirPath } from '../installation/data-dir.ts';
+import { logFormatSetting } from './log-lines.ts';
 import { PORT_SETTING } from '../demo/sample-webhook.ts';
 
 const settings = {

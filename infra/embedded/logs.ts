@@ -2,8 +2,8 @@ import { createWriteStream, openSync, renameSync, type WriteStream } from 'node:
 import path from 'node:path';
 import { finished } from 'node:stream/promises';
 import { createLogger, type Logger } from '@tocsin/runtime';
-import { formatLine, type LogFormat } from '../log-lines.ts';
-import { ignoreMissing } from '../missing-files.ts';
+import { formatLine, type LogFormat } from './log-lines.ts';
+import { ignoreMissing } from '../installation/missing-files.ts';
 
 /** The log file of all apps of one process. */
 export interface LogFile {

@@ -3,8 +3,8 @@ import { runProcess } from '@tocsin/runtime';
 import { buildConsole } from '../console/build-console.ts';
 import { createDemo } from '../demo/create-demo.ts';
 import { endBlock } from '../demo/end-block.ts';
-import { environment, ROOT } from '../environment.ts';
-import { stepPrinter } from '../steps.ts';
+import { environment, ROOT } from '../installation/environment.ts';
+import { stepPrinter } from './steps.ts';
 import { startEmbedded } from './app.ts';
 import { embeddedConfig } from './config.ts';
 

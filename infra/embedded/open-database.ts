@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { Logger } from '@tocsin/runtime';
-import type { DataDir } from '../data-dir.ts';
+import type { DataDir } from '../installation/data-dir.ts';
 import { rotate } from './logs.ts';
 import { WrongPassword } from './postgres-process.ts';
 import { changePassword, type EmbeddedPostgres, startPostgres } from './postgres.ts';

@@ -15,7 +15,7 @@ import {
 } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { ignoreMissing } from '../missing-files.ts';
+import { ignoreMissing } from '../installation/missing-files.ts';
 import { findBinaries } from './postgres-binaries.ts';
 
 const run = promisify(execFile);

@@ -3,8 +3,8 @@ import { chown, mkdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promis
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { ignoreMissing } from '../missing-files.ts';
-import { freePorts } from '../ports.ts';
+import { ignoreMissing } from '../installation/missing-files.ts';
+import { freePorts } from '../installation/ports.ts';
 import { stopOrphan } from './postgres-orphan.ts';
 import { clusterOf, prepareInstallation, type PostgresInstallation } from './postgres-installation.ts';
 import { checkVersion, setPassword } from './postgres-repair.ts';

@@ -1,6 +1,6 @@
 import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
-import { openDataDir } from '../data-dir.ts';
+import { openDataDir } from '../installation/data-dir.ts';
 import { removePostgres } from './postgres.ts';
 
 /** The files that an instance writes into its data folder, besides the database. */

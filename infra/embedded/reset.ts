@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline/promises';
 import { type Environment } from '@tocsin/runtime';
-import { runScript } from '../run-script.ts';
-import { dataDirPath } from '../data-dir.ts';
-import { environment } from '../environment.ts';
+import { runScript } from '../installation/run-script.ts';
+import { dataDirPath } from '../installation/data-dir.ts';
+import { environment } from '../installation/environment.ts';
 import { resetData } from './reset-data.ts';
 
 await runScript(async () => {

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { SCOPES } from '@tocsin/schemas';
 import { MARKDOWN, NDJSON } from '@tocsin/http';
-import { APP_NAMES, APPS } from '../apps.ts';
-import { ROOT } from '../environment.ts';
+import { APP_NAMES, APPS } from '../installation/apps.ts';
+import { ROOT } from '../installation/environment.ts';
 import type { JsonSchema } from './tolerant-schema.ts';
 
 /** The part of an OpenAPI document that the generators read. */

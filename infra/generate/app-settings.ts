@@ -1,5 +1,5 @@
 import { generateSecretKeys } from '@tocsin/runtime';
-import { APP_NAMES, type AppName, APPS, readRecorded } from '../apps.ts';
+import { APP_NAMES, type AppName, APPS, readRecorded } from '../installation/apps.ts';
 
 /** Addresses and keys, so that no reader fails because one is missing. */
 const REQUIRED = {

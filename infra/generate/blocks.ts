@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { ROOT } from '../environment.ts';
+import { ROOT } from '../installation/environment.ts';
 
 /**
  * A file by hand with generated blocks: the lines between `# generated: <name>` and `# end of what is generated`. A block

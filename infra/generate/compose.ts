@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { APP_NAMES, type AppName, APPS, passwordVariables } from '../apps.ts';
-import { brokerDefinitions } from '../broker-definitions.ts';
+import { APP_NAMES, type AppName, APPS, passwordVariables } from '../installation/apps.ts';
+import { brokerDefinitions } from '../installation/broker-definitions.ts';
 import { calledBy, internalPort, settingsOf, startCommand } from './app-settings.ts';
 import { fileWithBlocks } from './blocks.ts';
 

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { ROOT } from '../environment.ts';
+import { ROOT } from '../installation/environment.ts';
 import { fileWithBlocks } from './blocks.ts';
 
 /** All packages of the repository, because the lock file contains all of them. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type FormatConfig, format, type Oxfmtrc } from 'oxfmt';
-import { ROOT } from '../environment.ts';
+import { ROOT } from '../installation/environment.ts';
 
 const { overrides = [], ...settings } = JSON.parse(readFileSync(path.join(ROOT, '.oxfmtrc.json'), 'utf8')) as Oxfmtrc;
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Guides } from '../../gateway/src/description.ts';
-import { ROOT } from '../environment.ts';
+import { ROOT } from '../installation/environment.ts';
 import { jsonText } from './formatted.ts';
 
 /** The sections of docs/contract.md by the tags of the API description that are texts. */

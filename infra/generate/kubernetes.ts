@@ -1,5 +1,5 @@
-import { APP_NAMES, type AppName, APPS, SERVICE_NAMES } from '../apps.ts';
-import { brokerDefinitions, brokerUser } from '../broker-definitions.ts';
+import { APP_NAMES, type AppName, APPS, SERVICE_NAMES } from '../installation/apps.ts';
+import { brokerDefinitions, brokerUser } from '../installation/broker-definitions.ts';
 import { calledBy, internalPort, startCommand } from './app-settings.ts';
 import { fileWithBlocks } from './blocks.ts';
 import { jsonText } from './formatted.ts';
@@ -7,7 +7,8 @@ import { jsonText } from './formatted.ts';
 /** `TOCSIN_NAMESPACE`, unless the settings have another. */
 const NAMESPACE = 'tocsin';
 const FOLDER = 'infra/kubernetes';
-const HEAD = '# Generated from infra/apps.ts by npm run generate: change it there, or with a patch of a kustomization.';
+const HEAD =
+  '# Generated from infra/installation/apps.ts by npm run generate: change it there, or with a patch of a kustomization.';
 
 const podsOf = (app: AppName) => `- podSelector: { matchLabels: { app.kubernetes.io/name: ${app} } }`;
 /** The apps that call this one. */

@@ -6,8 +6,8 @@
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { APP_NAMES } from '../apps.ts';
-import { ROOT } from '../environment.ts';
+import { APP_NAMES } from '../installation/apps.ts';
+import { ROOT } from '../installation/environment.ts';
 import { asyncApiFile, exampleFiles } from './asyncapi.ts';
 import { cliFile } from './cli.ts';
 import { composeFile } from './compose.ts';

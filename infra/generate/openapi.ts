@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AnyDocumentation, Contracts, WebhookDocumentation } from '@tocsin/http';
-import { type AppName, APPS } from '../apps.ts';
-import { ROOT } from '../environment.ts';
+import { type AppName, APPS } from '../installation/apps.ts';
+import { ROOT } from '../installation/environment.ts';
 import { jsonText } from './formatted.ts';
 import { openApiDocument } from './openapi-document.ts';
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { ROOT } from '../environment.ts';
+import { ROOT } from '../installation/environment.ts';
 
 const SOURCE = 'infra/observability/rules.yaml';
 

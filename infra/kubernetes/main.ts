@@ -5,7 +5,7 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { ConfigError, withFileSettings } from '@tocsin/runtime';
-import { runScript } from '../run-script.ts';
+import { runScript } from '../installation/run-script.ts';
 import { INGRESSES, type ManifestOptions, writeManifests } from './write-manifests.ts';
 
 /** @throws ConfigError naming the option */

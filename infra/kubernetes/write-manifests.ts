@@ -2,10 +2,10 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ConfigError, type Environment } from '@tocsin/runtime';
 import { Document, parseAllDocuments, parseDocument } from 'yaml';
-import { APP_NAMES } from '../apps.ts';
-import { brokerFiles, cacheFiles, installationSecrets } from '../installation-secrets.ts';
-import { keptSecrets } from '../kept-secrets.ts';
-import { OWNER_ONLY } from '../write-atomically.ts';
+import { APP_NAMES } from '../installation/apps.ts';
+import { brokerFiles, cacheFiles, installationSecrets } from '../installation/installation-secrets.ts';
+import { keptSecrets } from '../installation/kept-secrets.ts';
+import { OWNER_ONLY } from '../installation/write-atomically.ts';
 
 export const INGRESSES = ['ingress', 'gateway-api', 'none'] as const;
 

@@ -1,6 +1,6 @@
 import { databaseSettings, ownDatabaseUrl, roleOf, urlForRole } from '@tocsin/postgres';
 import { type Environment, processSettings, readConfig } from '@tocsin/runtime';
-import { APP_NAMES, type AppName, APPS } from '../apps.ts';
+import { APP_NAMES, type AppName, APPS } from '../installation/apps.ts';
 
 /** An app's schema, and the database that it goes into. */
 export interface SchemaTarget {

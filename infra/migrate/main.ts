@@ -1,5 +1,5 @@
-import { runScript } from '../run-script.ts';
-import { environment } from '../environment.ts';
+import { runScript } from '../installation/run-script.ts';
+import { environment } from '../installation/environment.ts';
 import { migrateAll } from './migrate-all.ts';
 import { namedDatabases } from './named-databases.ts';
 

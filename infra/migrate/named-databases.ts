@@ -1,5 +1,5 @@
 import { ConfigError, type Environment } from '@tocsin/runtime';
-import { APPS } from '../apps.ts';
+import { APPS } from '../installation/apps.ts';
 import { type MigrateConfig, migrateConfig } from './config.ts';
 import { describeDatabase } from './describe-database.ts';
 

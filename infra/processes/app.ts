@@ -1,16 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type App, describeStartFailure, type Environment } from '@tocsin/runtime';
-import { APP_NAMES, APPS, type AppName, clientSettings, replicaEnvironments, SERVICE_NAMES } from '../apps.ts';
+import {
+  APP_NAMES,
+  APPS,
+  type AppName,
+  clientSettings,
+  replicaEnvironments,
+  SERVICE_NAMES,
+} from '../installation/apps.ts';
 import { serveMetrics } from '../embedded/metrics.ts';
-import { type DataDir, openDataDir, secretKeysFor } from '../data-dir.ts';
+import { type DataDir, openDataDir, secretKeysFor } from '../installation/data-dir.ts';
 import { migrateConfig } from '../migrate/config.ts';
-import { logPrinter } from '../log-lines.ts';
+import { logPrinter } from '../embedded/log-lines.ts';
 import { migrateAll } from '../migrate/migrate-all.ts';
 import { withDefaultWorkspace } from '../demo/default-workspace.ts';
-import { bindError } from '../ports.ts';
+import { bindError } from '../installation/ports.ts';
 import { PORT_SETTING } from '../demo/sample-webhook.ts';
-import { startParts } from '../start-parts.ts';
-import type { Step } from '../steps.ts';
+import { startParts } from '../embedded/start-parts.ts';
+import type { Step } from '../embedded/steps.ts';
 import { childEnvironment } from './child-environment.ts';
 import type { LocalConfig } from './config.ts';
 import { checkCredentials } from './check-credentials.ts';

@@ -1,7 +1,7 @@
 import { connectionRefusal } from '@tocsin/messaging';
 import { createLogger, openRedis } from '@tocsin/runtime';
 import { connect } from 'amqplib';
-import { describeBroker } from '../admin/dead-letters/choose-queues.ts';
+import { describeBroker } from '../installation/describe-broker.ts';
 
 /** Milliseconds. */
 const TIMEOUT = 5_000;

@@ -1,7 +1,7 @@
 import type { Environment } from '@tocsin/runtime';
-import { type AppName, APPS, readRecorded } from '../apps.ts';
+import { type AppName, APPS, readRecorded } from '../installation/apps.ts';
 import { migrateConfig } from '../migrate/config.ts';
-import { deriveServiceKeys } from '../service-keys.ts';
+import { deriveServiceKeys } from '../installation/service-keys.ts';
 
 /** What a process needs to know about the system that it runs on, and OpenTelemetry's settings. */
 const SYSTEM_VARIABLES =

@@ -1,8 +1,8 @@
 import { databaseSettings } from '@tocsin/postgres';
 import { brokerSettings, type Environment, readConfig, redisSettings, setting } from '@tocsin/runtime';
 import { z } from 'zod';
-import { dataDirPath } from '../data-dir.ts';
-import { logFormatSetting } from '../log-lines.ts';
+import { dataDirPath } from '../installation/data-dir.ts';
+import { logFormatSetting } from '../embedded/log-lines.ts';
 
 /** Of each app, on one machine. */
 const MAX_REPLICAS = 8;

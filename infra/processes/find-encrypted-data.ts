@@ -1,7 +1,7 @@
 import { openDatabase } from '@tocsin/postgres';
-import { APPS } from '../apps.ts';
-import type { EncryptedData } from '../data-dir.ts';
-import { withDatabase } from '../databases.ts';
+import { APPS } from '../installation/apps.ts';
+import type { EncryptedData } from '../installation/data-dir.ts';
+import { withDatabase } from '../installation/databases.ts';
 import type { MigrateConfig } from '../migrate/config.ts';
 import { describeDatabase } from '../migrate/describe-database.ts';
 

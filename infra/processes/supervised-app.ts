@@ -4,8 +4,8 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { App, Environment, ReadyMessage } from '@tocsin/runtime';
-import { type AppName, APPS } from '../apps.ts';
-import { ROOT } from '../environment.ts';
+import { type AppName, APPS } from '../installation/apps.ts';
+import { ROOT } from '../installation/environment.ts';
 
 export interface SupervisedAppOptions {
   name: AppName;

@@ -8,9 +8,9 @@ import { createReadStream, existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
-import { ROOT } from '../environment.ts';
-import { ignoreMissing } from '../missing-files.ts';
-import { runScript } from '../run-script.ts';
+import { ROOT } from '../installation/environment.ts';
+import { ignoreMissing } from '../installation/missing-files.ts';
+import { runScript } from '../installation/run-script.ts';
 import { git } from '../verification/compat/baseline.ts';
 import { releaseNotes } from './texts.ts';
 

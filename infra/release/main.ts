@@ -8,10 +8,10 @@ import { globSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { testServers } from '@tocsin/testing';
-import { runScript } from '../run-script.ts';
+import { runScript } from '../installation/run-script.ts';
 import { git } from '../verification/compat/baseline.ts';
 import { migratedCatalog, writeSchemaBaseline } from '../verification/compat/schema-baseline.ts';
-import { ROOT } from '../environment.ts';
+import { ROOT } from '../installation/environment.ts';
 import { withServers } from '../verification/servers/find-servers.ts';
 import {
   checkVersion,

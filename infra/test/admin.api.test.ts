@@ -14,7 +14,7 @@ import { schema as webhook } from '../../services/webhook/src/schema.ts';
 import { schema as incident } from '../../services/incident/src/schema.ts';
 import { chatKeyring } from '../../services/incident/src/chat/chats.ts';
 import { runAdmin } from '../admin/run-admin.ts';
-import { withDatabase } from '../databases.ts';
+import { withDatabase } from '../installation/databases.ts';
 import { withInstance } from './registered-instance.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');

@@ -11,8 +11,8 @@ import { event } from '@pagerduty/pdjs';
 import { Liquid } from 'liquidjs';
 import { createCertificate, eventually, reservePorts } from '@tocsin/testing';
 import { describeWithServers, describeWithServersAnd } from '@tocsin/testing/suites';
-import { withClient } from '../databases.ts';
-import { ROOT } from '../environment.ts';
+import { withClient } from '../installation/databases.ts';
+import { ROOT } from '../installation/environment.ts';
 import { running, runningSystem, temporaryFolder } from './running.ts';
 
 const CONFIGURATIONS = path.join(ROOT, 'gateway/console/src/settings/monitors');

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { generateSecretKeys } from '@tocsin/runtime';
 import { gatewayConfig } from '../../gateway/src/config.ts';
-import { APP_NAMES, APPS, appEnvironments, replicaEnvironments, SERVICE_NAMES } from '../apps.ts';
-import { ROOT } from '../environment.ts';
+import { APP_NAMES, APPS, appEnvironments, replicaEnvironments, SERVICE_NAMES } from '../installation/apps.ts';
+import { ROOT } from '../installation/environment.ts';
 import { readSettings } from './read-settings.ts';
 
 test.each(['0.0.0.0', '::', '192.0.2.1'])(

@@ -4,7 +4,7 @@ import { SERVER_VARIABLES } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { SHORT_ATTACKS } from '../verification/attacks/registry.ts';
 import type { Row } from '../verification/attacks/suite.ts';
-import { ROOT } from '../environment.ts';
+import { ROOT } from '../installation/environment.ts';
 
 /** Milliseconds; after an attack that does harm, the suite waits for the system to recover. */
 const TIMEOUT = 1_200_000;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { APP_NAMES } from '../apps.ts';
+import { APP_NAMES } from '../installation/apps.ts';
 import type { Attack } from '../verification/attacks/attack.ts';
 import { longestDelay } from '../verification/attacks/measure.ts';
 import { readOptions } from '../verification/attacks/options.ts';

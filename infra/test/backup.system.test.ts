@@ -10,7 +10,7 @@ import { countUnopened } from '../../services/webhook/src/administration.ts';
 import { secretCipher } from '../../services/webhook/src/subscriptions/secret-cipher.ts';
 import { runAdmin } from '../admin/run-admin.ts';
 import { restoreBackup } from '../backup/restore-backup.ts';
-import { stepPrinter } from '../steps.ts';
+import { stepPrinter } from '../embedded/steps.ts';
 import { processesWith, runCommand, type RunningCommand } from '../verification/systems/commands.ts';
 
 let folder: string;

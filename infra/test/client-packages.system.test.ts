@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { ROOT } from '../environment.ts';
+import { ROOT } from '../installation/environment.ts';
 import { startSystem, type System } from '../verification/systems/system.ts';
 
 const execute = promisify(execFile);

@@ -2,7 +2,7 @@ import { afterAll, describe } from '@jest/globals';
 import { TEST_SECRET_KEYS } from '@tocsin/testing';
 import { describeWithServersAndBrowser } from '@tocsin/testing/suites';
 import { startProvider } from '../../gateway/test/sign-in/oidc-provider.ts';
-import { freePorts } from '../ports.ts';
+import { freePorts } from '../installation/ports.ts';
 import { testDrafts } from './console/drafts.ts';
 import { consoleInBrowser } from './console/harness.ts';
 import { testLive } from './console/live.ts';

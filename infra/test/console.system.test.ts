@@ -5,10 +5,10 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { type Client, eventually } from '@tocsin/testing';
 import { describeWithServersAndBrowser } from '@tocsin/testing/suites';
 import type { Page } from 'playwright-core';
-import { withClient } from '../databases.ts';
+import { withClient } from '../installation/databases.ts';
 import { workspaceApi } from '../demo/api.ts';
 import { addSampleData } from '../demo/sample-data.ts';
-import { ROOT } from '../environment.ts';
+import { ROOT } from '../installation/environment.ts';
 import type { System } from '../verification/systems/system.ts';
 import { CLEAN, consoleInBrowser, findings, NARROW, WIDE } from './console/harness.ts';
 

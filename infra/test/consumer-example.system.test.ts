@@ -7,7 +7,7 @@ import { exchangeName } from '@tocsin/schemas';
 import { eventually, startRabbitMq } from '@tocsin/testing';
 import { closedAfterEach, describeWithProgram, describeWithServersAndOwnRabbitMq } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
-import { ROOT } from '../environment.ts';
+import { ROOT } from '../installation/environment.ts';
 import { guideCommands } from './guide-commands.ts';
 import { running, runningSystem, temporaryFolder } from './running.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Contract } from '@tocsin/http';
-import { APP_NAMES, APPS } from '../apps.ts';
+import { APP_NAMES, APPS } from '../installation/apps.ts';
 
 /** What a request of one operation contains: its path parameters, its query or its body. */
 export interface RequestSchema {

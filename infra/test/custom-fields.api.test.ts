@@ -18,7 +18,7 @@ import { schema as customFieldSchema } from '../../services/custom-field/src/sch
 import { startApp as startIncidents } from '../../services/incident/src/app.ts';
 import { incidentConfig } from '../../services/incident/src/config.ts';
 import { schema as incidentSchema } from '../../services/incident/src/schema.ts';
-import { withDatabase } from '../databases.ts';
+import { withDatabase } from '../installation/databases.ts';
 
 const FIELDS = '/api/v1/custom-fields';
 const INCIDENTS = '/api/v1/incidents';

@@ -6,7 +6,7 @@ import { createLogger, createMetrics, type PeriodicTask } from '@tocsin/runtime'
 import { createTestDatabase, eventually, type TestDatabase } from '@tocsin/testing';
 import { schema as gateway } from '../../gateway/src/schema.ts';
 import { runAdmin } from '../admin/run-admin.ts';
-import { APPS, MEMORY_BROKER } from '../apps.ts';
+import { APPS, MEMORY_BROKER } from '../installation/apps.ts';
 import { adminCommand } from '../verification/systems/admin-command.ts';
 
 const queue = QUEUES.incidentReplicas;

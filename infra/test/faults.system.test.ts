@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { behave, eventually } from '@tocsin/testing';
 import fc from '@tocsin/testing/fuzz';
 import { describeWithServersAndOwnRabbitMq } from '@tocsin/testing/suites';
-import { APP_NAMES, type AppName } from '../apps.ts';
+import { APP_NAMES, type AppName } from '../installation/apps.ts';
 import { startFaultySystem } from '../verification/history/faulty-system.ts';
 import type { Operation } from '../verification/history/history.ts';
 import type { Run } from '../verification/history/run.ts';

@@ -7,8 +7,8 @@ import { describe, expect, test } from '@jest/globals';
 import { describeWithDocker } from '@tocsin/testing/suites';
 import { parse } from 'yaml';
 import { runAdmin } from '../admin/run-admin.ts';
-import { ROOT } from '../environment.ts';
-import { freePorts } from '../ports.ts';
+import { ROOT } from '../installation/environment.ts';
+import { freePorts } from '../installation/ports.ts';
 import { temporaryFolder } from './running.ts';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, test } from '@jest/globals';
 import { type Client, eventually, tcpProxy } from '@tocsin/testing';
 import { describeWithServersAnd } from '@tocsin/testing/suites';
-import { ROOT } from '../environment.ts';
+import { ROOT } from '../installation/environment.ts';
 import { running, runningSystem, temporaryFolder } from './running.ts';
 
 const EXAMPLES = path.join(ROOT, 'docs/guides/examples');

@@ -6,7 +6,7 @@ import { describeWithServers } from '@tocsin/testing/suites';
 import fc from '@tocsin/testing/fuzz';
 import type { ValidateFunction } from 'ajv';
 import { type ApiSchema, readPublicDescription } from '../../gateway/src/description.ts';
-import { APP_NAMES } from '../apps.ts';
+import { APP_NAMES } from '../installation/apps.ts';
 import { running, runningSystem } from './running.ts';
 import { allows, type Known, validatorOf, validBodies } from './valid-bodies.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ROOT } from '../environment.ts';
+import { ROOT } from '../installation/environment.ts';
 import { type SampleWorkspace, startSampleWorkspace } from './sample-workspace.ts';
 
 const execute = promisify(execFile);

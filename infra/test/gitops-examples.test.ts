@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { createProgram } from '../cli/src/program.ts';
-import { ROOT } from '../environment.ts';
+import { ROOT } from '../installation/environment.ts';
 
 const EXAMPLES = path.join(ROOT, 'docs/guides/examples');
 const stream = { write: () => true };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@tocsin/testing';
-import { APP_NAMES, APPS } from '../apps.ts';
-import { withClient } from '../databases.ts';
+import { APP_NAMES, APPS } from '../installation/apps.ts';
+import { withClient } from '../installation/databases.ts';
 import { documentedTables, GROWTH_GUIDE } from './growth-table.ts';
 
 let database: TestDatabase;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { ROOT } from '../environment.ts';
+import { ROOT } from '../installation/environment.ts';
 
 export const GROWTH_GUIDE = 'docs/guides/operations-reference.md';
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { ROOT } from '../environment.ts';
+import { ROOT } from '../installation/environment.ts';
 
 /** The commands of the guide that make the users of other systems, without `rabbitmqctl`. */
 export async function guideCommands(): Promise<string[][]> {

@@ -3,12 +3,12 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ROOT } from '../environment.ts';
+import { ROOT } from '../installation/environment.ts';
 
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'tocsin-installation-'));
-  for (const file of ['package.json', 'infra/install.mjs', 'infra/installed.mjs']) {
+  for (const file of ['package.json', 'infra/installation/install.mjs', 'infra/installation/installed.mjs']) {
     await cp(path.join(ROOT, file), path.join(folder, file));
   }
 });
@@ -55,7 +55,12 @@ describe('before the installation', () => {
   test('a version of Node that is too old is named', async () => {
     await write('node_modules/.package-lock.json', {});
     await write('package.json', { engines: { node: '>=999' } });
-    const { code, stderr } = await run(process.execPath, '--import', './infra/installed.mjs', 'infra/missing.ts');
+    const { code, stderr } = await run(
+      process.execPath,
+      '--import',
+      './infra/installation/installed.mjs',
+      'infra/missing.ts',
+    );
     expect([code, stderr]).toEqual([
       1,
       `this needs Node 999 and was run with Node ${process.versions.node}: ` +
@@ -71,7 +76,7 @@ describe('the installation', () => {
   test('prints how many packages there are, and the time that it took', async () => {
     await write('package.json', project);
     await write('package-lock.json', lock);
-    const { code, stdout, stderr } = await run(process.execPath, 'infra/install.mjs');
+    const { code, stdout, stderr } = await run(process.execPath, 'infra/installation/install.mjs');
     expect([code, stderr]).toEqual([0, '']);
     // A slow machine also gets a line every five seconds.
     expect(stdout).toMatch(/^packages +installing up to 0, .*\n(packages +0 found, .*\n)*packages +\d+\.\d s\n$/);
@@ -82,7 +87,7 @@ describe('the installation', () => {
     await write('other/package.json', { name: 'other', version: '1.0.0' });
     await write('package.json', { ...project, dependencies: { other: 'file:./other' } });
     await write('package-lock.json', lock);
-    const { code, stderr } = await run(process.execPath, 'infra/install.mjs');
+    const { code, stderr } = await run(process.execPath, 'infra/installation/install.mjs');
     expect(code).toBe(1);
     expect(stderr).toMatch(/^npm error code EUSAGE\n[^]*\nthe dependencies were not installed\n$/);
   });

@@ -3,8 +3,8 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Knex, listMigrations, migrate, openDatabase } from '@tocsin/postgres';
 import { createTestDatabase, type TestDatabase } from '@tocsin/testing';
-import { APP_NAMES, APPS } from '../apps.ts';
-import { withDatabase } from '../databases.ts';
+import { APP_NAMES, APPS } from '../installation/apps.ts';
+import { withDatabase } from '../installation/databases.ts';
 import { readSchemaBaseline } from '../verification/compat/schema-baseline.ts';
 import { lastRelease } from '../verification/compat/last-release.ts';
 

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { listMigrations, migrate } from '@tocsin/postgres';
 import { describeWithBroker } from '@tocsin/testing/suites';
 import pg from 'pg';
-import { APPS } from '../apps.ts';
+import { APPS } from '../installation/apps.ts';
 import { running, runningSystem, temporaryFolder } from './running.ts';
 
 const { name: schema, migrations } = APPS.incident.schema;

@@ -11,7 +11,7 @@ import { exportDatabase } from '../backup/export-database.ts';
 import { importDatabase } from '../backup/import-database.ts';
 import { readBackup } from '../backup/read-backup.ts';
 import { withSession } from '../backup/session.ts';
-import { APP_NAMES, APPS } from '../apps.ts';
+import { APP_NAMES, APPS } from '../installation/apps.ts';
 import { type MigrateConfig, migrateConfig } from '../migrate/config.ts';
 import { migrateAll } from '../migrate/migrate-all.ts';
 

@@ -2,7 +2,7 @@ import { spawn, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { ROOT } from '../environment.ts';
+import { ROOT } from '../installation/environment.ts';
 
 /** A reverse proxy for which docs/guides/examples has a configuration. */
 export interface ProxyExample {

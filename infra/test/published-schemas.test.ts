@@ -5,7 +5,7 @@ import type { ErrorObject } from 'ajv';
 import { z } from 'zod';
 import { type ApiDescription, type ApiSchema, readPublicDescription } from '../../gateway/src/description.ts';
 import { incidentItem } from '../../services/incident/src/transfer/http/wire.ts';
-import { APP_NAMES } from '../apps.ts';
+import { APP_NAMES } from '../installation/apps.ts';
 import { CONTRACTS, nodesOf, REQUEST_SCHEMAS } from './contract-schemas.ts';
 import { allows, validatorOf } from './valid-bodies.ts';
 

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Client, createCertificate, eventually, reservePorts } from '@tocsin/testing';
 import { describeWithServers, describeWithServersAnd } from '@tocsin/testing/suites';
 import { Webhook } from 'standardwebhooks';
-import { ROOT } from '../environment.ts';
+import { ROOT } from '../installation/environment.ts';
 import { startSystem, type System } from '../verification/systems/system.ts';
 
 const EXAMPLES = path.join(ROOT, 'docs/guides/examples');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { ROOT } from '../environment.ts';
+import { ROOT } from '../installation/environment.ts';
 import {
   checkVersion,
   releaseChangelog,

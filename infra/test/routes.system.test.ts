@@ -3,8 +3,8 @@ import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { describeWithServers } from '@tocsin/testing/suites';
 import type { ApiDescription } from '../../gateway/src/description.ts';
-import { APPS, SERVICE_NAMES } from '../apps.ts';
-import { ROOT } from '../environment.ts';
+import { APPS, SERVICE_NAMES } from '../installation/apps.ts';
+import { ROOT } from '../installation/environment.ts';
 import { running, runningSystem } from './running.ts';
 
 /** Operations of the catalog; the gateway is of a release that had neither. */

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { eventually, httpClient, reservePorts, startSlack } from '@tocsin/testing';
-import { findInstance } from '../data-dir.ts';
-import { startParts } from '../start-parts.ts';
+import { findInstance } from '../installation/data-dir.ts';
+import { startParts } from '../embedded/start-parts.ts';
 import { adminCommand } from '../verification/systems/admin-command.ts';
 import { runCommand } from '../verification/systems/commands.ts';
 
@@ -43,7 +43,7 @@ export const startSampleWorkspace = async () =>
       env: (await findInstance(folder))?.env ?? {},
       /** Starts `make receiver`, and waits until the sample webhook is active. */
       startReceiver: async () => {
-        const receiver = run('receiver/main.ts', { TOCSIN_DATA_DIR: folder });
+        const receiver = run('demo/receiver/main.ts', { TOCSIN_DATA_DIR: folder });
         await eventually(() => receiver.output().includes('is active'));
         return receiver;
       },

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { withClient } from '../databases.ts';
+import { withClient } from '../installation/databases.ts';
 import { BUSY_MACHINE } from '../verification/systems/local-harness.ts';
 import { running, runningSystem } from './running.ts';
 

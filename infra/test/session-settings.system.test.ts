@@ -12,7 +12,7 @@ import {
 } from '@tocsin/testing';
 import { describeWithServers, describeWithServersAnd } from '@tocsin/testing/suites';
 import { runAdmin } from '../admin/run-admin.ts';
-import { APP_NAMES, appEnvironments, APPS } from '../apps.ts';
+import { APP_NAMES, appEnvironments, APPS } from '../installation/apps.ts';
 import { migrateConfig } from '../migrate/config.ts';
 import { migrateAll } from '../migrate/migrate-all.ts';
 import { sharedRoles } from '../verification/systems/database-urls.ts';

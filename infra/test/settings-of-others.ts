@@ -1,5 +1,5 @@
 import type { Environment } from '@tocsin/runtime';
-import { withClient } from '../databases.ts';
+import { withClient } from '../installation/databases.ts';
 
 /** What an operator may have set for other programs on the same server. */
 const SETTINGS = {

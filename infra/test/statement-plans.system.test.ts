@@ -33,9 +33,9 @@ import { deleteRecordedBefore } from '../../services/webhook/src/feed/store/feed
 import { limitStore } from '../../services/webhook/src/requests/store/limit-store.ts';
 import { forgetExpiredSecrets } from '../../services/webhook/src/subscriptions/store/secret-store.ts';
 import { forgetRevoked } from '../../services/webhook/src/subscriptions/store/subscription-store.ts';
-import { APP_NAMES, APPS } from '../apps.ts';
+import { APP_NAMES, APPS } from '../installation/apps.ts';
 import { recordStatements, type Statement } from '../verification/statements/record-statements.ts';
-import { ROOT } from '../environment.ts';
+import { ROOT } from '../installation/environment.ts';
 import { EXAMPLES } from '../generate/event-examples.ts';
 import { fillTables } from '../verification/statements/fill-tables.ts';
 import { countCustomPlans, fullScans } from '../verification/statements/plans.ts';

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { type Answer, eventually } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { APP_NAMES, APPS } from '../apps.ts';
-import { ROOT } from '../environment.ts';
+import { APP_NAMES, APPS } from '../installation/apps.ts';
+import { ROOT } from '../installation/environment.ts';
 import { running, runningSystem } from './running.ts';
 
 /** Both ends of the range of times, each in several notations. */

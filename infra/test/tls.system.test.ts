@@ -6,7 +6,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { openSession } from '@tocsin/postgres';
 import { createCertificate, errorOf, eventually, httpClient, reservePorts, startRabbitMq } from '@tocsin/testing';
 import { describeWithOwnRabbitMq, describeWithProgram } from '@tocsin/testing/suites';
-import { withClient } from '../databases.ts';
+import { withClient } from '../installation/databases.ts';
 import { clusterOf } from '../embedded/postgres-installation.ts';
 import { BUSY_MACHINE, localHarness } from '../verification/systems/local-harness.ts';
 import { running, runningPostgres } from './running.ts';

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { beforeAll, expect, test } from '@jest/globals';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { parse } from 'yaml';
-import { ROOT } from '../environment.ts';
+import { ROOT } from '../installation/environment.ts';
 import { runTocsin } from './tocsin-command.ts';
 import { runningSystem, temporaryFolder } from './running.ts';
 

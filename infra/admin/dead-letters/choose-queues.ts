@@ -1,6 +1,7 @@
 import { brokerSettings, type Environment, processSettings, readConfig } from '@tocsin/runtime';
-import { APPS, MEMORY_BROKER } from '../../apps.ts';
-import { dataDirPath, findRunningInstance } from '../../data-dir.ts';
+import { APPS, MEMORY_BROKER } from '../../installation/apps.ts';
+import { dataDirPath, findRunningInstance } from '../../installation/data-dir.ts';
+import { describeBroker } from '../../installation/describe-broker.ts';
 import { migrateConfig, type SchemaTarget } from '../../migrate/config.ts';
 import { describeDatabase } from '../../migrate/describe-database.ts';
 
@@ -97,12 +98,3 @@ function read(env: Environment): BrokerChoice {
 
 const describeChoice = ({ url, namespace }: BrokerChoice) =>
   `${describeBroker(url)}, names that begin with ${namespace}`;
-
-/** Describes the broker of a URL without user and password: `broker 127.0.0.1:5672`, followed by the virtual host. */
-export function describeBroker(url: string): string {
-  const { protocol, hostname, port, pathname } = new URL(url);
-  const host = hostname === 'localhost' ? '127.0.0.1' : hostname;
-  // In a malformed URL, a part of the password can end up here.
-  const virtualHost = pathname.includes('@') ? '/(unreadable)' : pathname;
-  return `broker ${host}:${port === '' ? (protocol === 'amqps:' ? '5671' : '5672') : port}${virtualHost}`;
-}

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { listMigrations } from '@tocsin/postgres';
 import { ConfigError, type Environment, generateSecretKeys } from '@tocsin/runtime';
-import { APP_NAMES, type AppName, APPS, readRecorded } from '../../apps.ts';
-import { ROOT } from '../../environment.ts';
-import { ignoreMissing } from '../../missing-files.ts';
+import { APP_NAMES, type AppName, APPS, readRecorded } from '../../installation/apps.ts';
+import { ROOT } from '../../installation/environment.ts';
+import { ignoreMissing } from '../../installation/missing-files.ts';
 import { readText } from '../read-input.ts';
 import { type Check, count, type Finding, note, ok, problem, some, unknown } from './check.ts';
 

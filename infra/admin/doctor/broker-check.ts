@@ -9,7 +9,7 @@ import {
 import { declareTopology } from '@tocsin/messaging';
 import { brokerSettings, type Environment, processSettings, readConfig } from '@tocsin/runtime';
 import { type Channel, type ChannelModel, connect } from 'amqplib';
-import { MEMORY_BROKER } from '../../apps.ts';
+import { MEMORY_BROKER } from '../../installation/apps.ts';
 import { type Check, count, type Finding, note, ok, problem, unknown } from './check.ts';
 
 /** Messages in a queue from which its consumers are too slow, or stand still. */

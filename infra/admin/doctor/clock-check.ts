@@ -1,5 +1,5 @@
 import type { Knex } from '@tocsin/postgres';
-import { APP_NAMES } from '../../apps.ts';
+import { APP_NAMES } from '../../installation/apps.ts';
 import { type Check, type CheckContext, type Finding, note, ok, problem } from './check.ts';
 import { withDoctorRedis } from './redis.ts';
 

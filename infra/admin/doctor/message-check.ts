@@ -1,6 +1,6 @@
 import type { Knex } from '@tocsin/postgres';
 import { retentionDays } from '../../../services/webhook/src/administration.ts';
-import { APP_NAMES, type AppName } from '../../apps.ts';
+import { APP_NAMES, type AppName } from '../../installation/apps.ts';
 import { type Check, count, type Finding, ok, problem } from './check.ts';
 
 /** Seconds that an event may wait in the outbox. A relay publishes within ten. */

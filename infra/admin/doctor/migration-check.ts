@@ -1,5 +1,5 @@
 import { listMigrations } from '@tocsin/postgres';
-import { APP_NAMES, APPS } from '../../apps.ts';
+import { APP_NAMES, APPS } from '../../installation/apps.ts';
 import { type Check, type Finding, ok, problem } from './check.ts';
 
 /** Compares the migrations of each schema with those of this code. */

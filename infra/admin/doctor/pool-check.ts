@@ -1,6 +1,6 @@
 import { databaseSettings, type Knex } from '@tocsin/postgres';
 import { readConfig } from '@tocsin/runtime';
-import { APP_NAMES, type AppName } from '../../apps.ts';
+import { APP_NAMES, type AppName } from '../../installation/apps.ts';
 import { type Check, count, type Finding, ok, problem } from './check.ts';
 
 /** Apps with a connection for notifications besides that of their readiness. */

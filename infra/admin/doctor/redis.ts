@@ -1,6 +1,6 @@
 import { createLogger, openRedis, processSettings, readConfig, type Redis, redisSettings } from '@tocsin/runtime';
 import { once } from 'node:events';
-import { MEMORY_BROKER } from '../../apps.ts';
+import { MEMORY_BROKER } from '../../installation/apps.ts';
 import type { Target } from '../target.ts';
 import { type Finding, unknown } from './check.ts';
 

@@ -1,4 +1,4 @@
-import type { AppName } from '../../apps.ts';
+import type { AppName } from '../../installation/apps.ts';
 
 /** Whose versions a replica counts, as `replica_versions` of the incident service names them. */
 export type ReplicaOwner = 'users' | 'catalog' | 'custom_field';

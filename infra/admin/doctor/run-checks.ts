@@ -1,5 +1,5 @@
-import { MEMORY_BROKER } from '../../apps.ts';
-import { describeBroker } from '../dead-letters/choose-queues.ts';
+import { MEMORY_BROKER } from '../../installation/apps.ts';
+import { describeBroker } from '../../installation/describe-broker.ts';
 import type { Target } from '../target.ts';
 import { BROKER_CHECK } from './broker-check.ts';
 import { type Check, CHECK_TIME, type Finding, type Status, unknown } from './check.ts';

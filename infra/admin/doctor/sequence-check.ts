@@ -1,5 +1,5 @@
 import type { Knex } from '@tocsin/postgres';
-import { APP_NAMES, APPS } from '../../apps.ts';
+import { APP_NAMES, APPS } from '../../installation/apps.ts';
 import { type Check, type Finding, ok, problem } from './check.ts';
 import { OWNER_APPS, REPLICAS } from './replicas.ts';
 

@@ -1,5 +1,5 @@
 import { type Knex, MEANING, UnusableSession } from '@tocsin/postgres';
-import { APP_NAMES } from '../../apps.ts';
+import { APP_NAMES } from '../../installation/apps.ts';
 import { type Check, type Finding, note, ok, problem } from './check.ts';
 
 /** Its value outside of Tocsin's sessions is often another one, and says nothing. */

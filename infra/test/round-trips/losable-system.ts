@@ -5,11 +5,11 @@ import { createTestDatabase, eventually, httpClient, TEST_SECRET_KEYS } from '@t
 import { losableVersions, loseTrips } from '@tocsin/testing/faulty-trips';
 import { administration, openGatewayDatabase } from '../../../gateway/src/administration.ts';
 import { memoryRequestCounter } from '../../../gateway/src/app.ts';
-import { APP_NAMES, appEnvironments, APPS } from '../../apps.ts';
+import { APP_NAMES, appEnvironments, APPS } from '../../installation/apps.ts';
 import { workspaceApi } from '../../demo/api.ts';
 import { addSampleData } from '../../demo/sample-data.ts';
 import { addSampleWebhook } from '../../demo/sample-webhook.ts';
-import { startParts } from '../../start-parts.ts';
+import { startParts } from '../../embedded/start-parts.ts';
 import { sharedRoles } from '../../verification/systems/database-urls.ts';
 import { running } from '../running.ts';
 import { storedState } from './stored-state.ts';

@@ -14,7 +14,7 @@ import { deliveryLimits } from '../../../services/webhook/src/administration.ts'
 import { deleteExpiredData } from '../../../services/webhook/src/deliveries/housekeeping.ts';
 import { deleteRecordedBefore } from '../../../services/webhook/src/feed/store/feed-trimmer.ts';
 import { databaseTime } from '../../../services/webhook/src/shared/store/time.ts';
-import { APP_NAMES, APPS } from '../../apps.ts';
+import { APP_NAMES, APPS } from '../../installation/apps.ts';
 import { EXAMPLES } from '../../generate/event-examples.ts';
 import { SAMPLE_WEBHOOK } from '../../demo/sample-webhook.ts';
 import { causeEveryEvent } from '../every-event.ts';

@@ -1,6 +1,6 @@
 import type { Answer, Client } from '@tocsin/testing';
 import { type ApiOperation, type ApiSchema, readPublicDescription } from '../../../gateway/src/description.ts';
-import { APP_NAMES } from '../../apps.ts';
+import { APP_NAMES } from '../../installation/apps.ts';
 
 export const REVISION = 'If-Service-Resource-Version';
 

@@ -3,7 +3,7 @@ import { eventually, startReceiver, startSlack } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import fc from '@tocsin/testing/fuzz';
 import { PARAMETERS } from '../../cli/src/parameters.ts';
-import { withClient } from '../../databases.ts';
+import { withClient } from '../../installation/databases.ts';
 import { running, runningSystem } from '../running.ts';
 import { setAsOthers } from '../settings-of-others.ts';
 import { compareKeys, type Context, ELSEWHERE, type Item, listsOf, NO_FILTERS } from './lists.ts';

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { type Answer, type Client, eventually } from '@tocsin/testing';
 import type pg from 'pg';
-import { APP_NAMES, APPS } from '../../apps.ts';
+import { APP_NAMES, APPS } from '../../installation/apps.ts';
 import { CONTRACTS } from '../contract-schemas.ts';
 import { type Keyed, sendOnce } from './keys.ts';
 import { bodyOf, type Ids, operationOf, type Query, type Request, requestOf, send, type Write } from './operations.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { AppName } from '../../apps.ts';
+import type { AppName } from '../../installation/apps.ts';
 import type { Fault } from '../systems/faults.ts';
 import type { ReceiverName, ReceiverPath } from '../systems/receiver-urls.ts';
 import type { Outcome, ReceivedAnswer, SentRequest } from '../systems/send.ts';

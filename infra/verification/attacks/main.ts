@@ -2,7 +2,7 @@
  * `npm run attacks`: attacks a real system with ordinary API keys while other workspaces use it, and exits with 1 if
  * they notice anything. Needs Linux, PostgreSQL, RabbitMQ and Redis; the system has a database and names of its own.
  */
-import { runScript } from '../../run-script.ts';
+import { runScript } from '../../installation/run-script.ts';
 import { findServers, releaseServers } from '../servers/find-servers.ts';
 import { interruption } from '../interruption.ts';
 import { type Options, readOptions, USAGE } from './options.ts';

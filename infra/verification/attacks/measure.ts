@@ -1,4 +1,4 @@
-import { APP_NAMES, type AppName } from '../../apps.ts';
+import { APP_NAMES, type AppName } from '../../installation/apps.ts';
 import { memoryOf, type Processes, resetPeak } from '../systems/processes.ts';
 import type { Target } from '../systems/target.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AppName } from '../../apps.ts';
+import type { AppName } from '../../installation/apps.ts';
 import { connectionsOf, memoryOf } from '../systems/processes.ts';
 import type { Target } from '../systems/target.ts';
 

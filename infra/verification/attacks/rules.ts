@@ -1,4 +1,4 @@
-import { APP_NAMES } from '../../apps.ts';
+import { APP_NAMES } from '../../installation/apps.ts';
 import type { Attack, AttackResult } from './attack.ts';
 import type { Measurement } from './measure.ts';
 import type { VictimSummary } from './messages.ts';

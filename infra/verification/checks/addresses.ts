@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { ROOT } from '../../environment.ts';
+import { ROOT } from '../../installation/environment.ts';
 
 /** Files that git ignores, and git's own. */
 const SKIPPED = /^(?:[.]git|node_modules|[.]tocsin|coverage|dist|generated|[.]env|[.]DS_Store|.*[.]log)$/;

@@ -8,7 +8,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { type ApiDescription, readPublicDescription } from '../../../gateway/src/description.ts';
-import { APP_NAMES } from '../../apps.ts';
+import { APP_NAMES } from '../../installation/apps.ts';
 import { checkRelease, lastRelease } from '../compat/last-release.ts';
 import { breakingChanges } from './compare-api.ts';
 

@@ -6,7 +6,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import spectral from '@stoplight/spectral-core';
 import { oas } from '@stoplight/spectral-rulesets';
 import { type ApiDescription, readPublicDescription } from '../../../gateway/src/description.ts';
-import { APP_NAMES } from '../../apps.ts';
+import { APP_NAMES } from '../../installation/apps.ts';
 import { describedProperties, responsesOf } from './described-properties.ts';
 
 interface Result {

@@ -3,7 +3,7 @@
  * tree that violates each of them: a rule that no longer matches anything fails here instead of passing all code.
  */
 import { cruise, type ICruiseResult } from 'dependency-cruiser';
-import { ROOT } from '../../environment.ts';
+import { ROOT } from '../../installation/environment.ts';
 import { withCanary } from './boundary-canary.ts';
 import { BOUNDARY_RULES } from './boundary-rules.ts';
 import { checkRooms, ROOM_ORDER } from './rooms.ts';

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ROOT } from '../../environment.ts';
+import { ROOT } from '../../installation/environment.ts';
 
 /** What the files of the canary import, each with the rules that it violates. */
 const IMPORTS: Readonly<Record<string, readonly string[]>> = {

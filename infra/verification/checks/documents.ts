@@ -2,7 +2,7 @@
  * Checks that relative links in Markdown files point to existing files and headings, that quoted files match, and that
  * the files and functions which the overviews name exist.
  */
-import { ROOT } from '../../environment.ts';
+import { ROOT } from '../../installation/environment.ts';
 import { inspectDocuments } from './inspect-documents.ts';
 import { inspectNames } from './inspect-names.ts';
 

@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { ROOT } from '../../environment.ts';
+import { ROOT } from '../../installation/environment.ts';
 
 const LOCK = path.join(ROOT, 'package-lock.json');
 const ENTRY = 'node_modules/@scalar/api-reference';

@@ -5,7 +5,7 @@
  */
 import path from 'node:path';
 import ts from 'typescript';
-import { ROOT } from '../../environment.ts';
+import { ROOT } from '../../installation/environment.ts';
 
 const SERVER_CODE = /^(?:gateway|services\/[^/]+|shared\/(?!(?:sdk|testing)\/)[^/]+)\/src\//;
 const CANARY = 'infra/verification/checks/lookup-canary.ts';

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { ROOT } from '../../environment.ts';
+import { ROOT } from '../../installation/environment.ts';
 import { lastRelease } from './last-release.ts';
 
 const run = promisify(execFile);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { ROOT } from '../../environment.ts';
+import { ROOT } from '../../installation/environment.ts';
 
 /** The versions that a changelog has, newest first. */
 export const releasesIn = (changelog: string): string[] =>

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { APP_NAMES, APPS } from '../../apps.ts';
+import { APP_NAMES, APPS } from '../../installation/apps.ts';
 
 /** The SHA-256 of each migration, by schema and file name. */
 export type MigrationHashes = Readonly<Record<string, Readonly<Record<string, string>>>>;

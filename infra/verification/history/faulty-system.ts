@@ -1,10 +1,10 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { behave, eventually, httpClient, startRabbitMq, startReceiver, tcpProxy, testServers } from '@tocsin/testing';
-import { type AppName, APPS } from '../../apps.ts';
-import { findInstance } from '../../data-dir.ts';
+import { type AppName, APPS } from '../../installation/apps.ts';
+import { findInstance } from '../../installation/data-dir.ts';
 import { startPostgres } from '../../embedded/postgres.ts';
-import { startParts } from '../../start-parts.ts';
+import { startParts } from '../../embedded/start-parts.ts';
 import { BUSY_MACHINE, localHarness } from '../systems/local-harness.ts';
 import { findReplicas } from '../systems/processes.ts';
 import { type Run, type RunOptions, startRun } from './run.ts';

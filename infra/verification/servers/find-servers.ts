@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { SERVER_VARIABLES } from '@tocsin/testing';
-import { withClient } from '../../databases.ts';
+import { withClient } from '../../installation/databases.ts';
 import { startPostgres } from '../../embedded/postgres.ts';
 import { hasContainerEngine, type ServerName, startContainer } from './containers.ts';
 import { isUsablePostgres, isUsableRabbitMq, isUsableRedis } from './probes.ts';

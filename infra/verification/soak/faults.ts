@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { behave } from '@tocsin/testing';
-import { APP_NAMES } from '../../apps.ts';
+import { APP_NAMES } from '../../installation/apps.ts';
 import type { FaultySystem } from '../history/faulty-system.ts';
 import type { Random } from '../history/random.ts';
 

@@ -5,8 +5,8 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { APP_NAMES } from '../../apps.ts';
-import { runScript } from '../../run-script.ts';
+import { APP_NAMES } from '../../installation/apps.ts';
+import { runScript } from '../../installation/run-script.ts';
 import { DELIVERIES_A_MINUTE, type FaultySystem, startFaultySystem } from '../history/faulty-system.ts';
 import { seededRandom } from '../history/random.ts';
 import type { Run } from '../history/run.ts';

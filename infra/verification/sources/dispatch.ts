@@ -1,4 +1,4 @@
-import { withClient } from '../../databases.ts';
+import { withClient } from '../../installation/databases.ts';
 import { type Past, PEOPLE } from './data.ts';
 
 const SCHEMA = 'dispatch_organization_acme';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { type Environment } from '@tocsin/runtime';
 import { eventually } from '@tocsin/testing';
-import { ROOT } from '../../environment.ts';
+import { ROOT } from '../../installation/environment.ts';
 
 const run = promisify(execFile);
 

@@ -1,6 +1,6 @@
 import { roleOf, urlForRole } from '@tocsin/postgres';
 import type { Environment } from '@tocsin/runtime';
-import { APP_NAMES, APPS } from '../../apps.ts';
+import { APP_NAMES, APPS } from '../../installation/apps.ts';
 
 /**
  * The settings that name a database for each app, as the roles that all test runs share: roles with the namespace of a

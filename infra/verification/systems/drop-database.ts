@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { withClient } from '../../databases.ts';
+import { withClient } from '../../installation/databases.ts';
 
 /** Milliseconds; a server that does not respond must not delay the end of a broken run. */
 const CONNECT_TIMEOUT = 5_000;

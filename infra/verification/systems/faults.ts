@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TcpProxy } from '@tocsin/testing';
-import { type AppName, APPS } from '../../apps.ts';
-import { withClient } from '../../databases.ts';
+import { type AppName, APPS } from '../../installation/apps.ts';
+import { withClient } from '../../installation/databases.ts';
 import type { Mode } from './local-harness.ts';
 import type { Processes } from './processes.ts';
 

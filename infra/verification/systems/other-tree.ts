@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { App, Environment } from '@tocsin/runtime';
-import type * as Apps from '../../apps.ts';
+import type * as Apps from '../../installation/apps.ts';
 import type * as ChildEnvironment from '../../processes/child-environment.ts';
 import type * as SupervisedApp from '../../processes/supervised-app.ts';
 
@@ -24,7 +24,7 @@ export async function otherTree(): Promise<OtherTree | undefined> {
   if (root === undefined) return undefined;
   const names = (process.env[OTHER_APPS] ?? '').split(',');
   const load = async (file: string): Promise<unknown> => import(pathToFileURL(path.join(root, 'infra', file)).href);
-  const { APPS: apps } = (await load('apps.ts')) as typeof Apps;
+  const { APPS: apps } = (await load('installation/apps.ts')) as typeof Apps;
   const { childEnvironment } = (await load('processes/child-environment.ts')) as typeof ChildEnvironment;
   const { superviseApp } = (await load('processes/supervised-app.ts')) as typeof SupervisedApp;
   return {

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { APP_NAMES, type AppName, APPS } from '../../apps.ts';
+import { APP_NAMES, type AppName, APPS } from '../../installation/apps.ts';
 import { processesWith } from './commands.ts';
 
 /** The IDs of the apps' processes. */

@@ -1,8 +1,8 @@
 import type { Environment } from '@tocsin/runtime';
 import pg from 'pg';
 import { openGatewayDatabase } from '../../../gateway/src/administration.ts';
-import { findInstance } from '../../data-dir.ts';
-import { startParts } from '../../start-parts.ts';
+import { findInstance } from '../../installation/data-dir.ts';
+import { startParts } from '../../embedded/start-parts.ts';
 import type { RunningCommand } from './commands.ts';
 import type { LocalHarness, Mode } from './local-harness.ts';
 import { type Workspace, workspaceFactory } from './workspaces.ts';

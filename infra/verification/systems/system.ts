@@ -13,8 +13,8 @@ import {
   testServers,
 } from '@tocsin/testing';
 import { administration, openGatewayDatabase, type Role, type Seat } from '../../../gateway/src/administration.ts';
-import { APP_NAMES, type AppName, type AppOverrides, appEnvironments, APPS } from '../../apps.ts';
-import { deriveServiceKeys } from '../../service-keys.ts';
+import { APP_NAMES, type AppName, type AppOverrides, appEnvironments, APPS } from '../../installation/apps.ts';
+import { deriveServiceKeys } from '../../installation/service-keys.ts';
 import { type AdminCommand, adminCommand } from './admin-command.ts';
 import { sharedRoles } from './database-urls.ts';
 import { otherTree } from './other-tree.ts';

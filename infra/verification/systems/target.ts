@@ -1,5 +1,5 @@
-import { type AppName, APPS } from '../../apps.ts';
-import { startParts } from '../../start-parts.ts';
+import { type AppName, APPS } from '../../installation/apps.ts';
+import { startParts } from '../../embedded/start-parts.ts';
 import { localHarness, type Mode } from './local-harness.ts';
 import { startInstance } from './running-instance.ts';
 import type { Environment } from '@tocsin/runtime';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AppName, ServiceName } from '../../../apps.ts';
+import type { AppName, ServiceName } from '../../../installation/apps.ts';
 import type { Attack, AttackContext } from '../attack.ts';
 import type { Outcome } from '../../systems/send.ts';
 import type { Workspace } from '../../systems/workspaces.ts';

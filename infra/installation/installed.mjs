@@ -2,7 +2,7 @@
 // dependencies are missing, instead of Node's error about the first file that it cannot load.
 import { existsSync, readFileSync } from 'node:fs';
 
-const inRoot = (name) => new URL(`../${name}`, import.meta.url);
+const inRoot = (name) => new URL(`../../${name}`, import.meta.url);
 
 const { engines } = JSON.parse(readFileSync(inRoot('package.json'), 'utf8'));
 const required = Number(/\d+/.exec(engines.node)[0]);

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { loadEnvFile } from 'node:process';
 import { type Environment, withFileSettings } from '@tocsin/runtime';
 
-export const ROOT = path.resolve(import.meta.dirname, '..');
+export const ROOT = path.resolve(import.meta.dirname, '../..');
 
 /**
  * Returns the process's environment, completed by the file `.env` of the repository. Reads settings with `_FILE` from

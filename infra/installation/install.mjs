@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Milliseconds between two lines. */
 const INTERVAL = 5_000;
-/** The width of the names of steps in infra/steps.ts. */
+/** The width of the names of steps in infra/embedded/steps.ts. */
 const NAME_WIDTH = 14;
 /** npm looks every package up before it fetches it. */
 const ANSWER = /^npm http fetch GET 200 \S+?(\.tgz)? /;

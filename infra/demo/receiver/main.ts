@@ -4,13 +4,13 @@ import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { type App, runProcess } from '@tocsin/runtime';
 import type { Tocsin } from '@tocsin/sdk';
-import { dataDirPath, findRunningInstance } from '../data-dir.ts';
-import { workspaceApi } from '../demo/api.ts';
-import { DEMO_WORKSPACE } from '../demo/default-workspace.ts';
-import { environment } from '../environment.ts';
+import { dataDirPath, findRunningInstance } from '../../installation/data-dir.ts';
+import { workspaceApi } from '../api.ts';
+import { DEMO_WORKSPACE } from '../default-workspace.ts';
+import { environment } from '../../installation/environment.ts';
 import { CERTIFICATE_FILE } from './certificate.ts';
 import { signatureProblem } from './check-signature.ts';
-import { receiverPort, receiverUrl, SAMPLE_WEBHOOK } from '../demo/sample-webhook.ts';
+import { receiverPort, receiverUrl, SAMPLE_WEBHOOK } from '../sample-webhook.ts';
 
 interface Event {
   type: string;

@@ -1,5 +1,5 @@
 import tls from 'node:tls';
-import type { DataDir } from '../data-dir.ts';
+import type { DataDir } from '../../installation/data-dir.ts';
 
 /** The file of the data folder that holds the certificate and its private key, in PEM. */
 export const CERTIFICATE_FILE = 'receiver-certificate';

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { z } from 'zod';
-import { APP_NAMES } from './apps.ts';
+import { APP_NAMES } from '../installation/apps.ts';
 
 export type LogFormat = 'json' | 'pretty';
 

@@ -2,21 +2,21 @@ import { SERVICE_NAMES, type ServiceName, SERVICES } from '@tocsin/schemas';
 import { CURSOR_PURPOSE } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import type { App, Environment } from '@tocsin/runtime';
-import type { Overrides as GatewayOverrides } from '../gateway/src/app.ts';
-import { gatewayConfig } from '../gateway/src/config.ts';
-import { schema as gatewaySchema } from '../gateway/src/schema.ts';
-import type { Overrides as CatalogOverrides } from '../services/catalog/src/app.ts';
-import { catalogConfig } from '../services/catalog/src/config.ts';
-import { schema as catalogSchema } from '../services/catalog/src/schema.ts';
-import type { Overrides as CustomFieldOverrides } from '../services/custom-field/src/app.ts';
-import { customFieldConfig } from '../services/custom-field/src/config.ts';
-import { schema as customFieldSchema } from '../services/custom-field/src/schema.ts';
-import type { Overrides as IncidentOverrides } from '../services/incident/src/app.ts';
-import { incidentConfig } from '../services/incident/src/config.ts';
-import { schema as incidentSchema } from '../services/incident/src/schema.ts';
-import type { Overrides as WebhookOverrides } from '../services/webhook/src/app.ts';
-import { webhookConfig } from '../services/webhook/src/config.ts';
-import { schema as webhookSchema } from '../services/webhook/src/schema.ts';
+import type { Overrides as GatewayOverrides } from '../../gateway/src/app.ts';
+import { gatewayConfig } from '../../gateway/src/config.ts';
+import { schema as gatewaySchema } from '../../gateway/src/schema.ts';
+import type { Overrides as CatalogOverrides } from '../../services/catalog/src/app.ts';
+import { catalogConfig } from '../../services/catalog/src/config.ts';
+import { schema as catalogSchema } from '../../services/catalog/src/schema.ts';
+import type { Overrides as CustomFieldOverrides } from '../../services/custom-field/src/app.ts';
+import { customFieldConfig } from '../../services/custom-field/src/config.ts';
+import { schema as customFieldSchema } from '../../services/custom-field/src/schema.ts';
+import type { Overrides as IncidentOverrides } from '../../services/incident/src/app.ts';
+import { incidentConfig } from '../../services/incident/src/config.ts';
+import { schema as incidentSchema } from '../../services/incident/src/schema.ts';
+import type { Overrides as WebhookOverrides } from '../../services/webhook/src/app.ts';
+import { webhookConfig } from '../../services/webhook/src/config.ts';
+import { schema as webhookSchema } from '../../services/webhook/src/schema.ts';
 import { freePorts } from './ports.ts';
 
 export { SERVICE_NAMES, type ServiceName };
@@ -83,8 +83,8 @@ export const APPS: Readonly<Record<AppName, AppDefinition>> = {
     usesRedis: true,
     ownKeys: [CURSOR_PURPOSE, 'api-token', 'oidc'],
     readConfig: gatewayConfig,
-    start: async (env, overrides) => (await import('../gateway/src/app.ts')).startApp(gatewayConfig(env), overrides),
-    holdsSecrets: async (database) => (await import('../gateway/src/administration.ts')).holdsSecrets(database),
+    start: async (env, overrides) => (await import('../../gateway/src/app.ts')).startApp(gatewayConfig(env), overrides),
+    holdsSecrets: async (database) => (await import('../../gateway/src/administration.ts')).holdsSecrets(database),
   },
   incident: {
     does: 'Incidents, timelines, chat.',
@@ -96,9 +96,9 @@ export const APPS: Readonly<Record<AppName, AppDefinition>> = {
     ownKeys: [CURSOR_PURPOSE, 'chat-token', 'attachment-url'],
     readConfig: incidentConfig,
     start: async (env, overrides) =>
-      (await import('../services/incident/src/app.ts')).startApp(incidentConfig(env), overrides),
+      (await import('../../services/incident/src/app.ts')).startApp(incidentConfig(env), overrides),
     holdsSecrets: async (database) =>
-      (await import('../services/incident/src/administration.ts')).holdsSecrets(database),
+      (await import('../../services/incident/src/administration.ts')).holdsSecrets(database),
   },
   catalog: {
     does: 'Services and teams.',
@@ -109,7 +109,7 @@ export const APPS: Readonly<Record<AppName, AppDefinition>> = {
     ownKeys: [CURSOR_PURPOSE],
     readConfig: catalogConfig,
     start: async (env, overrides) =>
-      (await import('../services/catalog/src/app.ts')).startApp(catalogConfig(env), overrides),
+      (await import('../../services/catalog/src/app.ts')).startApp(catalogConfig(env), overrides),
   },
   'custom-field': {
     does: 'Definitions of custom fields.',
@@ -120,7 +120,7 @@ export const APPS: Readonly<Record<AppName, AppDefinition>> = {
     ownKeys: [CURSOR_PURPOSE],
     readConfig: customFieldConfig,
     start: async (env, overrides) =>
-      (await import('../services/custom-field/src/app.ts')).startApp(customFieldConfig(env), overrides),
+      (await import('../../services/custom-field/src/app.ts')).startApp(customFieldConfig(env), overrides),
   },
   webhook: {
     does: 'Subscriptions, deliveries and their sender.',
@@ -132,9 +132,9 @@ export const APPS: Readonly<Record<AppName, AppDefinition>> = {
     ownKeys: [CURSOR_PURPOSE, 'webhook-secret', 'webhook-url'],
     readConfig: webhookConfig,
     start: async (env, overrides) =>
-      (await import('../services/webhook/src/app.ts')).startApp(webhookConfig(env), overrides),
+      (await import('../../services/webhook/src/app.ts')).startApp(webhookConfig(env), overrides),
     holdsSecrets: async (database) =>
-      (await import('../services/webhook/src/administration.ts')).holdsSecrets(database),
+      (await import('../../services/webhook/src/administration.ts')).holdsSecrets(database),
   },
 };
 
