@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { behave, eventually, startReceiver } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { runAdmin } from '../admin/run-admin.ts';
-import { running, runningSystem } from './running.ts';
+import { running, runningSystem } from '../verification/systems/running.ts';
 
 describeWithServers('webhooks of a running system', () => {
   const receiver = running(startReceiver);

@@ -13,7 +13,7 @@ import { createCertificate, eventually, reservePorts } from '@tocsin/testing';
 import { describeWithServers, describeWithServersAnd } from '@tocsin/testing/suites';
 import { withClient } from '../installation/databases.ts';
 import { ROOT } from '../installation/environment.ts';
-import { running, runningSystem, temporaryFolder } from './running.ts';
+import { running, runningSystem, temporaryFolder } from '../verification/systems/running.ts';
 
 const CONFIGURATIONS = path.join(ROOT, 'gateway/console/src/settings/monitors');
 const ALERTS = '/api/v1/alerts';

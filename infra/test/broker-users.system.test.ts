@@ -19,9 +19,9 @@ import { APP_NAMES, type AppName } from '../installation/apps.ts';
 import { brokerUser } from '../installation/broker-definitions.ts';
 import { writeSecrets } from '../compose/write-secrets.ts';
 import { ROOT } from '../installation/environment.ts';
-import { causeEveryEvent } from './every-event.ts';
+import { causeEveryEvent } from '../verification/systems/every-event.ts';
 import { guideCommands } from './guide-commands.ts';
-import { running, runningSystem, temporaryFolder } from './running.ts';
+import { running, runningSystem, temporaryFolder } from '../verification/systems/running.ts';
 
 const ACCESS_REFUSED = 403;
 const NAMESPACE = 'tocsin';

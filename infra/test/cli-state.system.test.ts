@@ -7,7 +7,7 @@ import { eventually, loopbackServer } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { createPast } from '../verification/sources/data.ts';
 import { PAGERDUTY_ENV, startPagerDuty } from '../verification/sources/pagerduty.ts';
-import { running, runningSystem, temporaryFolder } from './running.ts';
+import { running, runningSystem, temporaryFolder } from '../verification/systems/running.ts';
 import { runTocsin, startTocsin, type TocsinSettings } from './tocsin-command.ts';
 
 /** Without the one that has thousands of entries. */

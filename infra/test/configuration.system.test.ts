@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { running, runningSystem } from './running.ts';
+import { running, runningSystem } from '../verification/systems/running.ts';
 
 const PATH = '/api/v1/settings/configuration';
 const at = (revision: number) => ({ 'If-Service-Resource-Version': String(revision) });

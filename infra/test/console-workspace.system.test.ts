@@ -7,7 +7,7 @@ import { testDeclare } from './console/declare.ts';
 import { testForms } from './console/forms.ts';
 import { consoleInBrowser } from './console/harness.ts';
 import { testLists } from './console/lists.ts';
-import { running } from './running.ts';
+import { running } from '../verification/systems/running.ts';
 
 describeWithServersAndBrowser('a workspace in the console', () => {
   const receiver = running(startReceiver);

@@ -9,7 +9,7 @@ import { closedAfterEach, describeWithProgram, describeWithServersAndOwnRabbitMq
 import { connect } from 'amqplib';
 import { ROOT } from '../installation/environment.ts';
 import { guideCommands } from './guide-commands.ts';
-import { running, runningSystem, temporaryFolder } from './running.ts';
+import { running, runningSystem, temporaryFolder } from '../verification/systems/running.ts';
 
 /** Debian's Python has Debian's pika; another one may come first in the path. */
 const PYTHON = ['python3', '/usr/bin/python3'].find((each) => spawnSync(each, ['-c', 'import pika']).status === 0);

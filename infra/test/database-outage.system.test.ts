@@ -6,7 +6,7 @@ import { type Answer, type Client, eventually, httpClient, tcpProxy } from '@toc
 import { describeWithServers } from '@tocsin/testing/suites';
 import { processesWith } from '../verification/systems/commands.ts';
 import { BUSY_MACHINE, localHarness } from '../verification/systems/local-harness.ts';
-import { running, runningCommand, runningPostgres } from './running.ts';
+import { running, runningCommand, runningPostgres } from '../verification/systems/running.ts';
 
 /** Milliseconds in which a client learns that the database does not respond. */
 const REFUSED_WITHIN = 12_000;

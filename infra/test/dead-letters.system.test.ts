@@ -9,7 +9,7 @@ import { type ChannelModel, connect } from 'amqplib';
 import { runAdmin } from '../admin/run-admin.ts';
 import { withInstance } from './registered-instance.ts';
 import { adminCommand } from '../verification/systems/admin-command.ts';
-import { running, temporaryFolder } from './running.ts';
+import { running, temporaryFolder } from '../verification/systems/running.ts';
 
 const queue = QUEUES.webhookFeed;
 

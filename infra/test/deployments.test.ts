@@ -11,7 +11,7 @@ import { APP_NAMES, APPS, type AppName } from '../installation/apps.ts';
 import { writeSecrets } from '../compose/write-secrets.ts';
 import { ROOT } from '../installation/environment.ts';
 import { migrateConfig } from '../migrate/config.ts';
-import { readSettings } from './read-settings.ts';
+import { readSettings } from '../verification/systems/read-settings.ts';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 

@@ -13,7 +13,7 @@ import { connect } from 'amqplib';
 import { APP_NAMES, type AppName, APPS } from '../installation/apps.ts';
 import { runAdmin } from '../admin/run-admin.ts';
 import { sharedRoles } from '../verification/systems/database-urls.ts';
-import { running, runningSystem, temporaryFolder } from './running.ts';
+import { running, runningSystem, temporaryFolder } from '../verification/systems/running.ts';
 
 interface Line {
   status: string;

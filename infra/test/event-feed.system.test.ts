@@ -4,7 +4,7 @@ import { type Client, eventually, testServers } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
 import { adminCommand } from '../verification/systems/admin-command.ts';
-import { running, runningSystem } from './running.ts';
+import { running, runningSystem } from '../verification/systems/running.ts';
 
 const FEED = '/api/v1/events';
 

@@ -4,8 +4,8 @@ import { eventually, testServers } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
 import { EXAMPLES } from '../generate/event-examples.ts';
-import { causeEveryEvent } from './every-event.ts';
-import { running, runningSystem } from './running.ts';
+import { causeEveryEvent } from '../verification/systems/every-event.ts';
+import { running, runningSystem } from '../verification/systems/running.ts';
 
 describeWithServers('a consumer on the exchange', () => {
   const received: Envelope[] = [];

@@ -6,7 +6,7 @@ import { APP_NAMES, type AppName } from '../installation/apps.ts';
 import { startFaultySystem } from '../verification/history/faulty-system.ts';
 import type { Operation } from '../verification/history/history.ts';
 import type { Run } from '../verification/history/run.ts';
-import { running } from './running.ts';
+import { running } from '../verification/systems/running.ts';
 
 const CLIENTS = 4;
 /** Those of the other workspaces. */

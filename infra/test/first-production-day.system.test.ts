@@ -9,7 +9,7 @@ import { parse } from 'yaml';
 import { runAdmin } from '../admin/run-admin.ts';
 import { ROOT } from '../installation/environment.ts';
 import { freePorts } from '../installation/ports.ts';
-import { temporaryFolder } from './running.ts';
+import { temporaryFolder } from '../verification/systems/running.ts';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 const PAGE = read('docs/first-production-day.md');

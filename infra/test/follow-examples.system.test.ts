@@ -6,7 +6,7 @@ import { afterAll, expect, test } from '@jest/globals';
 import { type Client, eventually, tcpProxy } from '@tocsin/testing';
 import { describeWithServersAnd } from '@tocsin/testing/suites';
 import { ROOT } from '../installation/environment.ts';
-import { running, runningSystem, temporaryFolder } from './running.ts';
+import { running, runningSystem, temporaryFolder } from '../verification/systems/running.ts';
 
 const EXAMPLES = path.join(ROOT, 'docs/guides/examples');
 const WORKSPACE = 'acme';

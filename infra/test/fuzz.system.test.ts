@@ -7,7 +7,7 @@ import fc from '@tocsin/testing/fuzz';
 import type { ValidateFunction } from 'ajv';
 import { type ApiSchema, readPublicDescription } from '../../gateway/src/description.ts';
 import { APP_NAMES } from '../installation/apps.ts';
-import { running, runningSystem } from './running.ts';
+import { running, runningSystem } from '../verification/systems/running.ts';
 import { allows, type Known, validatorOf, validBodies } from './valid-bodies.ts';
 
 /** In total. */

@@ -9,8 +9,8 @@ import { APP_NAMES, APPS } from '../installation/apps.ts';
 import { ROOT } from '../installation/environment.ts';
 import { type ManifestOptions, writeManifests } from '../kubernetes/write-manifests.ts';
 import { migrateConfig } from '../migrate/config.ts';
-import { readSettings } from './read-settings.ts';
-import { temporaryFolder } from './running.ts';
+import { readSettings } from '../verification/systems/read-settings.ts';
+import { temporaryFolder } from '../verification/systems/running.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Manifest = any;

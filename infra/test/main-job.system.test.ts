@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type Client, eventually, type ReceivedRequest, startReceiver } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { Webhook } from 'standardwebhooks';
-import { running, runningSystem } from './running.ts';
+import { running, runningSystem } from '../verification/systems/running.ts';
 
 describeWithServers('an incident declared through the gateway', () => {
   const receiver = running(startReceiver);

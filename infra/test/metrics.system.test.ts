@@ -13,7 +13,7 @@ import { ROOT } from '../installation/environment.ts';
 import { addSamples, type Exported } from './exposition.ts';
 import { readDashboard, readRules } from './observability.ts';
 import { readExpression } from './promql.ts';
-import { running, runningSystem } from './running.ts';
+import { running, runningSystem } from '../verification/systems/running.ts';
 
 /** What Prometheus itself adds: to each target, and for each alarm. */
 const OF_PROMETHEUS: readonly [string, Record<string, string[]>][] = [

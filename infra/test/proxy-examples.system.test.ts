@@ -11,7 +11,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createCertificate, eventually, reservePorts } from '@tocsin/testing';
 import { describeWithProgram, describeWithServers, isInstalled } from '@tocsin/testing/suites';
 import { PROXY_EXAMPLES, type ProxyExample, startProxy } from './proxies.ts';
-import { running, runningSystem, temporaryFolder } from './running.ts';
+import { running, runningSystem, temporaryFolder } from '../verification/systems/running.ts';
 
 const DOMAIN = 'tocsin.example.com';
 const HOST = `acme.${DOMAIN}`;

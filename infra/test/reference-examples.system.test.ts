@@ -4,9 +4,9 @@ import { expect, test } from '@jest/globals';
 import { eventually, findChromium } from '@tocsin/testing';
 import type { ApiDescription } from '../../gateway/src/description.ts';
 import { launchBrowser, openReference } from './browser.ts';
-import { examplesOf, sendExample } from './examples.ts';
-import { startSampleWorkspace } from './sample-workspace.ts';
-import { running } from './running.ts';
+import { examplesOf, sendExample } from '../verification/systems/examples.ts';
+import { startSampleWorkspace } from '../verification/systems/sample-workspace.ts';
+import { running } from '../verification/systems/running.ts';
 
 const sample = running(startSampleWorkspace);
 

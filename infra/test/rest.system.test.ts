@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { recordStatements } from '../verification/statements/record-statements.ts';
-import { runningSystem } from './running.ts';
+import { runningSystem } from '../verification/systems/running.ts';
 
 /** Seconds. A longest interval, besides tasks that run every hour: each poll is counted as often as it can be. */
 const WINDOW = 60;

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type Answer, type Client, eventually, openEventStream } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { BUSY_MACHINE } from '../verification/systems/local-harness.ts';
-import { running, runningSystem } from './running.ts';
+import { running, runningSystem } from '../verification/systems/running.ts';
 
 const INCIDENTS = '/api/v1/incidents';
 const KEYS = '/api/v1/settings/api-keys';

@@ -5,7 +5,7 @@ import { describeWithServers } from '@tocsin/testing/suites';
 import type { ApiDescription } from '../../gateway/src/description.ts';
 import { APPS, SERVICE_NAMES } from '../installation/apps.ts';
 import { ROOT } from '../installation/environment.ts';
-import { running, runningSystem } from './running.ts';
+import { running, runningSystem } from '../verification/systems/running.ts';
 
 /** Operations of the catalog; the gateway is of a release that had neither. */
 const NEW_PATH = '/api/v1/services/{id}/restore';

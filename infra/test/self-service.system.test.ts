@@ -3,7 +3,7 @@ import { eventually } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { withClient } from '../installation/databases.ts';
 import { BUSY_MACHINE } from '../verification/systems/local-harness.ts';
-import { running, runningSystem } from './running.ts';
+import { running, runningSystem } from '../verification/systems/running.ts';
 
 const USERS = '/api/v1/settings/users';
 

@@ -7,7 +7,7 @@ import { rootKeys } from '../admin/root-keys.ts';
 import { APP_NAMES, APPS } from '../installation/apps.ts';
 import { ROOT } from '../installation/environment.ts';
 import { deriveServiceKeys, KEY_HOLDERS, type KeyHolder } from '../installation/service-keys.ts';
-import { readSettings } from './read-settings.ts';
+import { readSettings } from '../verification/systems/read-settings.ts';
 
 const keys = generateSecretKeys();
 

@@ -16,7 +16,7 @@ import { APP_NAMES, appEnvironments, APPS } from '../installation/apps.ts';
 import { migrateConfig } from '../migrate/config.ts';
 import { migrateAll } from '../migrate/migrate-all.ts';
 import { sharedRoles } from '../verification/systems/database-urls.ts';
-import { runningSystem, running } from './running.ts';
+import { runningSystem, running } from '../verification/systems/running.ts';
 import { setAsOthers } from './settings-of-others.ts';
 
 describeWithServers('a database with settings of others', () => {

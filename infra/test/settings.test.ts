@@ -8,7 +8,7 @@ import { ROOT } from '../installation/environment.ts';
 import { embeddedConfig } from '../embedded/config.ts';
 import { localConfig } from '../processes/config.ts';
 import { migrateConfig } from '../migrate/config.ts';
-import { readSettings } from './read-settings.ts';
+import { readSettings } from '../verification/systems/read-settings.ts';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 const example = read('.env.example');

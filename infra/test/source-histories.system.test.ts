@@ -11,7 +11,7 @@ import { OPSGENIE_ENV, startOpsgenie } from '../verification/sources/opsgenie.ts
 import { PAGERDUTY_ENV, startPagerDuty } from '../verification/sources/pagerduty.ts';
 import { BUSY_MACHINE } from '../verification/systems/local-harness.ts';
 import { runTocsin, startTocsin, type TocsinSettings } from './tocsin-command.ts';
-import { running, runningSystem, temporaryFolder } from './running.ts';
+import { running, runningSystem, temporaryFolder } from '../verification/systems/running.ts';
 
 /** Incidents of each source; with a size of one's own, what the commands print is shown. */
 const { TOCSIN_TEST_HISTORY: OWN_SIZE } = process.env;

@@ -5,7 +5,7 @@ import { type Answer, eventually } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { APP_NAMES, APPS } from '../installation/apps.ts';
 import { ROOT } from '../installation/environment.ts';
-import { running, runningSystem } from './running.ts';
+import { running, runningSystem } from '../verification/systems/running.ts';
 
 /** Both ends of the range of times, each in several notations. */
 const FIRST = ['0001-01-01T00:00:00.000Z', '0001-01-01T00:00:00.000000+00:00', '0001-01-01T14:00:00+14:00'];

@@ -9,7 +9,7 @@ import { describeWithOwnRabbitMq, describeWithProgram } from '@tocsin/testing/su
 import { withClient } from '../installation/databases.ts';
 import { clusterOf } from '../embedded/postgres-installation.ts';
 import { BUSY_MACHINE, localHarness } from '../verification/systems/local-harness.ts';
-import { running, runningPostgres } from './running.ts';
+import { running, runningPostgres } from '../verification/systems/running.ts';
 
 const REDIS = 'redis-server';
 /** In these suites `describeWithProgram` skips what is not installed. */

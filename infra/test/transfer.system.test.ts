@@ -5,7 +5,7 @@ import { eventually } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { BUSY_MACHINE } from '../verification/systems/local-harness.ts';
 import type { System } from '../verification/systems/system.ts';
-import { runningSystem } from './running.ts';
+import { runningSystem } from '../verification/systems/running.ts';
 
 const IMPORTS = '/api/v1/imports/incidents';
 const EXPORTS = '/api/v1/exports/incidents';

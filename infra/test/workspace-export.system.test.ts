@@ -6,7 +6,7 @@ import fc from '@tocsin/testing/fuzz';
 import type { Client } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { anyText, FIELDS, name } from './rules/workspace.ts';
-import { runningSystem, temporaryFolder } from './running.ts';
+import { runningSystem, temporaryFolder } from '../verification/systems/running.ts';
 import { runHere } from './workspace/run-command.ts';
 import { special } from './workspace/special-values.ts';
 

@@ -8,7 +8,7 @@ import { describeWithServers } from '@tocsin/testing/suites';
 import { parse } from 'yaml';
 import { ROOT } from '../installation/environment.ts';
 import { runTocsin } from './tocsin-command.ts';
-import { runningSystem, temporaryFolder } from './running.ts';
+import { runningSystem, temporaryFolder } from '../verification/systems/running.ts';
 
 const CATALOG = path.join(import.meta.dirname, 'workspace/backstage-catalog');
 

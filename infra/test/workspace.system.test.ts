@@ -2,7 +2,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { running, runningSystem, temporaryFolder } from './running.ts';
+import { running, runningSystem, temporaryFolder } from '../verification/systems/running.ts';
 import { runTocsin, type TocsinSettings } from './tocsin-command.ts';
 import { runHere } from './workspace/run-command.ts';
 

@@ -13,7 +13,7 @@ import {
   type SharedProfile,
   type WatchedPage,
 } from '../browser.ts';
-import { running } from '../running.ts';
+import { running } from '../../verification/systems/running.ts';
 
 export const WIDE = { width: 1_440, height: 900 };
 export const NARROW = { width: 360, height: 740 };

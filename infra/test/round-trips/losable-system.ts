@@ -11,7 +11,7 @@ import { addSampleData } from '../../demo/sample-data.ts';
 import { addSampleWebhook } from '../../demo/sample-webhook.ts';
 import { startParts } from '../../embedded/start-parts.ts';
 import { sharedRoles } from '../../verification/systems/database-urls.ts';
-import { running } from '../running.ts';
+import { running } from '../../verification/systems/running.ts';
 import { storedState } from './stored-state.ts';
 
 const HOST = 'acme.localhost';

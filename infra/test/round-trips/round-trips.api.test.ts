@@ -4,7 +4,7 @@ import fc from '@tocsin/testing/fuzz';
 import { endKeptSessions, losing, type Loss, type LostTrip } from '@tocsin/testing/faulty-trips';
 import type { ApiDescription } from '../../../gateway/src/description.ts';
 import { CONTRACTS } from '../contract-schemas.ts';
-import { type Example, examplesOf, sendExample } from '../examples.ts';
+import { type Example, examplesOf, sendExample } from '../../verification/systems/examples.ts';
 import { countMet } from '../../verification/history/met.ts';
 import { losableSystem } from './losable-system.ts';
 import { comparable, type State } from './stored-state.ts';

@@ -17,9 +17,9 @@ import { databaseTime } from '../../../services/webhook/src/shared/store/time.ts
 import { APP_NAMES, APPS } from '../../installation/apps.ts';
 import { EXAMPLES } from '../../generate/event-examples.ts';
 import { SAMPLE_WEBHOOK } from '../../demo/sample-webhook.ts';
-import { causeEveryEvent } from '../every-event.ts';
-import { examplesOf, sendExample } from '../examples.ts';
-import { running } from '../running.ts';
+import { causeEveryEvent } from '../../verification/systems/every-event.ts';
+import { examplesOf, sendExample } from '../../verification/systems/examples.ts';
+import { running } from '../../verification/systems/running.ts';
 import { losableSystem } from './losable-system.ts';
 import type { State } from './stored-state.ts';
 

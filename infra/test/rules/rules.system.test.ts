@@ -4,7 +4,7 @@ import { describeWithServers } from '@tocsin/testing/suites';
 import fc from '@tocsin/testing/fuzz';
 import { PARAMETERS } from '../../cli/src/parameters.ts';
 import { withClient } from '../../installation/databases.ts';
-import { running, runningSystem } from '../running.ts';
+import { running, runningSystem } from '../../verification/systems/running.ts';
 import { setAsOthers } from '../settings-of-others.ts';
 import { compareKeys, type Context, ELSEWHERE, type Item, listsOf, NO_FILTERS } from './lists.ts';
 import { expectReplay } from './keys.ts';

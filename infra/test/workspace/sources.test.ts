@@ -6,7 +6,7 @@ import { workspaceDocument } from '../../cli/src/workspace/document.ts';
 import { readBackstage } from '../../cli/src/workspace/sources/backstage.ts';
 import { readCsv } from '../../cli/src/workspace/sources/csv.ts';
 import { slugOf } from '../../cli/src/workspace/sources/source.ts';
-import { temporaryFolder } from '../running.ts';
+import { temporaryFolder } from '../../verification/systems/running.ts';
 
 const CATALOG = path.join(import.meta.dirname, 'backstage-catalog');
 const stream = { write: () => true };

@@ -7,7 +7,7 @@ export const PRODUCTION = [
   `${APP}(?:src|migrations)/`,
   '^gateway/console/src/',
   '^shared/(?!testing/)[^/]+/src/',
-  '^infra/(?!(?:generate|release|test|verification)/)',
+  '^infra/(?!(?:generate|release|test|verification)/|[^/]+/test/)',
 ];
 
 /** The files of an app that infra may import, to start and administer it. */
@@ -120,7 +120,7 @@ export const BOUNDARY_RULES: IForbiddenRuleType[] = [
   rule(
     'infra-entry-points-only',
     'infra starts, migrates and administers apps through their entry points',
-    { path: '^infra/', pathNot: '^infra/test/' },
+    { path: '^infra/', pathNot: '^infra/(?:test|[^/]+/test)/' },
     { path: `${APP}src/`, pathNot: `${APP}src/${ENTRY_POINTS}` },
   ),
   rule(
@@ -203,7 +203,7 @@ export const BOUNDARY_RULES: IForbiddenRuleType[] = [
         '^gateway/console/src/main[.]tsx$',
         WORKER_THREADS,
         CLIENT_PACKAGE,
-        '^infra/(?!test/)',
+        '^infra/(?!test/|[^/]+/test/)',
       ],
     },
     to: {

@@ -1,5 +1,5 @@
 import { type Environment, generateSecretKeys } from '@tocsin/runtime';
-import { readRecorded } from '../installation/apps.ts';
+import { readRecorded } from '../../installation/apps.ts';
 
 /** The configuration that a reader returns for an environment, and the names that it looked up. Adds missing keys. */
 export function readSettings(

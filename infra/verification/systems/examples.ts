@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import type { Answer, Client } from '@tocsin/testing';
-import type { ApiDescription, ApiOperation } from '../../gateway/src/description.ts';
+import type { ApiDescription, ApiOperation } from '../../../gateway/src/description.ts';
 
 /** The documented request of one operation, which works in the sample workspace. */
 export interface Example {

@@ -2,10 +2,10 @@ import { chmod, mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
-import { startPostgres } from '../embedded/postgres.ts';
-import type { RunningCommand } from '../verification/systems/commands.ts';
-import type { LocalHarness } from '../verification/systems/local-harness.ts';
-import { startSystem, type SystemOptions } from '../verification/systems/system.ts';
+import { startPostgres } from '../../embedded/postgres.ts';
+import type { RunningCommand } from './commands.ts';
+import type { LocalHarness } from './local-harness.ts';
+import { startSystem, type SystemOptions } from './system.ts';
 
 /** Milliseconds, for a start that hangs: the slowest one takes a minute, and five times as long on a busy machine. */
 const START_TIMEOUT = 900_000;

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { eventually, httpClient, reservePorts, startSlack } from '@tocsin/testing';
-import { findInstance } from '../installation/data-dir.ts';
-import { startParts } from '../embedded/start-parts.ts';
-import { adminCommand } from '../verification/systems/admin-command.ts';
-import { runCommand } from '../verification/systems/commands.ts';
+import { findInstance } from '../../installation/data-dir.ts';
+import { startParts } from '../../embedded/start-parts.ts';
+import { adminCommand } from './admin-command.ts';
+import { runCommand } from './commands.ts';
 
 export type SampleWorkspace = Awaited<ReturnType<typeof startSampleWorkspace>>;
 
