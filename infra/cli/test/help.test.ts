@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import { OPERATIONS } from '@tocsin/sdk/operations';
-import { createProgram, runProgram } from '../cli/src/program.ts';
+import { createProgram, runProgram } from '../src/program.ts';
 import { TOCSIN } from './tocsin-command.ts';
 
 /** Runs a command that sends nothing. */

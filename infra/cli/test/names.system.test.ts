@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { runTocsin } from './tocsin-command.ts';
-import { runningSystem, temporaryFolder } from '../verification/systems/running.ts';
+import { runningSystem, temporaryFolder } from '../../verification/systems/running.ts';
 
 describeWithServers('resources by the names that people type', () => {
   const system = runningSystem(() => ({ settings: { DEFAULT_WORKSPACE: 'acme' } }));

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Client, eventually, reservePorts } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { Webhook } from 'standardwebhooks';
-import { startSystem, type System } from '../verification/systems/system.ts';
+import { startSystem, type System } from '../../verification/systems/system.ts';
 import { startTocsin } from './tocsin-command.ts';
 
 const SECRET = 'whsec_3q2A7wEjRWeJq83vEjRWeJq83vEjRWeJq83vEjRWeI0';

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { ROOT } from '../installation/environment.ts';
+import { ROOT } from '../../installation/environment.ts';
 
 export const TOCSIN = path.join(ROOT, 'infra/cli/bin/tocsin.mjs');
 

@@ -8,8 +8,8 @@ import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { eventually, loopbackServer, startConnectProxy, startReceiver as startHttpsReceiver } from '@tocsin/testing';
 import fc from '@tocsin/testing/fuzz';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { running, runningSystem, temporaryFolder } from '../verification/systems/running.ts';
-import { runTocsin, startTocsin, type TocsinSettings } from './tocsin-command.ts';
+import { running, runningSystem, temporaryFolder } from '../../../verification/systems/running.ts';
+import { runTocsin, startTocsin, type TocsinSettings } from '../tocsin-command.ts';
 
 type Answer = (response: ServerResponse, body: string) => void;
 const accept: Answer = (response) => void response.writeHead(204).end();

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { runProgram } from '../../cli/src/program.ts';
+import { runProgram } from '../../src/program.ts';
 import type { Finished, TocsinSettings } from '../tocsin-command.ts';
 
 /** Runs the command in this process, as `runTocsin` does in one of its own. */

@@ -2,9 +2,9 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { running, runningSystem, temporaryFolder } from '../verification/systems/running.ts';
-import { runTocsin, type TocsinSettings } from './tocsin-command.ts';
-import { runHere } from './workspace/run-command.ts';
+import { running, runningSystem, temporaryFolder } from '../../../verification/systems/running.ts';
+import { runTocsin, type TocsinSettings } from '../tocsin-command.ts';
+import { runHere } from './run-command.ts';
 
 const SERVICES = Array.from({ length: 30 }, (_, index) => ({ slug: `service_${index}`, name: `Service ${index}` }));
 const TYPES = ['string', 'number', 'boolean', 'date', 'time', 'datetime', 'monetary', 'json'];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { UsageError } from '../cli/src/operation-parameters.ts';
-import { CHATS } from '../cli/src/notify/chats.ts';
-import { DEFAULT_TEMPLATE, parseTemplate, type Values } from '../cli/src/notify/template.ts';
+import { UsageError } from '../../src/operation-parameters.ts';
+import { CHATS } from '../../src/notify/chats.ts';
+import { DEFAULT_TEMPLATE, parseTemplate, type Values } from '../../src/notify/template.ts';
 
 const VALUES: Values = {
   ...{ reference: 'INC-17', url: 'https://acme.example/app/incidents/INC-17', title: 'Checkout is down' },

@@ -5,10 +5,10 @@ import { json } from '@tocsin/testing/arbitraries';
 import fc from '@tocsin/testing/fuzz';
 import type { Client } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { anyText, FIELDS, name } from './rules/workspace.ts';
-import { runningSystem, temporaryFolder } from '../verification/systems/running.ts';
-import { runHere } from './workspace/run-command.ts';
-import { special } from './workspace/special-values.ts';
+import { anyText, FIELDS, name } from '../../../test/rules/workspace.ts';
+import { runningSystem, temporaryFolder } from '../../../verification/systems/running.ts';
+import { runHere } from './run-command.ts';
+import { special } from './special-values.ts';
 
 const texts = fc.array(name(30), { maxLength: 3 });
 const optional = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.option(arbitrary, { nil: null });

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from '@tocsin/testing/fuzz';
-import { readChain, readWindow } from '../cli/src/transfer/windows.ts';
+import { readChain, readWindow } from '../../src/transfer/windows.ts';
 
 interface Row {
   id: string;

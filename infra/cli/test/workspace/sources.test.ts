@@ -2,11 +2,11 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
-import { workspaceDocument } from '../../cli/src/workspace/document.ts';
-import { readBackstage } from '../../cli/src/workspace/sources/backstage.ts';
-import { readCsv } from '../../cli/src/workspace/sources/csv.ts';
-import { slugOf } from '../../cli/src/workspace/sources/source.ts';
-import { temporaryFolder } from '../../verification/systems/running.ts';
+import { workspaceDocument } from '../../src/workspace/document.ts';
+import { readBackstage } from '../../src/workspace/sources/backstage.ts';
+import { readCsv } from '../../src/workspace/sources/csv.ts';
+import { slugOf } from '../../src/workspace/sources/source.ts';
+import { temporaryFolder } from '../../../verification/systems/running.ts';
 
 const CATALOG = path.join(import.meta.dirname, 'backstage-catalog');
 const stream = { write: () => true };

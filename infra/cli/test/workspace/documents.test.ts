@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from '@jest/globals';
 import fc from '@tocsin/testing/fuzz';
-import { PARAMETERS } from '../../cli/src/parameters.ts';
-import { writeWorkspace } from '../../cli/src/workspace/export.ts';
-import { KINDS, propertiesOf } from '../../cli/src/workspace/kinds.ts';
-import type { Present } from '../../cli/src/workspace/present.ts';
-import { Mistakes, parseWorkspace } from '../../cli/src/workspace/read-file.ts';
+import { PARAMETERS } from '../../src/parameters.ts';
+import { writeWorkspace } from '../../src/workspace/export.ts';
+import { KINDS, propertiesOf } from '../../src/workspace/kinds.ts';
+import type { Present } from '../../src/workspace/present.ts';
+import { Mistakes, parseWorkspace } from '../../src/workspace/read-file.ts';
 import { special } from './special-values.ts';
 
 const NOTHING: Present = {

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/testing';
-import { batchesOf } from '../cli/src/notify/batches.ts';
+import { batchesOf } from '../../src/notify/batches.ts';
 
 /** Milliseconds that no test waits for. */
 const LONG = 3_600_000;

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { behave, startConnectProxy, startReceiver } from '@tocsin/testing';
-import { running, temporaryFolder } from '../verification/systems/running.ts';
+import { running, temporaryFolder } from '../../verification/systems/running.ts';
 import { runTocsin, type TocsinSettings } from './tocsin-command.ts';
 
 const proxy = running(async () => startConnectProxy());

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createPlaces } from '../cli/src/mcp/places.ts';
+import { createPlaces } from '../../src/mcp/places.ts';
 
 const takeAll = ({ take }: ReturnType<typeof createPlaces>, key: number) => {
   const releases: (() => void)[] = [];

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { toItems } from '../cli/src/transfer/items.ts';
-import { createMapper, finder, type Mapping } from '../cli/src/transfer/mapping.ts';
-import { type Draft, fieldsOf } from '../cli/src/transfer/source.ts';
-import { pagerduty } from '../cli/src/transfer/sources/pagerduty.ts';
+import { toItems } from '../../src/transfer/items.ts';
+import { createMapper, finder, type Mapping } from '../../src/transfer/mapping.ts';
+import { type Draft, fieldsOf } from '../../src/transfer/source.ts';
+import { pagerduty } from '../../src/transfer/sources/pagerduty.ts';
 
 const NOTHING: Mapping = { statuses: {}, severities: {}, teams: {}, services: {}, fields: {}, people: {}, others: {} };
 const draft: Draft = {

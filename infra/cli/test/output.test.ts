@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createOutput } from '../cli/src/output.ts';
+import { createOutput } from '../src/output.ts';
 
 /** A title that would clear the screen, turn the direction, and say something to agents. */
 const HOSTILE = 'Pay\u001b[2J\u202eta\u009b1m\u{e0041}\u{e007f}\u200b';

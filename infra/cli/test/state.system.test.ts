@@ -5,9 +5,9 @@ import path from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { eventually, loopbackServer } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { createPast } from '../verification/sources/data.ts';
-import { PAGERDUTY_ENV, startPagerDuty } from '../verification/sources/pagerduty.ts';
-import { running, runningSystem, temporaryFolder } from '../verification/systems/running.ts';
+import { createPast } from '../../verification/sources/data.ts';
+import { PAGERDUTY_ENV, startPagerDuty } from '../../verification/sources/pagerduty.ts';
+import { running, runningSystem, temporaryFolder } from '../../verification/systems/running.ts';
 import { runTocsin, startTocsin, type TocsinSettings } from './tocsin-command.ts';
 
 /** Without the one that has thousands of entries. */

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { createProgram } from '../cli/src/program.ts';
-import { ROOT } from '../installation/environment.ts';
+import { createProgram } from '../../src/program.ts';
+import { ROOT } from '../../../installation/environment.ts';
 
 const EXAMPLES = path.join(ROOT, 'docs/guides/examples');
 const stream = { write: () => true };

@@ -4,14 +4,14 @@ import path from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, eventually, type TestDatabase } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { createPast, MANY, PEOPLE, TEAMS } from '../verification/sources/data.ts';
-import { fillDispatch } from '../verification/sources/dispatch.ts';
-import type { FakeApi } from '../verification/sources/fake-api.ts';
-import { OPSGENIE_ENV, startOpsgenie } from '../verification/sources/opsgenie.ts';
-import { PAGERDUTY_ENV, startPagerDuty } from '../verification/sources/pagerduty.ts';
-import { BUSY_MACHINE } from '../verification/systems/local-harness.ts';
-import { runTocsin, startTocsin, type TocsinSettings } from './tocsin-command.ts';
-import { running, runningSystem, temporaryFolder } from '../verification/systems/running.ts';
+import { createPast, MANY, PEOPLE, TEAMS } from '../../../verification/sources/data.ts';
+import { fillDispatch } from '../../../verification/sources/dispatch.ts';
+import type { FakeApi } from '../../../verification/sources/fake-api.ts';
+import { OPSGENIE_ENV, startOpsgenie } from '../../../verification/sources/opsgenie.ts';
+import { PAGERDUTY_ENV, startPagerDuty } from '../../../verification/sources/pagerduty.ts';
+import { BUSY_MACHINE } from '../../../verification/systems/local-harness.ts';
+import { runTocsin, startTocsin, type TocsinSettings } from '../tocsin-command.ts';
+import { running, runningSystem, temporaryFolder } from '../../../verification/systems/running.ts';
 
 /** Incidents of each source; with a size of one's own, what the commands print is shown. */
 const { TOCSIN_TEST_HISTORY: OWN_SIZE } = process.env;

@@ -7,9 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, expect, test } from '@jest/globals';
 import { reservePorts } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { ROOT } from '../installation/environment.ts';
+import { ROOT } from '../../installation/environment.ts';
 import { runTocsin, startTocsin, type TocsinSettings } from './tocsin-command.ts';
-import { runningSystem, temporaryFolder } from '../verification/systems/running.ts';
+import { runningSystem, temporaryFolder } from '../../verification/systems/running.ts';
 
 describeWithServers('the command tocsin', () => {
   const system = runningSystem(() => ({ settings: { DEFAULT_WORKSPACE: 'acme' } }));

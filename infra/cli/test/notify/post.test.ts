@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { loopbackServer } from '@tocsin/testing';
-import { post } from '../cli/src/notify/post.ts';
+import { post } from '../../src/notify/post.ts';
 
 const SECRET = 'T0-secret-token';
 type Handler = (response: ServerResponse, request: IncomingMessage) => void;

@@ -6,10 +6,10 @@ import { verifyWebhook } from '@tocsin/sdk';
 import { behave, type Client, startReceiver } from '@tocsin/testing';
 import fc from '@tocsin/testing/fuzz';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { running, runningSystem, temporaryFolder } from '../verification/systems/running.ts';
-import { type Finished, startTocsin, type TocsinSettings } from './tocsin-command.ts';
-import { breakingWrites, type Fate } from './workspace/breaking-writes.ts';
-import { runHere } from './workspace/run-command.ts';
+import { running, runningSystem, temporaryFolder } from '../../../verification/systems/running.ts';
+import { type Finished, startTocsin, type TocsinSettings } from '../tocsin-command.ts';
+import { breakingWrites, type Fate } from './breaking-writes.ts';
+import { runHere } from './run-command.ts';
 
 /** Writes of each kind; those of `Old` have come before. */
 const BEFORE = {

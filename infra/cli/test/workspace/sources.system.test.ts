@@ -6,11 +6,11 @@ import { text } from 'node:stream/consumers';
 import { beforeAll, expect, test } from '@jest/globals';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { parse } from 'yaml';
-import { ROOT } from '../installation/environment.ts';
-import { runTocsin } from './tocsin-command.ts';
-import { runningSystem, temporaryFolder } from '../verification/systems/running.ts';
+import { ROOT } from '../../../installation/environment.ts';
+import { runTocsin } from '../tocsin-command.ts';
+import { runningSystem, temporaryFolder } from '../../../verification/systems/running.ts';
 
-const CATALOG = path.join(import.meta.dirname, 'workspace/backstage-catalog');
+const CATALOG = path.join(import.meta.dirname, 'backstage-catalog');
 
 describeWithServers('the workspace from other sources', () => {
   const system = runningSystem(() => ({ settings: { DEFAULT_WORKSPACE: 'acme' } }));

@@ -6,8 +6,8 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { eventually } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { startTocsin, runTocsin, TOCSIN } from './tocsin-command.ts';
-import { running, runningSystem } from '../verification/systems/running.ts';
+import { startTocsin, runTocsin, TOCSIN } from '../tocsin-command.ts';
+import { running, runningSystem } from '../../../verification/systems/running.ts';
 
 describeWithServers('tocsin mcp', () => {
   const system = runningSystem(() => ({ settings: { DEFAULT_WORKSPACE: 'acme' } }));
