@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { runAdmin } from '../admin/run-admin.ts';
+import { runAdmin } from '../run-admin.ts';
 
 let folder: string;
 beforeAll(async () => {

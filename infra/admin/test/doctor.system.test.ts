@@ -10,10 +10,10 @@ import { generateSecretKeys } from '@tocsin/runtime';
 import { eventually, TEST_SECRET_KEYS, testServers } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
-import { APP_NAMES, type AppName, APPS } from '../installation/apps.ts';
-import { runAdmin } from '../admin/run-admin.ts';
-import { sharedRoles } from '../verification/systems/database-urls.ts';
-import { running, runningSystem, temporaryFolder } from '../verification/systems/running.ts';
+import { APP_NAMES, type AppName, APPS } from '../../installation/apps.ts';
+import { runAdmin } from '../run-admin.ts';
+import { sharedRoles } from '../../verification/systems/database-urls.ts';
+import { running, runningSystem, temporaryFolder } from '../../verification/systems/running.ts';
 
 interface Line {
   status: string;

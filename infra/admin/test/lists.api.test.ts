@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Knex, openDatabase } from '@tocsin/postgres';
 import { createTestDatabase, type TestDatabase } from '@tocsin/testing';
-import { administration } from '../../gateway/src/administration.ts';
-import { schema as gateway } from '../../gateway/src/schema.ts';
-import { runAdmin } from '../admin/run-admin.ts';
-import { type AdminCommand, adminCommand } from '../verification/systems/admin-command.ts';
+import { administration } from '../../../gateway/src/administration.ts';
+import { schema as gateway } from '../../../gateway/src/schema.ts';
+import { runAdmin } from '../run-admin.ts';
+import { type AdminCommand, adminCommand } from '../../verification/systems/admin-command.ts';
 
 const ROWS = 10_000;
 

@@ -1,4 +1,4 @@
-import { APP_NAMES } from '../installation/apps.ts';
+import { APP_NAMES } from '../../installation/apps.ts';
 
 /** Series in the notation of `promtool test rules`, with a sample a minute. */
 export type Series = Readonly<Record<string, string>>;

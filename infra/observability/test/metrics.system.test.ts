@@ -7,13 +7,13 @@ import { QUEUES, queueName } from '@tocsin/schemas';
 import { eventually, startReceiver, testServers } from '@tocsin/testing';
 import { describeWithProgram, describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
-import { APP_NAMES, type AppName } from '../installation/apps.ts';
-import { withClient } from '../installation/databases.ts';
-import { ROOT } from '../installation/environment.ts';
+import { APP_NAMES, type AppName } from '../../installation/apps.ts';
+import { withClient } from '../../installation/databases.ts';
+import { ROOT } from '../../installation/environment.ts';
 import { addSamples, type Exported } from './exposition.ts';
 import { readDashboard, readRules } from './observability.ts';
 import { readExpression } from './promql.ts';
-import { running, runningSystem } from '../verification/systems/running.ts';
+import { running, runningSystem } from '../../verification/systems/running.ts';
 
 /** What Prometheus itself adds: to each target, and for each alarm. */
 const OF_PROMETHEUS: readonly [string, Record<string, string[]>][] = [

@@ -1,4 +1,4 @@
-import { openDataDir } from '../installation/data-dir.ts';
+import { openDataDir } from '../../installation/data-dir.ts';
 
 /** Runs `work` while an instance with this environment is registered in a data folder. */
 export async function withInstance(folder: string, env: Record<string, string>, work: () => Promise<void>) {

@@ -6,12 +6,12 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openDatabase } from '@tocsin/postgres';
 import { type Client, eventually, httpClient, reservePorts } from '@tocsin/testing';
-import { countUnopened } from '../../services/webhook/src/administration.ts';
-import { secretCipher } from '../../services/webhook/src/subscriptions/secret-cipher.ts';
-import { runAdmin } from '../admin/run-admin.ts';
-import { restoreBackup } from '../backup/restore-backup.ts';
-import { stepPrinter } from '../embedded/steps.ts';
-import { processesWith, runCommand, type RunningCommand } from '../verification/systems/commands.ts';
+import { countUnopened } from '../../../services/webhook/src/administration.ts';
+import { secretCipher } from '../../../services/webhook/src/subscriptions/secret-cipher.ts';
+import { runAdmin } from '../../admin/run-admin.ts';
+import { restoreBackup } from '../restore-backup.ts';
+import { stepPrinter } from '../../embedded/steps.ts';
+import { processesWith, runCommand, type RunningCommand } from '../../verification/systems/commands.ts';
 
 let folder: string;
 const started: RunningCommand[] = [];

@@ -7,13 +7,13 @@ import { createGzip } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { listMigrations } from '@tocsin/postgres';
 import { testServers } from '@tocsin/testing';
-import { exportDatabase } from '../backup/export-database.ts';
-import { importDatabase } from '../backup/import-database.ts';
-import { readBackup } from '../backup/read-backup.ts';
-import { withSession } from '../backup/session.ts';
-import { APP_NAMES, APPS } from '../installation/apps.ts';
-import { type MigrateConfig, migrateConfig } from '../migrate/config.ts';
-import { migrateAll } from '../migrate/migrate-all.ts';
+import { exportDatabase } from '../export-database.ts';
+import { importDatabase } from '../import-database.ts';
+import { readBackup } from '../read-backup.ts';
+import { withSession } from '../session.ts';
+import { APP_NAMES, APPS } from '../../installation/apps.ts';
+import { type MigrateConfig, migrateConfig } from '../../migrate/config.ts';
+import { migrateAll } from '../../migrate/migrate-all.ts';
 
 const SCHEMAS = APP_NAMES.map((app) => APPS[app].schema);
 /** The migrations of each schema that the earlier release had. */

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { behave, eventually, startReceiver } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { runAdmin } from '../admin/run-admin.ts';
-import { running, runningSystem } from '../verification/systems/running.ts';
+import { runAdmin } from '../run-admin.ts';
+import { running, runningSystem } from '../../verification/systems/running.ts';
 
 describeWithServers('webhooks of a running system', () => {
   const receiver = running(startReceiver);

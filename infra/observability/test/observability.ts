@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
-import { ROOT } from '../installation/environment.ts';
+import { ROOT } from '../../installation/environment.ts';
 
 export const OBSERVABILITY = path.join(ROOT, 'infra/observability');
 

@@ -4,10 +4,10 @@ import { MemoryBroker, outbox, startRelay, type Disposition } from '@tocsin/mess
 import { type Knex, openDatabase } from '@tocsin/postgres';
 import { createLogger, createMetrics, type PeriodicTask } from '@tocsin/runtime';
 import { createTestDatabase, eventually, type TestDatabase } from '@tocsin/testing';
-import { schema as gateway } from '../../gateway/src/schema.ts';
-import { runAdmin } from '../admin/run-admin.ts';
-import { APPS, MEMORY_BROKER } from '../installation/apps.ts';
-import { adminCommand } from '../verification/systems/admin-command.ts';
+import { schema as gateway } from '../../../gateway/src/schema.ts';
+import { runAdmin } from '../run-admin.ts';
+import { APPS, MEMORY_BROKER } from '../../installation/apps.ts';
+import { adminCommand } from '../../verification/systems/admin-command.ts';
 
 const queue = QUEUES.incidentReplicas;
 const log = createLogger({ app: 'test', level: 'silent' });

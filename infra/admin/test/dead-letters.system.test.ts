@@ -6,10 +6,10 @@ import { createLogger } from '@tocsin/runtime';
 import { eventually, removeTopology, startRabbitMq, testServers } from '@tocsin/testing';
 import { describeWithBroker, describeWithOwnRabbitMq } from '@tocsin/testing/suites';
 import { type ChannelModel, connect } from 'amqplib';
-import { runAdmin } from '../admin/run-admin.ts';
+import { runAdmin } from '../run-admin.ts';
 import { withInstance } from './registered-instance.ts';
-import { adminCommand } from '../verification/systems/admin-command.ts';
-import { running, temporaryFolder } from '../verification/systems/running.ts';
+import { adminCommand } from '../../verification/systems/admin-command.ts';
+import { running, temporaryFolder } from '../../verification/systems/running.ts';
 
 const queue = QUEUES.webhookFeed;
 

@@ -7,17 +7,17 @@ import path from 'node:path';
 import { openDatabase } from '@tocsin/postgres';
 import { generateSecretKeys, parseSecretKeys } from '@tocsin/runtime';
 import { createTestDatabase, TEST_SECRET_KEYS, type TestDatabase } from '@tocsin/testing';
-import { isToken } from '../../gateway/src/identity/domain/token.ts';
-import { schema as gateway } from '../../gateway/src/schema.ts';
-import { schema as catalog } from '../../services/catalog/src/schema.ts';
-import { schema as webhook } from '../../services/webhook/src/schema.ts';
-import { schema as incident } from '../../services/incident/src/schema.ts';
-import { chatKeyring } from '../../services/incident/src/chat/chats.ts';
-import { runAdmin } from '../admin/run-admin.ts';
-import { withDatabase } from '../installation/databases.ts';
+import { isToken } from '../../../gateway/src/identity/domain/token.ts';
+import { schema as gateway } from '../../../gateway/src/schema.ts';
+import { schema as catalog } from '../../../services/catalog/src/schema.ts';
+import { schema as webhook } from '../../../services/webhook/src/schema.ts';
+import { schema as incident } from '../../../services/incident/src/schema.ts';
+import { chatKeyring } from '../../../services/incident/src/chat/chats.ts';
+import { runAdmin } from '../run-admin.ts';
+import { withDatabase } from '../../installation/databases.ts';
 import { withInstance } from './registered-instance.ts';
 
-const ROOT = path.resolve(import.meta.dirname, '../..');
+const ROOT = path.resolve(import.meta.dirname, '../../..');
 
 let database: TestDatabase;
 let folder: string;
