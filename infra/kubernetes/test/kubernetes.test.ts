@@ -5,12 +5,12 @@ import { describe, expect, test } from '@jest/globals';
 import type { Environment } from '@tocsin/runtime';
 import { describeWithProgram } from '@tocsin/testing/suites';
 import { parseAllDocuments } from 'yaml';
-import { APP_NAMES, APPS } from '../installation/apps.ts';
-import { ROOT } from '../installation/environment.ts';
-import { type ManifestOptions, writeManifests } from '../kubernetes/write-manifests.ts';
-import { migrateConfig } from '../migrate/config.ts';
-import { readSettings } from '../verification/systems/read-settings.ts';
-import { temporaryFolder } from '../verification/systems/running.ts';
+import { APP_NAMES, APPS } from '../../installation/apps.ts';
+import { ROOT } from '../../installation/environment.ts';
+import { type ManifestOptions, writeManifests } from '../write-manifests.ts';
+import { migrateConfig } from '../../migrate/config.ts';
+import { readSettings } from '../../verification/systems/read-settings.ts';
+import { temporaryFolder } from '../../verification/systems/running.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Manifest = any;

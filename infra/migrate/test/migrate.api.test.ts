@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { urlForRole } from '@tocsin/postgres';
 import { testServers } from '@tocsin/testing';
-import { withClient } from '../installation/databases.ts';
-import { migrateConfig } from '../migrate/config.ts';
-import { migrateAll } from '../migrate/migrate-all.ts';
-import { namedDatabases } from '../migrate/named-databases.ts';
+import { withClient } from '../../installation/databases.ts';
+import { migrateConfig } from '../config.ts';
+import { migrateAll } from '../migrate-all.ts';
+import { namedDatabases } from '../named-databases.ts';
 
 const SCHEMAS = ['catalog', 'custom_field', 'gateway', 'incident', 'webhook'];
 

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Client, eventually, httpClient, reservePorts } from '@tocsin/testing';
-import { ROOT } from '../installation/environment.ts';
-import { adminCommand } from '../verification/systems/admin-command.ts';
-import { processesWith, runCommand, type RunningCommand } from '../verification/systems/commands.ts';
+import { ROOT } from '../../installation/environment.ts';
+import { adminCommand } from '../../verification/systems/admin-command.ts';
+import { processesWith, runCommand, type RunningCommand } from '../../verification/systems/commands.ts';
 
 let folder: string;
 let port: number;

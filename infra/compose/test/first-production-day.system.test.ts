@@ -6,10 +6,10 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import { describeWithDocker } from '@tocsin/testing/suites';
 import { parse } from 'yaml';
-import { runAdmin } from '../admin/run-admin.ts';
-import { ROOT } from '../installation/environment.ts';
-import { freePorts } from '../installation/ports.ts';
-import { temporaryFolder } from '../verification/systems/running.ts';
+import { runAdmin } from '../../admin/run-admin.ts';
+import { ROOT } from '../../installation/environment.ts';
+import { freePorts } from '../../installation/ports.ts';
+import { temporaryFolder } from '../../verification/systems/running.ts';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 const PAGE = read('docs/first-production-day.md');

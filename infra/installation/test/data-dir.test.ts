@@ -4,15 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseSecretKeys } from '@tocsin/runtime';
-import {
-  dataDirPath,
-  findInstance,
-  findRunningInstance,
-  openDataDir,
-  secretKeysFor,
-} from '../installation/data-dir.ts';
-import { openLogFile } from '../embedded/logs.ts';
-import { ROOT } from '../installation/environment.ts';
+import { dataDirPath, findInstance, findRunningInstance, openDataDir, secretKeysFor } from '../data-dir.ts';
+import { openLogFile } from '../../embedded/logs.ts';
+import { ROOT } from '../environment.ts';
 
 let folder: string;
 beforeEach(async () => {

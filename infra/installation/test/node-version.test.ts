@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { ROOT } from '../installation/environment.ts';
+import { ROOT } from '../environment.ts';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 

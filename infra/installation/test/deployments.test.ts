@@ -7,11 +7,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Environment, generateSecretKeys, openKeyring, parseSecretKeys, withFileSettings } from '@tocsin/runtime';
 import { describeWithProgram } from '@tocsin/testing/suites';
 import { parse, parseAllDocuments } from 'yaml';
-import { APP_NAMES, APPS, type AppName } from '../installation/apps.ts';
-import { writeSecrets } from '../compose/write-secrets.ts';
-import { ROOT } from '../installation/environment.ts';
-import { migrateConfig } from '../migrate/config.ts';
-import { readSettings } from '../verification/systems/read-settings.ts';
+import { APP_NAMES, APPS, type AppName } from '../apps.ts';
+import { writeSecrets } from '../../compose/write-secrets.ts';
+import { ROOT } from '../environment.ts';
+import { migrateConfig } from '../../migrate/config.ts';
+import { readSettings } from '../../verification/systems/read-settings.ts';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 

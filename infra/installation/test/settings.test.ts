@@ -3,12 +3,12 @@ import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { SERVER_VARIABLES } from '@tocsin/testing';
 import { parse } from 'yaml';
-import { APP_NAMES, APPS } from '../installation/apps.ts';
-import { ROOT } from '../installation/environment.ts';
-import { embeddedConfig } from '../embedded/config.ts';
-import { localConfig } from '../processes/config.ts';
-import { migrateConfig } from '../migrate/config.ts';
-import { readSettings } from '../verification/systems/read-settings.ts';
+import { APP_NAMES, APPS } from '../apps.ts';
+import { ROOT } from '../environment.ts';
+import { embeddedConfig } from '../../embedded/config.ts';
+import { localConfig } from '../../processes/config.ts';
+import { migrateConfig } from '../../migrate/config.ts';
+import { readSettings } from '../../verification/systems/read-settings.ts';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 const example = read('.env.example');

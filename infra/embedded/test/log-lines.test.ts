@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { formatLine } from '../embedded/log-lines.ts';
+import { formatLine } from '../log-lines.ts';
 
 test('formats a structured line', () => {
   const line = JSON.stringify({

@@ -3,11 +3,11 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { SERVICE_CALLS } from '@tocsin/schemas';
 import { generateSecretKeys, parseSecretKeys } from '@tocsin/runtime';
-import { rootKeys } from '../admin/root-keys.ts';
-import { APP_NAMES, APPS } from '../installation/apps.ts';
-import { ROOT } from '../installation/environment.ts';
-import { deriveServiceKeys, KEY_HOLDERS, type KeyHolder } from '../installation/service-keys.ts';
-import { readSettings } from '../verification/systems/read-settings.ts';
+import { rootKeys } from '../../admin/root-keys.ts';
+import { APP_NAMES, APPS } from '../apps.ts';
+import { ROOT } from '../environment.ts';
+import { deriveServiceKeys, KEY_HOLDERS, type KeyHolder } from '../service-keys.ts';
+import { readSettings } from '../../verification/systems/read-settings.ts';
 
 const keys = generateSecretKeys();
 

@@ -4,8 +4,8 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { listMigrations, migrate } from '@tocsin/postgres';
 import { describeWithBroker } from '@tocsin/testing/suites';
 import pg from 'pg';
-import { APPS } from '../installation/apps.ts';
-import { running, runningSystem, temporaryFolder } from '../verification/systems/running.ts';
+import { APPS } from '../../installation/apps.ts';
+import { running, runningSystem, temporaryFolder } from '../../verification/systems/running.ts';
 
 const { name: schema, migrations } = APPS.incident.schema;
 const MIGRATION = '29990101000000_alter';

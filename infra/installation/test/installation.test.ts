@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ROOT } from '../installation/environment.ts';
+import { ROOT } from '../environment.ts';
 
 let folder: string;
 beforeEach(async () => {

@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { generateSecretKeys } from '@tocsin/runtime';
-import { gatewayConfig } from '../../gateway/src/config.ts';
-import { APP_NAMES, APPS, appEnvironments, replicaEnvironments, SERVICE_NAMES } from '../installation/apps.ts';
-import { ROOT } from '../installation/environment.ts';
-import { readSettings } from '../verification/systems/read-settings.ts';
+import { gatewayConfig } from '../../../gateway/src/config.ts';
+import { APP_NAMES, APPS, appEnvironments, replicaEnvironments, SERVICE_NAMES } from '../apps.ts';
+import { ROOT } from '../environment.ts';
+import { readSettings } from '../../verification/systems/read-settings.ts';
 
 test.each(['0.0.0.0', '::', '192.0.2.1'])(
   'HOST=%s moves only the public address; internal servers stay on loopback addresses',
