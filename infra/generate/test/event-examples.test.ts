@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { envelope, EVENT_TYPES, eventData } from '@tocsin/schemas';
-import { EXAMPLES } from '../generate/event-examples.ts';
+import { EXAMPLES } from '../event-examples.ts';
 
 describe('the example of', () => {
   test.each(EVENT_TYPES)('%s is a valid message without unknown members', (type) => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { ROOT } from '../installation/environment.ts';
+import { ROOT } from '../../installation/environment.ts';
 import {
   checkVersion,
   releaseChangelog,
@@ -10,8 +10,8 @@ import {
   setImageVersion,
   setLockVersions,
   setPackageVersion,
-} from '../release/texts.ts';
-import { releasesIn } from '../verification/compat/last-release.ts';
+} from '../texts.ts';
+import { releasesIn } from '../../verification/compat/last-release.ts';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 

@@ -6,8 +6,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { ROOT } from '../installation/environment.ts';
-import { startSystem, type System } from '../verification/systems/system.ts';
+import { ROOT } from '../../installation/environment.ts';
+import { startSystem, type System } from '../../verification/systems/system.ts';
 
 const execute = promisify(execFile);
 const run = async (file: string, args: readonly string[], options: { cwd: string; env?: Record<string, string> }) =>

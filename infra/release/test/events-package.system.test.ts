@@ -10,8 +10,8 @@ import { type Client, createTestDatabase, eventually, type TestDatabase, testSer
 import { describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
 import pg from 'pg';
-import { ROOT } from '../installation/environment.ts';
-import { startSystem, type System } from '../verification/systems/system.ts';
+import { ROOT } from '../../installation/environment.ts';
+import { startSystem, type System } from '../../verification/systems/system.ts';
 
 const run = promisify(execFile);
 const NODE_MODULES = path.join(ROOT, 'node_modules');

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import spectral from '@stoplight/spectral-core';
 import { asyncapi } from '@stoplight/spectral-rulesets';
-import { ROOT } from '../installation/environment.ts';
+import { ROOT } from '../../installation/environment.ts';
 
 test('the description of the events is a valid AsyncAPI 3.1 document', async () => {
   const document = JSON.parse(await readFile(path.join(ROOT, 'docs/events/asyncapi.json'), 'utf8'));

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ROOT } from '../installation/environment.ts';
-import { type SampleWorkspace, startSampleWorkspace } from '../verification/systems/sample-workspace.ts';
+import { ROOT } from '../../installation/environment.ts';
+import { type SampleWorkspace, startSampleWorkspace } from '../../verification/systems/sample-workspace.ts';
 
 const execute = promisify(execFile);
 const NODE_MODULES = path.join(ROOT, 'node_modules');
