@@ -15,7 +15,11 @@ import { interruption } from '../interruption.ts';
 import { OTHER_APPS, OTHER_TREE } from '../systems/other-tree.ts';
 import { type Baseline, findBaseline, git } from './baseline.ts';
 
-const TESTS = ['main-job', 'event-feed', 'transfer'].map((name) => `infra/test/${name}.system.test.ts`);
+const TESTS = [
+  'infra/test/main-job.system.test.ts',
+  'services/incident/test/transfer/transfer.system.test.ts',
+  'services/webhook/test/event-feed.system.test.ts',
+];
 
 /** The apps that are of the present sources; the others are of the last release. */
 const COMBINATIONS = [

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { describeWithServers } from '@tocsin/testing/suites';
-import type { ApiDescription } from '../../gateway/src/description.ts';
-import { APPS, SERVICE_NAMES } from '../installation/apps.ts';
-import { ROOT } from '../installation/environment.ts';
-import { running, runningSystem } from '../verification/systems/running.ts';
+import type { ApiDescription } from '../../src/description.ts';
+import { APPS, SERVICE_NAMES } from '../../../infra/installation/apps.ts';
+import { ROOT } from '../../../infra/installation/environment.ts';
+import { running, runningSystem } from '../../../infra/verification/systems/running.ts';
 
 /** Operations of the catalog; the gateway is of a release that had neither. */
 const NEW_PATH = '/api/v1/services/{id}/restore';

@@ -1,13 +1,13 @@
 import { beforeAll, describe } from '@jest/globals';
 import { startReceiver, startSlack } from '@tocsin/testing';
 import { describeWithServersAndBrowser } from '@tocsin/testing/suites';
-import { testCatalog } from './console/catalog.ts';
-import { testConfiguration } from './console/configuration.ts';
-import { testDeclare } from './console/declare.ts';
-import { testForms } from './console/forms.ts';
-import { consoleInBrowser } from './console/harness.ts';
-import { testLists } from './console/lists.ts';
-import { running } from '../verification/systems/running.ts';
+import { testCatalog } from './catalog.ts';
+import { testConfiguration } from './configuration.ts';
+import { testDeclare } from './declare.ts';
+import { testForms } from './forms.ts';
+import { consoleInBrowser } from './harness.ts';
+import { testLists } from './lists.ts';
+import { running } from '../../../infra/verification/systems/running.ts';
 
 describeWithServersAndBrowser('a workspace in the console', () => {
   const receiver = running(startReceiver);

@@ -11,9 +11,9 @@ import { event } from '@pagerduty/pdjs';
 import { Liquid } from 'liquidjs';
 import { createCertificate, eventually, reservePorts } from '@tocsin/testing';
 import { describeWithServers, describeWithServersAnd } from '@tocsin/testing/suites';
-import { withClient } from '../installation/databases.ts';
-import { ROOT } from '../installation/environment.ts';
-import { running, runningSystem, temporaryFolder } from '../verification/systems/running.ts';
+import { withClient } from '../../../../infra/installation/databases.ts';
+import { ROOT } from '../../../../infra/installation/environment.ts';
+import { running, runningSystem, temporaryFolder } from '../../../../infra/verification/systems/running.ts';
 
 const CONFIGURATIONS = path.join(ROOT, 'gateway/console/src/settings/monitors');
 const ALERTS = '/api/v1/alerts';

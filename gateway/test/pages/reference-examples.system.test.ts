@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { eventually, findChromium } from '@tocsin/testing';
-import type { ApiDescription } from '../../gateway/src/description.ts';
-import { launchBrowser, openReference } from './browser.ts';
-import { examplesOf, sendExample } from '../verification/systems/examples.ts';
-import { startSampleWorkspace } from '../verification/systems/sample-workspace.ts';
-import { running } from '../verification/systems/running.ts';
+import type { ApiDescription } from '../../src/description.ts';
+import { launchBrowser, openReference } from '../browser.ts';
+import { examplesOf, sendExample } from '../../../infra/verification/systems/examples.ts';
+import { startSampleWorkspace } from '../../../infra/verification/systems/sample-workspace.ts';
+import { running } from '../../../infra/verification/systems/running.ts';
 
 const sample = running(startSampleWorkspace);
 

@@ -1,8 +1,8 @@
 import { afterEach, expect } from '@jest/globals';
 import { type Client } from '@tocsin/testing';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { buildConsole } from '../../console/build-console.ts';
-import { startSystem, type System, type SystemOptions } from '../../verification/systems/system.ts';
+import { buildConsole } from '../../../infra/console/build-console.ts';
+import { startSystem, type System, type SystemOptions } from '../../../infra/verification/systems/system.ts';
 import {
   findViolations,
   launchBrowser,
@@ -13,7 +13,7 @@ import {
   type SharedProfile,
   type WatchedPage,
 } from '../browser.ts';
-import { running } from '../../verification/systems/running.ts';
+import { running } from '../../../infra/verification/systems/running.ts';
 
 export const WIDE = { width: 1_440, height: 900 };
 export const NARROW = { width: 360, height: 740 };

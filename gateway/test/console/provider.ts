@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { CLIENT, type startProvider } from '../../../gateway/test/sign-in/oidc-provider.ts';
+import { CLIENT, type startProvider } from '../sign-in/oidc-provider.ts';
 import type { Console } from './harness.ts';
 
 /** An OpenID Connect provider that the gateway trusts, with the workspace's callback. */

@@ -3,8 +3,8 @@ import { deadLetterQueueName, type Envelope, QUEUES } from '@tocsin/schemas';
 import { type Client, eventually, testServers } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
-import { adminCommand } from '../verification/systems/admin-command.ts';
-import { running, runningSystem } from '../verification/systems/running.ts';
+import { adminCommand } from '../../../infra/verification/systems/admin-command.ts';
+import { running, runningSystem } from '../../../infra/verification/systems/running.ts';
 
 const FEED = '/api/v1/events';
 

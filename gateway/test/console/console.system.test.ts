@@ -5,12 +5,12 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { type Client, eventually } from '@tocsin/testing';
 import { describeWithServersAndBrowser } from '@tocsin/testing/suites';
 import type { Page } from 'playwright-core';
-import { withClient } from '../installation/databases.ts';
-import { workspaceApi } from '../demo/api.ts';
-import { addSampleData } from '../demo/sample-data.ts';
-import { ROOT } from '../installation/environment.ts';
-import type { System } from '../verification/systems/system.ts';
-import { CLEAN, consoleInBrowser, findings, NARROW, WIDE } from './console/harness.ts';
+import { withClient } from '../../../infra/installation/databases.ts';
+import { workspaceApi } from '../../../infra/demo/api.ts';
+import { addSampleData } from '../../../infra/demo/sample-data.ts';
+import { ROOT } from '../../../infra/installation/environment.ts';
+import type { System } from '../../../infra/verification/systems/system.ts';
+import { CLEAN, consoleInBrowser, findings, NARROW, WIDE } from './harness.ts';
 
 const PICTURES = path.join(ROOT, 'docs/console');
 const TAKES_PICTURES = process.env['TOCSIN_PICTURES'] === '1';

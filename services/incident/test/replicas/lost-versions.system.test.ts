@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createLogger, openRedis, type Redis } from '@tocsin/runtime';
 import { type Client, eventually, removeTopology, type TcpProxy, tcpProxy, testServers } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { startSystem, type System } from '../verification/systems/system.ts';
+import { startSystem, type System } from '../../../../infra/verification/systems/system.ts';
 
 describeWithServers('a version that Redis acknowledged and lost', () => {
   let broker: TcpProxy;

@@ -3,9 +3,9 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { BUSY_MACHINE } from '../verification/systems/local-harness.ts';
-import type { System } from '../verification/systems/system.ts';
-import { runningSystem } from '../verification/systems/running.ts';
+import { BUSY_MACHINE } from '../../../../infra/verification/systems/local-harness.ts';
+import type { System } from '../../../../infra/verification/systems/system.ts';
+import { runningSystem } from '../../../../infra/verification/systems/running.ts';
 
 const IMPORTS = '/api/v1/imports/incidents';
 const EXPORTS = '/api/v1/exports/incidents';

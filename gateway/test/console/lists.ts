@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/testing';
-import { withClient } from '../../installation/databases.ts';
+import { withClient } from '../../../infra/installation/databases.ts';
 import { type Console, expectSound, NARROW } from './harness.ts';
 
 export function testLists({ open, openWatched, client, system, origin }: Console): void {

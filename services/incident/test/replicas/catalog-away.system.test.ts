@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { running, runningSystem } from '../verification/systems/running.ts';
+import { running, runningSystem } from '../../../../infra/verification/systems/running.ts';
 
 describeWithServers('while the catalog is unavailable', () => {
   const system = runningSystem();

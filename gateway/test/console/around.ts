@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/testing';
 import type { Page } from 'playwright-core';
-import { withClient } from '../../installation/databases.ts';
+import { withClient } from '../../../infra/installation/databases.ts';
 import { at, type Console, expectSound, NARROW, WIDE } from './harness.ts';
 
 /** What surrounds an incident: relations, follow-ups, earlier revisions, and other incidents of a list. */

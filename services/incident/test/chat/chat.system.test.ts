@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { type Client, eventually, startSlack } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { running, runningSystem } from '../verification/systems/running.ts';
+import { running, runningSystem } from '../../../../infra/verification/systems/running.ts';
 
 const INCIDENTS = '/api/v1/incidents';
 

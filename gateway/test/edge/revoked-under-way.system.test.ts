@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { type Answer, type Client, eventually, openEventStream } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { BUSY_MACHINE } from '../verification/systems/local-harness.ts';
-import { running, runningSystem } from '../verification/systems/running.ts';
+import { BUSY_MACHINE } from '../../../infra/verification/systems/local-harness.ts';
+import { running, runningSystem } from '../../../infra/verification/systems/running.ts';
 
 const INCIDENTS = '/api/v1/incidents';
 const KEYS = '/api/v1/settings/api-keys';

@@ -1,12 +1,12 @@
 import { afterAll, describe } from '@jest/globals';
 import { TEST_SECRET_KEYS } from '@tocsin/testing';
 import { describeWithServersAndBrowser } from '@tocsin/testing/suites';
-import { startProvider } from '../../gateway/test/sign-in/oidc-provider.ts';
-import { freePorts } from '../installation/ports.ts';
-import { testDrafts } from './console/drafts.ts';
-import { consoleInBrowser } from './console/harness.ts';
-import { testLive } from './console/live.ts';
-import { testSignIn } from './console/sign-in.ts';
+import { startProvider } from '../sign-in/oidc-provider.ts';
+import { freePorts } from '../../../infra/installation/ports.ts';
+import { testDrafts } from './drafts.ts';
+import { consoleInBrowser } from './harness.ts';
+import { testLive } from './live.ts';
+import { testSignIn } from './sign-in.ts';
 
 const [port = 0] = await freePorts(1);
 const provider = await startProvider([`http://acme.localhost:${port}/app/oidc/callback`]);

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Client, eventually } from '@tocsin/testing';
 import { describeWithProgram, describeWithServersAndBrowser } from '@tocsin/testing/suites';
 import type { Browser, Page } from 'playwright-core';
-import { findViolations, launchBrowser, openReference, type WatchedPage } from './browser.ts';
-import { startSystem, type System } from '../verification/systems/system.ts';
+import { findViolations, launchBrowser, openReference, type WatchedPage } from '../browser.ts';
+import { startSystem, type System } from '../../../infra/verification/systems/system.ts';
 
 describeWithServersAndBrowser('the API reference in a browser', () => {
   let system: System;

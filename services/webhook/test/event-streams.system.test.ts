@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { eventually, openEventStream, type StreamReader } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { running, runningSystem } from '../verification/systems/running.ts';
+import { running, runningSystem } from '../../../infra/verification/systems/running.ts';
 
 const FEED = '/api/v1/events';
 

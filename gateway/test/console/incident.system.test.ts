@@ -1,9 +1,9 @@
 import { describe } from '@jest/globals';
 import { describeWithServersAndBrowser } from '@tocsin/testing/suites';
-import { testActivity } from './console/activity.ts';
-import { testAround } from './console/around.ts';
-import { consoleInBrowser } from './console/harness.ts';
-import { testTwoPeople } from './console/two-people.ts';
+import { testActivity } from './activity.ts';
+import { testAround } from './around.ts';
+import { consoleInBrowser } from './harness.ts';
+import { testTwoPeople } from './two-people.ts';
 
 describeWithServersAndBrowser('an incident in the console', () => {
   const console = consoleInBrowser();
