@@ -21,14 +21,10 @@ export default {
   maxWorkers: Number(process.env.TOCSIN_TEST_WORKERS ?? 2),
   reporters: ['default', '<rootDir>/infra/verification/jest/summary-reporter.ts'],
   projects: [
-    project('unit', ['<rootDir>/{gateway,services/*,shared/*,infra,infra/*}/test/**/!(*.api|*.system).test.ts']),
-    project('api', ['<rootDir>/{gateway,services/*,shared/*,infra,infra/*}/test/**/*.api.test.ts'], servers),
-    project(
-      'system',
-      ['<rootDir>/{gateway,services/*,shared/*,infra,infra/*}/test/**/!(attacks).system.test.ts'],
-      servers,
-    ),
+    project('unit', ['<rootDir>/{gateway,services/*,shared/*,infra/*}/test/**/!(*.api|*.system).test.ts']),
+    project('api', ['<rootDir>/{gateway,services/*,shared/*,infra/*}/test/**/*.api.test.ts'], servers),
+    project('system', ['<rootDir>/{gateway,services/*,shared/*,infra/*}/test/**/!(attacks).system.test.ts'], servers),
     // By themselves: beside other tests, the victims would notice those.
-    project('attacks', ['<rootDir>/infra/test/attacks.system.test.ts'], servers),
+    project('attacks', ['<rootDir>/infra/verification/test/attacks/attacks.system.test.ts'], servers),
   ],
 };

@@ -20,7 +20,7 @@ import { brokerUser } from '../broker-definitions.ts';
 import { writeSecrets } from '../../compose/write-secrets.ts';
 import { ROOT } from '../environment.ts';
 import { causeEveryEvent } from '../../verification/systems/every-event.ts';
-import { guideCommands } from '../../test/guide-commands.ts';
+import { guideCommands } from '../../verification/test/guides/guide-commands.ts';
 import { running, runningSystem, temporaryFolder } from '../../verification/systems/running.ts';
 
 const ACCESS_REFUSED = 403;

@@ -11,11 +11,14 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   'gateway/src/orphan.ts': [], // no-orphan
   'gateway/src/store/forgotten.ts': ['./sessions.ts'], // no-dead-file
   'gateway/src/store/sessions.ts': ['./gone.ts'], // no-unresolvable
+  'infra/admin/main.ts': ['../demo/main.ts'], // infra-in-the-image
+  'infra/demo/main.ts': ['../embedded/main.ts'], // room-order
   'infra/embedded/main.ts': ['../../services/alpha/src/store/things.ts'], // infra-entry-points-only
+  'infra/embedded/test/helper.ts': [],
   'infra/verification/bench/main.ts': ['../compat/main.ts'], // verification-side-by-side
   'infra/verification/compat/main.ts': ['../systems/system.ts'],
-  'infra/verification/systems/system.ts': ['../../test/helper.ts'], // verification-tools-below
-  'infra/test/helper.ts': [],
+  'infra/verification/systems/system.ts': ['../test/helper.ts'], // verification-tools-below, no-import-of-tests
+  'infra/verification/test/helper.ts': [],
   'services/alpha/src/administration.ts': ['./http/routes.ts'], // layer-administration
   'services/alpha/src/app.ts': ['./administration.ts', './config.ts'], // layer-app
   'services/alpha/src/clients/beta.ts': ['../store/things.ts'], // layer-clients
@@ -30,8 +33,8 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   'services/alpha/src/schema.ts': ['./config.ts'], // layer-schema
   'services/alpha/src/store/things.ts': ['../clients/gamma.ts'], // layer-store
   'services/alpha/src/usecases/do-thing.ts': ['../clients/beta.ts', '../domain/thing.ts', '../http/view.ts'], // layer-usecases
-  'services/beta/src/main.ts': ['../../alpha/src/domain/thing.ts', '../test/helper.ts'], // no-other-app, no-tests-in-production
-  'services/beta/test/helper.ts': ['../../../shared/testing/src/index.ts'], // by-package-name
+  'services/beta/src/main.ts': ['../../alpha/src/domain/thing.ts', '../test/helper.ts'], // no-other-app, no-import-of-tests
+  'services/beta/test/helper.ts': ['../../../shared/testing/src/index.ts', '../../../infra/embedded/test/helper.ts'], // by-package-name, tests-side-by-side
   'services/incident/src/chat/names.ts': [],
   'services/incident/src/incidents/open.ts': ['../chat/names.ts'], // room-order
   'shared/schemas/src/index.ts': ['express', '../../runtime/src/index.ts'], // schemas-on-zod-alone, package-schemas
@@ -39,7 +42,7 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   'shared/http/src/index.ts': ['../../messaging/src/index.ts'], // package-http
   'shared/messaging/src/index.ts': ['../../http/src/index.ts'], // package-messaging, no-cycle
   'shared/versioned-resources/src/index.ts': ['../../testing/src/index.ts'], // package-versioned-resources
-  'shared/postgres/src/index.ts': ['../../testing/src/index.ts'], // package-postgres
+  'shared/postgres/src/index.ts': ['../../testing/src/index.ts'], // package-postgres, no-test-tools-in-production
   'shared/runtime/src/index.ts': ['../../../infra/embedded/main.ts'], // no-import-of-infra, package-runtime
   'shared/safe-http/src/index.ts': ['../../testing/src/index.ts'], // package-safe-http
   'shared/sdk/src/index.ts': ['node:fs', '../../schemas/src/index.ts'], // sdk-on-nothing, package-sdk

@@ -7,8 +7,14 @@ export const PRODUCTION = [
   `${APP}(?:src|migrations)/`,
   '^gateway/console/src/',
   '^shared/(?!testing/)[^/]+/src/',
-  '^infra/(?!(?:generate|release|test|verification)/|[^/]+/test/)',
+  '^infra/(?!(?:generate|release|verification)/|[^/]+/test/)',
 ];
+
+/** Captures the app, the package or the room of infra. */
+const TESTS = '^(gateway|(?:services|shared|infra)/[^/]+)/test/';
+
+/** The rooms of infra that the image has (`.dockerignore`). */
+const IN_IMAGE = '^infra/(?:admin|cli|compose|installation|kubernetes|migrate)/';
 
 /** The files of an app that infra may import, to start and administer it. */
 const ENTRY_POINTS = '(?:main|app|config|schema|administration|description|http/contracts)[.]ts$';
@@ -120,14 +126,20 @@ export const BOUNDARY_RULES: IForbiddenRuleType[] = [
   rule(
     'infra-entry-points-only',
     'infra starts, migrates and administers apps through their entry points',
-    { path: '^infra/', pathNot: '^infra/(?:test|[^/]+/test)/' },
+    { path: '^infra/', pathNot: '^infra/[^/]+/test/' },
     { path: `${APP}src/`, pathNot: `${APP}src/${ENTRY_POINTS}` },
+  ),
+  rule(
+    'infra-in-the-image',
+    'what runs in the image imports only what the image has',
+    { path: IN_IMAGE, pathNot: '/test/' },
+    { path: '^infra/', pathNot: [IN_IMAGE, 'node_modules/'] },
   ),
   rule(
     'verification-tools-below',
     'what starts and fills systems knows neither the measurements nor the tests',
     { path: '^infra/verification/(?:jest|servers|statements|systems)/' },
-    { path: '^infra/(?:verification/(?:attacks|bench|checks|compat)|test)/' },
+    { path: '^infra/verification/(?:attacks|bench|checks|compat|test)/' },
   ),
   rule(
     'verification-side-by-side',
@@ -172,12 +184,22 @@ export const BOUNDARY_RULES: IForbiddenRuleType[] = [
   sharedPackage('service-host', 'runtime', 'postgres', 'schemas', 'http', 'messaging'),
   sharedPackage('testing', 'runtime', 'postgres', 'schemas', 'http', 'messaging'),
   rule(
-    'no-tests-in-production',
-    'production code imports neither tests nor test tools',
+    'no-test-tools-in-production',
+    'production code does not depend on what makes and proves it',
     { path: PRODUCTION },
-    {
-      path: ['^shared/testing/', '^infra/(?:generate|release|test|verification)/', '/test/', '[.]test[.]ts$'],
-    },
+    { path: ['^shared/testing/', '^infra/(?:generate|release|verification)/'] },
+  ),
+  rule(
+    'no-import-of-tests',
+    'only tests import tests and their helpers',
+    { path: '^(?:gateway|services|shared|infra)/', pathNot: '/test/' },
+    { path: TESTS },
+  ),
+  rule(
+    'tests-side-by-side',
+    'tests share the helpers of their own folder and of whole systems',
+    { path: TESTS },
+    { path: TESTS, pathNot: ['^$1/', '^infra/verification/'] },
   ),
   rule(
     'by-package-name',
@@ -203,7 +225,7 @@ export const BOUNDARY_RULES: IForbiddenRuleType[] = [
         '^gateway/console/src/main[.]tsx$',
         WORKER_THREADS,
         CLIENT_PACKAGE,
-        '^infra/(?!test/|[^/]+/test/)',
+        '^infra/(?![^/]+/test/)',
       ],
     },
     to: {

@@ -1,6 +1,6 @@
 /**
  * `npm run check:migrations`: the migrations of the last release are as they were, and new ones run after them. Whether
- * new ones keep what the last release uses is a question to Postgres: `infra/test/schema-changes.api.test.ts` asks it.
+ * new ones keep what the last release uses is a question to Postgres: `infra/verification/test/compat/schema-changes.api.test.ts` asks it.
  */
 import { type MigrationHashes, migrationProblems, presentMigrations } from '../compat/migration-files.ts';
 import { readSchemaBaseline } from '../compat/schema-baseline.ts';

@@ -3,8 +3,9 @@ import type { IModule } from 'dependency-cruiser';
 export const ROOM_ORDER = 'room-order';
 
 /**
- * The rooms of the apps and packages that have them, and of the console, by rows from the bottom to the top. A room
- * imports only rooms of the rows before its own, so that rooms form no cycle. `http` describes and routes the whole API.
+ * The rooms of infra, of the console, and of the apps and packages that have them, by rows from the bottom to the top. A
+ * room imports only rooms of the rows before its own, so that rooms form no cycle. `http` of an app describes and routes
+ * its whole API.
  */
 const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   gateway: [
@@ -39,23 +40,41 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['alerts'],
     ['http'],
   ],
+  infra: [
+    ['installation', 'cli'],
+    ['compose', 'console', 'kubernetes', 'migrate'],
+    ['demo'],
+    ['embedded'],
+    ['admin', 'backup', 'processes'],
+    ['generate'],
+    ['verification'],
+    ['release'],
+  ],
   webhook: [['shared'], ['queue', 'feed'], ['requests'], ['subscriptions'], ['deliveries'], ['http']],
 };
 
-const FILE_IN_ROOM = /^(?:(?:services|shared|gateway(?=\/console\/))\/)?([^/]+)\/src\/([^/]+)\//;
+const IN_SOURCE = /^(?:(?:services|shared|gateway(?=\/console\/))\/)?([^/]+)\/src\/([^/]+)\//;
+/** Every file of infra, except tests, is in a room. */
+const IN_INFRA = /^(infra)\/(?!node_modules\/|[^/]+\/test\/)(?:([^/]+)\/)?/;
+
+/** The owner of a file, and its room. */
+const placeOf = (file: string): { owner: string; room: string } => {
+  const [, owner = '', room = ''] = IN_SOURCE.exec(file) ?? IN_INFRA.exec(file) ?? [];
+  return { owner, room };
+};
 
 /** Finds files in no room, and imports of a room above or beside. */
 export function checkRooms(modules: readonly IModule[]): { rule: string; where: string }[] {
   return modules.flatMap(({ source, dependencies }) => {
-    const [, owner = '', room = ''] = FILE_IN_ROOM.exec(source) ?? [];
+    const { owner, room } = placeOf(source);
     const rows = ROOMS[owner];
     if (rows === undefined) return [];
     const rowOf = (name: string) => rows.findIndex((row) => row.includes(name));
     if (rowOf(room) === -1) return [{ rule: ROOM_ORDER, where: `${source} is in no room` }];
     return dependencies
       .filter(({ resolved }) => {
-        const [, otherOwner, other = ''] = FILE_IN_ROOM.exec(resolved) ?? [];
-        return otherOwner === owner && other !== room && rowOf(other) >= rowOf(room);
+        const other = placeOf(resolved);
+        return other.owner === owner && other.room !== room && rowOf(other.room) >= rowOf(room);
       })
       .map(({ resolved }) => ({ rule: ROOM_ORDER, where: `${source} → ${resolved}` }));
   });

@@ -16,7 +16,7 @@ import { OTHER_APPS, OTHER_TREE } from '../systems/other-tree.ts';
 import { type Baseline, findBaseline, git } from './baseline.ts';
 
 const TESTS = [
-  'infra/test/main-job.system.test.ts',
+  'infra/verification/test/main-job.system.test.ts',
   'services/incident/test/transfer/transfer.system.test.ts',
   'services/webhook/test/event-feed.system.test.ts',
 ];

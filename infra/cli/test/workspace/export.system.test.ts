@@ -5,7 +5,7 @@ import { json } from '@tocsin/testing/arbitraries';
 import fc from '@tocsin/testing/fuzz';
 import type { Client } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { anyText, FIELDS, name } from '../../../test/rules/workspace.ts';
+import { anyText, FIELDS, name } from '../../../verification/test/rules/workspace.ts';
 import { runningSystem, temporaryFolder } from '../../../verification/systems/running.ts';
 import { runHere } from './run-command.ts';
 import { special } from './special-values.ts';

@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { beforeAll, expect, test } from '@jest/globals';
+import { SERVER_VARIABLES } from '@tocsin/testing';
+import { describeWithServers } from '@tocsin/testing/suites';
+import { SHORT_ATTACKS } from '../../attacks/registry.ts';
+import type { Row } from '../../attacks/suite.ts';
+import { ROOT } from '../../../installation/environment.ts';
+
+/** Milliseconds; after an attack that does harm, the suite waits for the system to recover. */
+const TIMEOUT = 1_200_000;
+
+// The attacks read /proc and use several loopback addresses.
+const describeAttacks: typeof describeWithServers =
+  process.platform === 'linux' ? describeWithServers : () => undefined;
+
+describeAttacks('no other workspace notices', () => {
+  const rows = new Map<string, Row>();
+
+  beforeAll(async () => {
+    for (const row of await runShortForm('--mode', 'services')) rows.set(row.attack, row);
+  }, TIMEOUT);
+
+  // The speed of the machine is no result of this test: `npm run attacks` judges times.
+  test.each(SHORT_ATTACKS)('$name', ({ name }) => {
+    const row = rows.get(name);
+    expect(row?.during.requests).toBeGreaterThan(0);
+    expect(row?.failures.filter(({ timed }) => !timed)).toEqual([]);
+  });
+});
+
+describeAttacks('in one process', () => {
+  test(
+    'the events of others are recorded while a workspace reads documents into timelines',
+    async () => {
+      const [row] = await runShortForm('--mode', 'embedded', '--only', 'timeline-documents');
+      expect(row?.during.lag).toBeGreaterThan(0);
+      expect(row?.failures.filter(({ timed }) => !timed)).toEqual([]);
+    },
+    TIMEOUT,
+  );
+});
+
+async function runShortForm(...options: string[]): Promise<Row[]> {
+  const { promise, resolve } = Promise.withResolvers<{ stdout: string; stderr: string }>();
+  const names = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE', ...Object.values(SERVER_VARIABLES)];
+  const env = Object.fromEntries(names.map((name) => [name, process.env[name]]));
+  const child = { cwd: ROOT, env, maxBuffer: 64 * 1_048_576 };
+  // It exits with 1 if a rule fails, times included.
+  const args = ['infra/verification/attacks/main.ts', '--short', '--json', ...options];
+  execFile(process.execPath, args, child, (_error, stdout, stderr) => resolve({ stdout, stderr }));
+  const { stdout, stderr } = await promise;
+  if (!stdout.startsWith('[')) throw new Error(stderr);
+  return JSON.parse(stdout) as Row[];
+}

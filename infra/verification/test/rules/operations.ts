@@ -1,0 +1,140 @@
+import type { Answer, Client } from '@tocsin/testing';
+import { type ApiOperation, type ApiSchema, readPublicDescription } from '../../../../gateway/src/description.ts';
+import { APP_NAMES } from '../../../installation/apps.ts';
+
+export const REVISION = 'If-Service-Resource-Version';
+
+const { paths, components } = await readPublicDescription(APP_NAMES, 'https://{workspace}.tocsin.example');
+
+export interface Operation {
+  method: string;
+  path: string;
+  /** The names of its parameters. */
+  parameters: readonly string[];
+  /** Those of its path, in order. */
+  pathIds: readonly { name: string; isNumber: boolean }[];
+  /** Those of its query, with the schema of one value, and how many it may have. */
+  query: readonly { name: string; schema: ApiSchema; most: number }[];
+  /** Whether its body has no other properties than those. */
+  isStrict: boolean;
+  /** Of its body. */
+  properties: Readonly<Record<string, ApiSchema>>;
+}
+
+/** All operations of the API description, by their IDs. */
+export const OPERATIONS: Readonly<Record<string, Operation>> = Object.fromEntries(
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, Operation] => [
+      operation.operationId,
+      {
+        method: method.toUpperCase(),
+        path,
+        parameters: (operation.parameters ?? []).map(({ name }) => name),
+        pathIds: (operation.parameters ?? [])
+          .filter((parameter) => parameter.in === 'path')
+          .map(({ name, schema }) => ({ name, isNumber: schema.type === 'integer' })),
+        query: (operation.parameters ?? [])
+          .filter((parameter) => parameter.in === 'query')
+          .map(({ name, schema }) => ({
+            ...{ name, schema: schema.items ?? schema },
+            most: schema.items === undefined ? 1 : (schema.maxItems ?? Infinity),
+          })),
+        isStrict: bodySchemaOf(operation)?.additionalProperties === false,
+        properties: bodySchemaOf(operation)?.properties ?? {},
+      },
+    ]),
+  ),
+);
+
+export const operationOf = (id: string): Operation => {
+  const operation = OPERATIONS[id];
+  if (operation === undefined) throw new Error(`there is no operation ${id}`);
+  return operation;
+};
+
+function bodySchemaOf({ requestBody }: ApiOperation): ApiSchema | undefined {
+  const schema = requestBody?.content['application/json']?.schema;
+  return components?.schemas?.[schema?.$ref?.split('/').at(-1) ?? ''] ?? schema;
+}
+
+export interface Request {
+  operation: string;
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body: object | undefined;
+}
+
+export const send = async (
+  client: Client,
+  { method, path, headers, body }: Omit<Request, 'operation' | 'body'> & { body: unknown },
+) => client.send(method, path, body, headers);
+
+interface RequestParts {
+  ids?: Ids | undefined;
+  body?: object | undefined;
+  query?: Query | undefined;
+  known?: number | undefined;
+}
+
+/**
+ * The request of an operation. If it needs a revision, that is the present one.
+ * @param known the present revision, if it is known
+ */
+export async function requestOf(
+  client: Client,
+  operation: string,
+  { ids = [], body, query, known }: RequestParts,
+): Promise<Request> {
+  const { method, path: template, parameters } = operationOf(operation);
+  const left = [...ids];
+  const filled = template.replaceAll(/\{\w+\}/g, () => String(left.shift()));
+  const path = query === undefined ? filled : `${filled}?${new URLSearchParams(query).toString()}`;
+  if (!parameters.includes(REVISION)) return { operation, method, path, headers: {}, body };
+  const revision = known ?? (await client.get(path)).headers.get('Service-Resource-Version');
+  return { operation, method, path, headers: { [REVISION]: String(revision) }, body };
+}
+
+export type Query = Readonly<Record<string, string>>;
+
+/** In the order of the path. */
+export type Ids = readonly (string | number)[];
+
+/** Carries out an operation, and returns the body of its response. @throws if it is refused */
+export type Write = (
+  operation: string,
+  ids?: Ids,
+  body?: object,
+  query?: Query,
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+) => Promise<any>;
+
+export const bodyOf = (request: Request, { status, body, text }: Answer): unknown => {
+  if (status >= 300) throw new Error(`${JSON.stringify(request)}: ${status} ${text}`);
+  return body;
+};
+
+export const writing =
+  (client: Client): Write =>
+  async (operation, ids = [], body, query) => {
+    const request = await requestOf(client, operation, { ids, body, query });
+    return bodyOf(request, await send(client, request));
+  };
+
+/** All elements of a list, page by page. @param limit of a page */
+export async function readList<Row>(client: Client, path: string, name: string, limit = () => 100): Promise<Row[]> {
+  const items: Row[] = [];
+  for (let cursor: string | undefined = ''; cursor !== undefined;) {
+    const url = new URL(path, 'http://x');
+    url.searchParams.set('limit', String(limit()));
+    if (cursor !== '') url.searchParams.set('cursor', cursor);
+    const { status, text, body } = await client.get(url.pathname + url.search);
+    if (status !== 200) throw new Error(`${path}: ${status} ${text}`);
+    items.push(...(body[name] as Row[]));
+    const next: string | undefined = body.pagination.next_cursor as string | undefined;
+    if (next === cursor) throw new Error(`${path}: the page behind a cursor ends with the same cursor`);
+    cursor = next;
+    if (body.pagination.has_more !== (cursor !== undefined)) throw new Error(`${path}: contradicts itself`);
+  }
+  return items;
+}

@@ -1,0 +1,899 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Envelope, exchangeName } from '@tocsin/schemas';
+import { sweepIdempotencyKeys } from '@tocsin/http';
+import { sweepInbox } from '@tocsin/messaging';
+import { type Knex, openDatabase } from '@tocsin/postgres';
+import {
+  behave,
+  type Client,
+  eventually,
+  type FakeSlack,
+  type Receiver,
+  startReceiver,
+  startSlack,
+  TEST_SECRET_KEYS,
+  testServers,
+} from '@tocsin/testing';
+import { describeWithServers } from '@tocsin/testing/suites';
+import { connect } from 'amqplib';
+import pg from 'pg';
+import { administration } from '../../../../gateway/src/administration.ts';
+import { auditStore } from '../../../../gateway/src/audit/store/audit-store.ts';
+import { newFeedEpoch } from '../../../../services/webhook/src/administration.ts';
+import { alertStore, sweepAlerts } from '../../../../services/incident/src/alerts/store/alert-store.ts';
+import { storageStore } from '../../../../services/incident/src/storage/store/storage-store.ts';
+import { forgetActivity } from '../../../../services/webhook/src/subscriptions/store/activity-store.ts';
+import { deliveryStore } from '../../../../services/webhook/src/queue/store/delivery-store.ts';
+import { feedReader } from '../../../../services/webhook/src/feed/store/feed-reader.ts';
+import { recentEventsReader } from '../../../../services/webhook/src/feed/store/recent-events-reader.ts';
+import { deleteRecordedBefore } from '../../../../services/webhook/src/feed/store/feed-trimmer.ts';
+import { limitStore } from '../../../../services/webhook/src/requests/store/limit-store.ts';
+import { forgetExpiredSecrets } from '../../../../services/webhook/src/subscriptions/store/secret-store.ts';
+import { forgetRevoked } from '../../../../services/webhook/src/subscriptions/store/subscription-store.ts';
+import { APP_NAMES, APPS } from '../../../installation/apps.ts';
+import { recordStatements, type Statement } from '../../statements/record-statements.ts';
+import { ROOT } from '../../../installation/environment.ts';
+import { EXAMPLES } from '../../../generate/event-examples.ts';
+import { fillTables } from '../../statements/fill-tables.ts';
+import { countCustomPlans, fullScans } from '../../statements/plans.ts';
+import { startSystem, type System } from '../../systems/system.ts';
+
+const SCHEMAS = APP_NAMES.map((app) => APPS[app].schema.name);
+const COPIES = 1_500;
+
+/** Full scans that are allowed, and why. */
+const ALLOWED: { statement: RegExp; reads: string; reason: string }[] = [
+  {
+    statement:
+      /^(select .* from slots where lease_until > coalesce\(.*|delete from "slots" where "lease_until" <= \$1)$/,
+    reads: 'slots',
+    reason: 'it holds the requests under way alone, and the limits keep these few',
+  },
+  {
+    statement: /^delete from "windows" where "minute" < \$1$/,
+    reads: 'windows',
+    reason:
+      'every row is expired here, and it deletes them all; the primary key, which begins with the minute, serves otherwise',
+  },
+  {
+    statement: /^delete from "login_links" where "expires_at" <= \$1$/,
+    reads: 'login_links',
+    reason: 'nearly every row is expired here, and it deletes them; the index of expires_at serves otherwise',
+  },
+  {
+    statement: /^delete from "replica_versions" where "owner" = \$1$/,
+    reads: 'replica_versions',
+    reason: 'a migration has all replicas read again, once',
+  },
+];
+
+/** Lists with filters; and the slots after a time, which are few or all. */
+const PLANNED_FOR_VALUES = /^(filtered-\d+|find-used-slots)$/;
+
+/** `METHOD path` of every public operation. */
+async function operations(): Promise<string[]> {
+  const described = await Promise.all(
+    APP_NAMES.map(async (service) => {
+      const text = await readFile(path.join(ROOT, APPS[service].folder, 'openapi.json'), 'utf8');
+      const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, unknown>> };
+      return Object.entries(paths).flatMap(([template, methods]) =>
+        Object.keys(methods).map((method) => `${method.toUpperCase()} ${template}`),
+      );
+    }),
+  );
+  return described.flat().sort();
+}
+
+interface Call {
+  /** The values of the placeholders in the path, in order. */
+  ids?: readonly (number | string)[];
+  query?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** Any successful status by default. */
+  status?: number;
+}
+
+/** Calls operations, and records which ones. */
+function caller(client: Client) {
+  const called = new Set<string>();
+  const call = async (operation: string, { ids = [], query = '', body, headers, status }: Call = {}) => {
+    const [method = '', template = ''] = operation.split(' ');
+    const left = [...ids];
+    const url = `${template.replaceAll(/\{\w+\}/g, () => String(left.shift()))}${query}`;
+    const send = {
+      GET: async () => client.get(url, headers),
+      DELETE: async () => client.delete(url, headers),
+      PATCH: async () => client.patch(url, body, headers),
+      PUT: async () => client.put(url, body, headers),
+      POST: async () => client.post(url, body, headers),
+    }[method];
+    const answer = await send?.();
+    const isAsExpected = status === undefined ? (answer?.status ?? 500) < 300 : answer?.status === status;
+    if (!isAsExpected) throw new Error(`${method} ${url}: ${answer?.status} ${answer?.text}`);
+    called.add(operation);
+    return answer?.body;
+  };
+  return { call, called };
+}
+
+type Calling = ReturnType<typeof caller>['call'];
+
+const at = (revision: number) => ({ 'If-Service-Resource-Version': String(revision) });
+const keyed = (key: string) => ({ 'Idempotency-Key': key });
+const parameters = (query: Record<string, string>) => `?${new URLSearchParams(query).toString()}`;
+
+async function useCatalog(call: Calling, userId: number): Promise<number> {
+  const make = async (name: string, more: object = {}) =>
+    (await call('POST /api/v1/teams', { body: { name, external_id: `ext-${name}`, ...more }, headers: keyed(name) }))
+      .team;
+  const team = await make('Payments');
+  const other = await make('Other', { parent_team_id: team.id });
+  await make('Third');
+  const ids = [team.id];
+  await call('GET /api/v1/teams/{id}', { ids });
+  await call('PATCH /api/v1/teams/{id}', { ids, body: { description: 'x' }, headers: at(1) });
+  await call('DELETE /api/v1/teams/{id}', { ids: [other.id] });
+  await call('POST /api/v1/teams/{id}/restore', { ids: [other.id] });
+  await call('POST /api/v1/teams/{id}/members', { ids, body: { user_id: userId } });
+  await call('PATCH /api/v1/teams/{id}/members/{userId}', { ids: [team.id, userId], body: { role: 'lead' } });
+  await call('GET /api/v1/teams/{id}/members', { ids });
+  await call('DELETE /api/v1/teams/{id}/members/{userId}', { ids: [team.id, userId] });
+  await call('POST /api/v1/teams/{id}/members', { ids, body: { user_id: userId } });
+  for (const list of ['teams', 'services']) {
+    if (list === 'services') {
+      for (const [name, tier] of Object.entries({ checkout: 't0', search: 't2', mail: 't2' })) {
+        const body = { name, tier, owner_team_id: team.id, external_id: `ext-${name}` };
+        const { service } = await call('POST /api/v1/services', { body, headers: keyed(name) });
+        await call('GET /api/v1/services/{id}', { ids: [service.id] });
+        await call('PATCH /api/v1/services/{id}', {
+          ids: [service.id],
+          body: { tags: ['x'], external_id: name },
+          headers: at(1),
+        });
+        await call('DELETE /api/v1/services/{id}', { ids: [service.id] });
+        await call('POST /api/v1/services/{id}/restore', { ids: [service.id] });
+      }
+    }
+    const { pagination } = await call(`GET /api/v1/${list}`, { query: '?limit=1' });
+    await call(`GET /api/v1/${list}`, { query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
+    await call(`GET /api/v1/${list}`, { query: '?include_archived=true' });
+  }
+  for (const filter of [
+    { q: 'check' },
+    { q: 'checkout service' },
+    { owner_team_id: String(team.id) },
+    { tier: 't0' },
+    { external_id: 'ext-search' },
+    { slug: 'search' },
+    { name: 'search' },
+  ]) {
+    await call('GET /api/v1/services', { query: parameters(filter) });
+  }
+  for (const filter of ['external_id=ext-Third', 'slug=third', 'name=Third'])
+    await call('GET /api/v1/teams', { query: `?${filter}` });
+  await call('GET /api/v1/configuration/service-tiers');
+  return team.id;
+}
+
+/** The sortable field types, with a value for each. */
+const FIELDS = {
+  string: 'Some text',
+  number: 12,
+  boolean: true,
+  date: '2026-11-20',
+  time: '09:30',
+  datetime: '2026-11-20T09:30:00Z',
+  select: 'a',
+  multi_select: ['a', 'b'],
+  monetary: { amount: 12, currency: 'EUR' },
+} as const;
+
+/** A text that Postgres cannot compress: lists read the rows that contain it by themselves. */
+const LARGE_TEXT = randomBytes(4_990).toString('hex');
+
+async function useFields(call: Calling): Promise<{ field_id: number; value: unknown }[]> {
+  const values = [];
+  for (const [type, value] of Object.entries(FIELDS)) {
+    const config = type.endsWith('select') ? { config: { options: ['a', 'b'] } } : {};
+    const body = {
+      name: type,
+      slug: type,
+      field_type: type,
+      show_on_creation: true,
+      external_id: `ext-${type}`,
+      ...config,
+    };
+    const { field } = await call('POST /api/v1/custom-fields', { body });
+    values.push({ field_id: field.id, value });
+    if (type !== 'number') continue;
+    const ids = [field.id];
+    await call('GET /api/v1/custom-fields/{id}', { ids });
+    await call('PATCH /api/v1/custom-fields/{id}', {
+      ids,
+      body: { description: 'x', external_id: 'ext' },
+      headers: at(1),
+    });
+    await call('DELETE /api/v1/custom-fields/{id}', { ids });
+    await call('POST /api/v1/custom-fields/{id}/restore', { ids });
+  }
+  for (const name of ['large_1', 'large_2', 'large_3']) {
+    const body = { name, field_type: 'json', default_value: LARGE_TEXT };
+    const { field } = await call('POST /api/v1/custom-fields', { body });
+    await call('GET /api/v1/custom-fields');
+    // Otherwise it would be a value of every incident.
+    await call('PATCH /api/v1/custom-fields/{id}', { ids: [field.id], body: { default_value: null }, headers: at(1) });
+    values.push({ field_id: field.id, value: LARGE_TEXT.slice(0, 4_000) });
+  }
+  const { pagination } = await call('GET /api/v1/custom-fields', { query: '?limit=1' });
+  await call('GET /api/v1/custom-fields', { query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
+  await call('GET /api/v1/custom-fields', { query: '?include_archived=true' });
+  for (const filter of ['external_id=ext-string', 'slug=string', 'name=string'])
+    await call('GET /api/v1/custom-fields', { query: `?${filter}` });
+  return values;
+}
+
+async function useGateway(call: Calling): Promise<void> {
+  await call('GET /api/v1/me');
+  const users = '/api/v1/settings/users';
+  const newUser = { email: 'ana@acme.example', name: 'Ana', role: 'owner' };
+  const { user } = await call(`POST ${users}`, { body: newUser, headers: keyed('Ana') });
+  const ids = [user.id];
+  await call(`GET ${users}/{id}`, { ids });
+  await call('GET /api/v1/users/{id}', { ids });
+  await call(`PATCH ${users}/{id}`, { ids, body: { role: 'member' }, headers: at(1) });
+  await call(`PATCH ${users}/{id}`, { ids, body: { role: 'owner' }, headers: at(2) });
+  await call(`PATCH ${users}/{id}`, { ids, body: { active: false }, headers: at(3) });
+  await call(`PATCH ${users}/{id}`, { ids, body: { active: true }, headers: at(4) });
+  for (const query of ['', '?q=ana', '?active=true&role=owner&seat=none']) await call(`GET ${users}`, { query });
+  const page = await call(`GET ${users}`, { query: '?limit=1' });
+  await call(`GET ${users}`, { query: parameters({ limit: '1', cursor: page.pagination.next_cursor }) });
+
+  await call('GET /api/v1/idempotency-keys/{key}', { ids: ['Ana'] });
+
+  const keys = '/api/v1/settings/api-keys';
+  const newKey = { name: 'k', scopes: ['teams:read', 'teams:write'], user_id: user.id };
+  const { api_key: key } = await call(`POST ${keys}`, { body: newKey, headers: keyed('key') });
+  await call(`GET ${keys}/{id}`, { ids: [key.id] });
+  await call(`PATCH ${keys}/{id}`, { ids: [key.id], body: { scopes: ['teams:read'] }, headers: at(1) });
+  const rotated = await call(`POST ${keys}/{id}/rotate`, { ids: [key.id], body: { overlap_hours: 1 } });
+  await call(`POST ${keys}/{id}/revoke`, { ids: [rotated.api_key.id] });
+  const { pagination } = await call(`GET ${keys}`, { query: '?limit=1' });
+  await call(`GET ${keys}`, { query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
+
+  await call('GET /api/v1/settings/sessions', { query: '?limit=1' });
+  await call('POST /api/v1/settings/users/{id}/login-link', { ids: [user.id] });
+  await call('POST /api/v1/settings/sessions/{id}/revoke', { ids: [key.id], status: 404 });
+
+  const log = 'GET /api/v1/settings/audit-log';
+  await eventually(async () => (await call(log)).entries.length > 1, { what: 'entries of the audit log' });
+  for (const query of [
+    '?actor=operator',
+    `?actor=${user.id}`,
+    '?action=user.created',
+    '?occurred_from=2026-01-01T00:00:00Z',
+  ])
+    await call(log, { query });
+  const { pagination: next } = await call(log, { query: '?limit=1' });
+  await call(log, { query: parameters({ limit: '1', cursor: next.next_cursor }) });
+}
+
+async function useWebhooks(call: Calling, url: string): Promise<void> {
+  const base = '/api/v1/settings/webhooks';
+  for (const round of ['first', 'second']) {
+    const { webhook } = await call(`POST ${base}`, { body: { url: `${url}?${round}` } });
+    const ids = [webhook.id];
+    await call(`POST ${base}/{id}/verify`, { ids });
+    await call(`POST ${base}/{id}/rotate-secret`, { ids });
+    await call(`PUT ${base}/{id}/headers`, { ids, body: { headers: { 'X-Key': 'one' } } });
+    await call(`POST ${base}/{id}/pause`, { ids });
+    await call(`POST ${base}/{id}/resume`, { ids });
+    if (round === 'first') await call(`POST ${base}/{id}/revoke`, { ids });
+  }
+  await call(`GET ${base}`);
+}
+
+async function useFeed(call: Calling, incidentId: number): Promise<void> {
+  const feed = 'GET /api/v1/events';
+  const cursor = await eventually(
+    async () => {
+      const { events, pagination } = await call(feed, { query: '?from=beginning&limit=1&types=incident.updated' });
+      return events.length > 0 && (pagination.next_cursor as string);
+    },
+    { what: 'an event in the feed' },
+  );
+  await call(feed);
+  await call(feed, { query: parameters({ after: cursor }) });
+  await call(feed, { query: parameters({ after: cursor, resource: `incident:${incidentId}` }) });
+}
+
+async function useIncidents(
+  call: Calling,
+  of: { teamId: number; userId: number; values: readonly { field_id: number; value: unknown }[]; documentUrl: string },
+): Promise<number> {
+  const { teamId, userId, values, documentUrl } = of;
+  const create = 'POST /api/v1/incidents';
+  const whole = {
+    title: 'Down',
+    service: 'checkout',
+    regions: ['eu-west'],
+    team_id: teamId,
+    incident_manager: String(userId),
+    custom_field_values: values,
+  };
+  const { incident } = await call(create, { body: whole, headers: keyed('whole') });
+  await call(create, { body: whole, headers: keyed('whole') });
+  await call(create, { body: { title: 'y', service: 'nothing-of-the-catalog' } });
+  const ids = [incident.id];
+  await call(create, { body: { title: 'z', doc_url: documentUrl, import_source_timeline_event: true } });
+  await call(create, {
+    body: { title: 'z', doc_url: documentUrl, import_source_timeline_event: true },
+    headers: keyed('import'),
+  });
+  await call('GET /api/v1/incidents/{id}', { ids });
+  await call('GET /api/v1/incidents/{id}', { ids, query: '?at_revision=1' });
+  await call('GET /api/v1/incident-references/{reference}', { ids: [incident.human_id] });
+  const change = { status: 'monitoring', severity: 'sev1', team_id: null, incident_responders: [String(userId)] };
+  await call('PATCH /api/v1/incidents/{id}', { ids, body: change, headers: at(1) });
+  await call('POST /api/v1/incidents/{id}/resolve', { ids, body: { resolution_note: 'Done' } });
+  await call('POST /api/v1/incidents/{id}/reopen', { ids });
+  await call('POST /api/v1/incidents/{id}/close', { ids });
+  await call('POST /api/v1/incidents/{id}/reopen', { ids });
+  await call('POST /api/v1/incidents/{id}/archive', { ids });
+  await call('POST /api/v1/incidents/{id}/restore', { ids });
+  const items = [
+    { id: incident.id, verb: 'close' },
+    { id: incident.id, verb: 'reopen' },
+    { id: incident.id + 1, revision: 9, changes: {} },
+  ];
+  await call('POST /api/v1/incidents/bulk', { body: { items }, headers: keyed('bulk') });
+  const fields = '/api/v1/incidents/{id}/custom-fields';
+  await call(`GET ${fields}`, { ids });
+  const changed = values.slice(-3).map(({ field_id, value }) => ({ field_id, value: `${String(value)}x` }));
+  await call(`PATCH ${fields}`, { ids, body: { values: [{ slug: 'number', value: 13 }, ...changed] } });
+  await call(`DELETE ${fields}/{fieldId}`, { ids: [incident.id, values[0]?.field_id ?? 0] });
+  await call(`PATCH ${fields}`, { ids, body: { values: values.slice(0, 1) } });
+  const changelog = 'GET /api/v1/incidents/{id}/changelog';
+  const { pagination } = await call(changelog, { ids, query: '?limit=1' });
+  await call(changelog, { ids, query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
+  await call(changelog, { ids });
+  await call('GET /api/v1/incidents/{id}/postmortem', { ids });
+  await useTransfer(call);
+  await call('GET /api/v1/configuration/severities');
+  await call('GET /api/v1/configuration/workflow-statuses');
+  await useConfiguration(call);
+  return incident.id;
+}
+
+/** Imports an incident, changes it by an import, and exports. */
+async function useTransfer(call: Calling): Promise<void> {
+  const author = { name: 'Ana', email: 'ana@acme.example' };
+  const event = { external_id: '1', type: 'note', body: 'x', started_at: '2024-03-02T18:20:00Z', author };
+  const entry = {
+    changed_at: '2024-03-02T18:20:00Z',
+    actor: author,
+    changes: [{ field: 'title', from: 'w', to: 'x' }],
+  };
+  const item = {
+    external: { source: 'dispatch', id: '214' },
+    ...{ title: 'x', status: 'open', severity: 'sev1', created_at: '2024-03-02T18:04:00Z', author },
+    ...{ service: 'checkout', team: 'payments', values: { number: 1 }, timeline: [event], changelog: [entry] },
+  };
+  const operation = 'POST /api/v1/imports/incidents';
+  await call(operation, { body: { incidents: [item] } });
+  const changed = { title: 'y', service: 'mail', values: { number: null }, timeline: [{ ...event, body: 'y' }] };
+  const relation = { type: 'duplicate_of', external: item.external, created_at: '2024-03-02T18:04:00Z', author };
+  const duplicate = { ...item, external: { source: 'dispatch', id: '215' }, relations: [relation] };
+  await call(operation, { body: { incidents: [{ ...item, ...changed }, duplicate] } });
+  await call('GET /api/v1/exports/incidents');
+}
+
+/** Maps an incident, makes a status terminal, and adds a tier. */
+async function useConfiguration(call: Calling): Promise<void> {
+  await call('POST /api/v1/incidents', { body: { title: 'x', status: 'on-hold' } });
+  const { configuration } = await call('GET /api/v1/settings/configuration');
+  const { revision, workflow_statuses: statuses, service_tiers: tiers } = configuration;
+  const kept = (statuses as { key: string }[])
+    .filter(({ key }) => key !== 'on-hold')
+    .map((status) => ({ ...status, order: undefined, ...(status.key === 'monitoring' && { is_terminal: true }) }));
+  const body = {
+    workflow_statuses: kept,
+    service_tiers: [...tiers, { key: 't9', label: 'Tier 9' }],
+    replace: { statuses: { 'on-hold': 'monitoring' } },
+  };
+  await call('PUT /api/v1/settings/configuration', { body, headers: at(revision) });
+  await call('GET /api/v1/configuration/service-tiers');
+}
+
+async function useTimeline(call: Calling, incidentId: number, groupId: number): Promise<void> {
+  const ids = [incidentId];
+  const timeline = '/api/v1/incidents/{id}/timeline';
+  const add = async (key: string) =>
+    (
+      await call(`POST ${timeline}`, {
+        ids,
+        body: { body: LARGE_TEXT, title: key, tags: ['t'], group_id: groupId },
+        headers: keyed(key),
+      })
+    ).event;
+  const event = await add('one');
+  const other = await add('two');
+  await call('GET /api/v1/timeline/{id}', { ids: [event.id] });
+  await call('PATCH /api/v1/timeline/{id}', { ids: [event.id], body: { title: 'x' }, headers: at(1) });
+  await call('DELETE /api/v1/timeline/{id}', { ids: [other.id] });
+  await call('POST /api/v1/timeline/{id}/restore', { ids: [other.id] });
+  for (const id of [event.id, other.id]) {
+    const body = { body: `${LARGE_TEXT}!` };
+    const revisions = 'GET /api/v1/timeline/{id}/revisions';
+    await call('PATCH /api/v1/timeline/{id}', { ids: [id], body, headers: at(2) });
+    if (id === event.id) {
+      const { pagination } = await call(revisions, { ids: [id], query: '?limit=1' });
+      await call(revisions, { ids: [id], query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
+    }
+    await call('DELETE /api/v1/timeline/{id}', { ids: [id] });
+  }
+  const { pagination } = await call(`GET ${timeline}/deleted`, { ids, query: '?limit=1' });
+  await call(`GET ${timeline}/deleted`, { ids, query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
+  await call('POST /api/v1/timeline/{id}/restore', { ids: [other.id] });
+  for (const order of ['asc', 'desc']) {
+    const { pagination } = await call(`GET ${timeline}`, { ids, query: parameters({ limit: '1', order }) });
+    const cursor: string = pagination.next_cursor;
+    await call(`GET ${timeline}`, { ids, query: parameters({ limit: '1', order, cursor }) });
+  }
+  const filters = { type_or_source: 'api', tag: 't', group: String(groupId), q: 'on', key_only: 'false' };
+  for (const [name, value] of Object.entries({ ...filters, started_from: '2026-01-01T00:00:00Z' })) {
+    await call(`GET ${timeline}`, { ids, query: parameters({ [name]: value }) });
+  }
+}
+
+async function useRelations(call: Calling, incidentId: number): Promise<void> {
+  const relations = '/api/v1/incidents/{id}/relations';
+  const { incidents } = await call('GET /api/v1/incidents');
+  const other = incidents.find(({ id }: { id: number }) => id !== incidentId).id;
+  for (const type of ['duplicate_of', 'related']) {
+    const body = { type, incident_id: other };
+    await call(`POST ${relations}`, { ids: [incidentId], body, headers: keyed(type) });
+    await call(`POST ${relations}`, { ids: [incidentId], body });
+  }
+  const { relations: related, pagination } = await call(`GET ${relations}`, { ids: [incidentId], query: '?limit=1' });
+  const query = parameters({ limit: '1', cursor: pagination.next_cursor });
+  await call(`GET ${relations}`, { ids: [incidentId], query });
+  await call(`DELETE ${relations}/{relationId}`, { ids: [incidentId, related[0].id] });
+}
+
+async function useFollowUps(call: Calling, incidentId: number, userId: number): Promise<void> {
+  const ofIncident = '/api/v1/incidents/{id}/follow-ups';
+  const add = async (key: string, body: object = {}) =>
+    (await call(`POST ${ofIncident}`, { ids: [incidentId], body: { title: key, ...body }, headers: keyed(key) }))
+      .follow_up;
+  const followUp = await add('due', {
+    due_on: '2026-12-04',
+    owner: String(userId),
+    description: LARGE_TEXT.slice(0, 9_000),
+  });
+  const other = await add('other');
+  const one = '/api/v1/follow-ups/{id}';
+  await call(`GET ${one}`, { ids: [followUp.id] });
+  await call(`PATCH ${one}`, { ids: [followUp.id], body: { status: 'done' }, headers: at(1) });
+  await add('third');
+  await call(`DELETE ${one}`, { ids: [other.id] });
+  await call(`GET ${ofIncident}`, { ids: [incidentId] });
+  const all = 'GET /api/v1/follow-ups';
+  const { pagination } = await call(all, { query: '?limit=1' });
+  await call(all, { query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
+  for (const query of [
+    'status=open',
+    `owner=${userId}&status=done`,
+    `incident_id=${incidentId}`,
+    'due_before=2027-01-01',
+  ])
+    await call(all, { query: `?${query}` });
+  await call(all, { query: '?q=due' });
+}
+
+async function useAlerts(call: Calling): Promise<void> {
+  const alerts = 'POST /api/v1/alerts';
+  const send = async (status: string, names: readonly string[], query: object = {}, groupKey = 'g') => {
+    const of = (name: string) => ({ status, labels: { alertname: name, service: 'checkout' }, fingerprint: name });
+    const times = { startsAt: '2026-11-20T09:00:00Z', endsAt: '2026-11-20T10:00:00Z' };
+    const body = { groupKey, status, alerts: names.map((name) => ({ ...of(name), ...times })) };
+    const { results } = await call(`${alerts}/alertmanager`, {
+      query: parameters({ on_end: 'resolve', ...query }),
+      body,
+    });
+    return results[0].incident?.id;
+  };
+  await send('firing', ['a', 'b']);
+  await send('firing', ['a', 'b']);
+  await send('resolved', ['a']);
+  await send('firing', ['c', 'd', 'e'], { group: 'alert', new_incidents: '2' });
+  // In another group, for an incident that a person has closed as a duplicate, and for one that is declared again.
+  const id = await send('firing', ['b'], {}, 'edited');
+  const other = await send('firing', ['f'], {}, 'other');
+  const relation = { type: 'duplicate_of', incident_id: other };
+  await call('POST /api/v1/incidents/{id}/relations', { ids: [id], body: relation });
+  await call('POST /api/v1/incidents/{id}/resolve', { ids: [id], body: {} });
+  await send('firing', ['b'], {}, 'edited');
+  await call('POST /api/v1/incidents/{id}/resolve', { ids: [other], body: {} });
+  await send('firing', ['f'], { remind_after: '0' }, 'other');
+  await call(`${alerts}/pagerduty`, { body: { event_action: 'trigger', dedup_key: 'k', payload: { summary: 'x' } } });
+  const enqueued = { event_action: 'trigger', dedup_key: 'l', payload: { summary: 'x' } };
+  await call(`${alerts}/pagerduty/v2/enqueue`, { body: enqueued });
+  const event = { event_id: 'e', issue_id: '1', title: 'x', datetime: '2026-11-24T10:00:00Z', tags: [] };
+  await call(`${alerts}/sentry`, { body: { action: 'triggered', data: { event, triggered_rule: 'x' } } });
+  const essentials = { alertId: 'a', alertRule: 'x', monitorCondition: 'Fired', firedDateTime: '2026-11-24T10:00:00Z' };
+  await call(`${alerts}/azure`, { body: { schemaId: 'azureMonitorCommonAlertSchema', data: { essentials } } });
+  await send('firing', ['q'], { quiet_after: '60' }, 'quiet');
+  const beat = { query: parameters({ name: 'backup', within: '60' }) };
+  const { heartbeat } = await call(`${alerts}/heartbeat`, beat);
+  await call(`${alerts}/heartbeat`, beat);
+  await call('GET /api/v1/alerts/heartbeats', {});
+  await call('DELETE /api/v1/alerts/heartbeats/{id}', { ids: [heartbeat.id] });
+  await call(`${alerts}/heartbeat`, beat);
+  await call(alerts, { body: { id: 'own', status: 'firing', title: 'x' } });
+  await call(alerts, { body: { id: 'own', status: 'firing', title: 'x', started_at: 'soon' }, status: 400 });
+  for (const filter of [{}, { key_id: '1' }, { outcome: 'refused' }, { received_to: '2100-01-01T00:00:00Z' }]) {
+    const { pagination } = await call('GET /api/v1/alerts', { query: parameters({ ...filter, limit: '1' }) });
+    const cursor: string | undefined = pagination.next_cursor;
+    if (cursor !== undefined)
+      await call('GET /api/v1/alerts', { query: parameters({ ...filter, limit: '1', cursor }) });
+  }
+}
+
+const SORTS =
+  'created_at case events diagnosis last_event_at impact_started_at impact service regions owner status severity team'.split(
+    ' ',
+  );
+
+const FILTERS: Record<string, string>[] = [
+  { include_counts: 'true' },
+  { status: 'open' },
+  { severity: 'sev1' },
+  { external_id: 'alert-1' },
+  { q: 'checkout' },
+  { q: 'INC-1' },
+  { service: 'checkout' },
+  { team_id: '1' },
+  { created_from: '2026-01-01T00:00:00Z', created_to: '2100-01-01T00:00:00Z' },
+  { impact_started_from: '2026-01-01T00:00:00Z', impact_started_to: '2100-01-01T00:00:00Z' },
+  { region: 'eu-west' },
+  { lifecycle: 'incident' },
+  { lifecycle: 'alert' },
+  { service_tier: 't0' },
+  { effective_team_id: '1' },
+  { unassigned_team: 'true' },
+  { active_only: 'true' },
+  { diagnosis: 'completed' },
+  { impact_status: 'unknown' },
+  { affected_customers_op: '>', affected_customers_value: '1' },
+  { mrr_op: '>', mrr_value: '1' },
+  { mrr_op: '<', mrr_value: '1', mrr_basis: 'source', mrr_currency: 'EUR' },
+];
+
+const OPERATORS = {
+  string: ['is', 'is_not', 'contains', 'starts_with'],
+  select: ['is', 'is_not'],
+  boolean: ['is'],
+  number: ['eq', 'gt', 'lt', 'between'],
+  monetary: ['eq', 'gt', 'lt', 'between'],
+  date: ['is', 'before', 'after', 'between'],
+  datetime: ['is', 'before', 'after', 'between'],
+  time: ['is', 'before', 'after'],
+  multi_select: ['includes_any', 'includes_all', 'excludes'],
+};
+
+async function useLists(call: Calling): Promise<void> {
+  const list = 'GET /api/v1/incidents';
+  const twoPages = async (operation: string, query: Record<string, string>) => {
+    const { pagination } = await call(operation, { query: parameters({ ...query, limit: '1' }) });
+    if (!pagination.has_more) return;
+    await call(operation, { query: parameters({ ...query, limit: '1', cursor: pagination.next_cursor }) });
+  };
+  for (const direction of ['asc', 'desc']) {
+    for (const sort of SORTS) {
+      await twoPages(list, { sort, direction });
+      // To the end of the last segment.
+      await call(list, { query: parameters({ sort, direction }) });
+    }
+    for (const field of Object.keys(FIELDS)) {
+      const sort = { sort: 'custom', sort_custom_field: field, direction };
+      await twoPages(list, sort);
+      await call(list, { query: parameters(sort) });
+    }
+    await twoPages('GET /api/v1/incidents/archived', { direction });
+  }
+  for (const filter of FILTERS) {
+    for (const sort of ['created_at', 'severity', 'service']) {
+      await call(list, { query: parameters({ ...filter, sort, include_counts: 'true' }) });
+    }
+    await call('GET /api/v1/incidents/archived', { query: parameters(filter) });
+  }
+  const statistics = 'GET /api/v1/incidents/statistics';
+  // The first one is none; the span of another one has too many buckets.
+  for (const filter of [{}, ...FILTERS.slice(1).filter(({ created_to: end }) => end === undefined)]) {
+    await call(statistics, { query: parameters({ ...filter, bucket: 'week' }) });
+  }
+  const text = JSON.stringify({ slug: 'string', operator: 'contains', value: FIELDS.string });
+  await call(statistics, { query: parameters({ custom_filter: text }) });
+  for (const [slug, operators] of Object.entries(OPERATORS)) {
+    const value = FIELDS[slug as keyof typeof FIELDS];
+    for (const operator of operators) {
+      const filter = { slug, operator, value: operator === 'between' ? [value, value] : value };
+      const query = parameters({ custom_filter: JSON.stringify(filter), include_counts: 'true' });
+      await call(list, { query });
+    }
+  }
+  const many = Array.from({ length: 20 }, (_, index) => `option ${index}`);
+  for (const operator of OPERATORS.multi_select) {
+    const filter = { slug: 'multi_select', operator, value: many };
+    await call(list, { query: parameters({ custom_filter: JSON.stringify(filter), include_counts: 'true' }) });
+  }
+}
+
+/** More texts that may contain a searched one than a list compares in advance. */
+const SEARCHED_INCIDENTS = 5_100;
+
+/** Searches many texts. Removes them afterwards, because all tables are copied. */
+async function useSearches(
+  call: Calling,
+  { administrator, workspaceId, fieldId }: { administrator: pg.Client; workspaceId: number; fieldId: number },
+): Promise<void> {
+  await administrator.query(`
+    insert into incident.incidents (workspace_id, number, title, severity, severity_mode, status, issue_type,
+      customer_impact_status, created_at, created_by)
+    select ${workspaceId}, 1000000 + n, 'searched', 'sev3', 'manual', 'open', 'incident', 'unknown', now(), '1'
+    from generate_series(1, ${SEARCHED_INCIDENTS}) as n;
+    insert into incident.incident_values (workspace_id, incident_id, field_id, slug, field_type, value, text_value,
+      text_folded, text_grams, updated_at, updated_by)
+    select workspace_id, id, ${fieldId}, 'string', 'string', '"x"', 'x', 'x', array[${-fieldId}::bigint], now(), '1'
+    from incident.incidents where title = 'searched'`);
+  const filters = [
+    { slug: 'string', operator: 'contains', value: 'a text that no incident has' },
+    { slug: 'number', operator: 'gt', value: 1 },
+  ];
+  const query = new URLSearchParams(
+    filters.map((filter): [string, string] => ['custom_filter', JSON.stringify(filter)]),
+  );
+  await call('GET /api/v1/incidents', { query: `?${query.toString()}&include_counts=true` });
+  query.delete('custom_filter', JSON.stringify(filters[1]));
+  await call('GET /api/v1/incidents', { query: `?${query.toString()}&include_counts=true` });
+  await administrator.query(`delete from incident.incidents where title = 'searched'`);
+}
+
+async function useChat(call: Calling): Promise<void> {
+  const body = { title: 'With a channel', create_slack_channel: true, invite_usergroups: ['oncall'] };
+  const { incident } = await call('POST /api/v1/incidents', { body });
+  const ids = [incident.id];
+  const provisioning = '/api/v1/incidents/{id}/provisioning';
+  await eventually(
+    async () => (await call(`GET ${provisioning}`, { ids })).provisioning.status === 'succeeded' || undefined,
+    { what: 'the channel' },
+  );
+  await call(`POST ${provisioning}/retry`, { ids, status: 409 });
+  const { incident: later } = await call('POST /api/v1/incidents', { body: { title: 'With a later channel' } });
+  await call(`POST ${provisioning}`, { ids: [later.id], status: 202 });
+  const named = { mode: 'custom', name: 'war-room' };
+  await call('POST /api/v1/incidents/{id}/slack/channel-name/preview', { ids, body: named });
+  await call('PATCH /api/v1/incidents/{id}/slack/channel-name', { ids, body: named });
+  await call('POST /api/v1/incidents/{id}/rename-slack-channel', { ids });
+  await call('POST /api/v1/incidents/{id}/resolve', { ids, body: {} });
+  await eventually(
+    async () =>
+      (await call(`GET ${provisioning}`, { ids })).provisioning.channel_updates?.status === 'succeeded' || undefined,
+    { what: 'the message in the channel' },
+  );
+}
+
+/** Publishes the events that other systems send about an incident. */
+async function publishFeeds(namespace: string, of: { workspace: object; incidentId: number }): Promise<void> {
+  const connection = await connect(testServers().amqpUrl ?? '');
+  const channel = await connection.createConfirmChannel();
+  for (const type of ['customer-impact.updated', 'investigation.run.updated'] as const) {
+    const { data, ...event } = EXAMPLES[type] as Envelope<object>;
+    const { id } = of.workspace as { id: number };
+    const message = {
+      ...event,
+      workspace: of.workspace,
+      data: { ...data, workspace_id: id, incident_id: of.incidentId },
+    };
+    const properties = { messageId: event.id, type, persistent: true };
+    channel.publish(exchangeName(namespace), type, Buffer.from(JSON.stringify(message)), properties);
+  }
+  await channel.waitForConfirms();
+  await connection.close();
+}
+
+describeWithServers('the statements of requests, consumers and workers', () => {
+  let slack: FakeSlack;
+  let receiver: Receiver;
+  let system: System;
+  let statements: Statement[];
+  let called: Set<string>;
+  let tables: Map<string, number>;
+  const databases = new Map<string, Knex>();
+  /** Its statements are not checked. */
+  let administrator: pg.Client;
+
+  beforeAll(async () => {
+    slack = await startSlack();
+    slack.addUsergroup({ handle: 'oncall', users: ['U1'] });
+    receiver = await startReceiver();
+    const document = behave.answer(200, { 'Content-Type': 'text/markdown' }, '- 2026-11-20T10:00:00Z Down\n');
+    receiver.respond = ({ path: requested }) => (requested.startsWith('/notes') ? document : behave.answer(204));
+    statements = await recordStatements(async () => {
+      system = await startSystem({ receivers: [receiver], firstRunWithin: 0, settings: { SLACK_API_URL: slack.url } });
+      for (const schema of SCHEMAS) {
+        const url = system.database.url(schema);
+        databases.set(schema, openDatabase({ url, schema, application: 'test', poolSize: 1 }));
+      }
+      administrator = new pg.Client({ connectionString: system.database.adminUrl });
+      await administrator.connect();
+      await use();
+    });
+    for (const name of APP_NAMES) await system.stopApp(name);
+    await fill();
+  });
+
+  async function use(): Promise<void> {
+    const client = await system.as({ role: 'owner' });
+    const { call, called: operationsCalled } = caller(client);
+    called = operationsCalled;
+    await system.admin('slack', 'connect', '--workspace', 'acme', '--bot-token', slack.token);
+    await system.admin('slack', 'configure', '--workspace', 'acme', '--channel-updates');
+    const own = async (query: string) => (await administrator.query(query)).rows[0];
+    const { workspace_id: workspaceId, id: userId } = await own(
+      'select workspace_id::integer, id::integer from gateway.users',
+    );
+    const { email } = await own('select email from gateway.users');
+    const links = administration(databases.get('gateway')!);
+    for (const link of await Promise.all([1, 2].map(async () => links.createLoginLink({ workspace: 'acme', email })))) {
+      const headers = { Authorization: `Bearer ${link.token}`, 'Sec-Fetch-Site': 'same-origin' };
+      await client.send('POST', '/app/session', undefined, headers);
+    }
+    await links.connectOidc({
+      ...{ workspace: 'acme', issuer: 'https://idp.internal', clientId: 'x', clientSecret: 'x', createsViewers: true },
+      ...{ trustsEmail: false, groups: null },
+      secretKeys: TEST_SECRET_KEYS,
+    });
+    for (const path of ['/app/session', '/app/oidc']) await client.send('GET', path);
+    // One that nobody uses.
+    await links.createLoginLink({ workspace: 'acme', email });
+    await own(`
+      insert into incident.timeline_groups (workspace_id, id, name, name_folded, rank)
+      values (${workspaceId}, 1, 'Comms', 'comms', 0)`);
+
+    const teamId = await useCatalog(call, userId);
+    const values = await useFields(call);
+    await useGateway(call);
+    await useWebhooks(call, receiver.url('/hook'));
+    const incidentId = await useIncidents(call, { teamId, userId, values, documentUrl: receiver.url('/notes') });
+    await useTimeline(call, incidentId, 1);
+    await useRelations(call, incidentId);
+    await useFollowUps(call, incidentId, userId);
+    await useAlerts(call);
+    await useFeed(call, incidentId);
+    const workspace = { id: workspaceId, slug: 'acme', is_demo: false };
+    await publishFeeds(system.namespace, { workspace, incidentId });
+    for (const table of ['incident_mrr', 'investigation_runs']) {
+      await eventually(async () => own(`select 1 as present from incident.${table}`), { what: `a row of ${table}` });
+    }
+    const { incident } = await call('POST /api/v1/incidents', { body: { title: 'To be archived' } });
+    await call('POST /api/v1/incidents/{id}/archive', { ids: [incident.id] });
+    await useLists(call);
+    await useSearches(call, { administrator, workspaceId, fieldId: values[0]?.field_id ?? 0 });
+    await useChat(call);
+    for (const schema of ['incident', 'catalog', 'gateway']) await sweepIdempotencyKeys(databases.get(schema)!, 24);
+    for (const schema of ['incident', 'catalog', 'webhook', 'gateway']) await sweepInbox(databases.get(schema)!, 7);
+    await storageStore(databases.get('incident')!).requestMeasurements([workspaceId]);
+    await sweepAlerts(databases.get('incident')!);
+    await alertStore(databases.get('incident')!, { workspaceId, keyId: 0, monitorId: 0 }).forgetEnded();
+    const webhook = databases.get('webhook')!;
+    const before = '2000-01-01T00:00:00.000Z';
+    await auditStore(databases.get('gateway')!).deleteBefore(before);
+    await forgetExpiredSecrets(webhook, before);
+    await forgetActivity(webhook, before);
+    await forgetRevoked(webhook, before);
+    await limitStore(webhook).forget(before);
+    const latest = (await feedReader(webhook).latest()) ?? before;
+    await feedReader(webhook).positionBefore(workspaceId, latest);
+    await recentEventsReader(webhook).read(workspaceId, { after: 0, limit: 25, maxBytes: 524_288 });
+    await recentEventsReader(webhook).heads([workspaceId]);
+    await deleteRecordedBefore(webhook, latest);
+    await newFeedEpoch(webhook);
+    await deliveryStore(webhook).forget(before);
+    await deliveryStore(webhook).failExpired(before);
+  }
+
+  /** Adds pending and running work: all other work is done. */
+  async function fill(): Promise<void> {
+    for (const app of APP_NAMES) {
+      await administrator.query(`
+        insert into ${APPS[app].schema.name}.outbox (message_id, type, body) values (gen_random_uuid(), 'none', '{}')`);
+    }
+    // Only an instance without RabbitMQ keeps dead letters.
+    for (const app of APP_NAMES) {
+      await administrator.query(
+        `insert into ${APPS[app].schema.name}.dead_letters (queue, message_id, type, body, reason)
+         values ('webhook.feed', gen_random_uuid(), 'incident.created', '{}', 'delivery_limit')`,
+      );
+    }
+    await administrator.query(`
+      insert into incident.timeline_attachments
+        (timeline_event_id, filename, content_type, size_bytes, created_at, created_by)
+      select id, 'x', 'text/plain', 1, now(), 'x' from incident.timeline_events limit 1;
+      insert into gateway.oidc_identities (user_id, workspace_id, issuer, subject, created_at)
+      select id, workspace_id, 'https://idp.internal', 'x', now() from gateway.users limit 1;
+      insert into incident.configurations (workspace_id) values (1) on conflict do nothing;
+      insert into incident.unannounced_configurations (workspace_id, version) values (1, 1);
+      insert into incident.provisioning_steps (incident_id, workspace_id, key, status, due_at, updated_at)
+      select incident_id, workspace_id, 'waiting', 'pending', now(), now() from incident.provisionings;
+      update incident.channel_updates set status = 'pending', due_at = now() + interval '1 day';
+      insert into catalog.configurations (workspace_id, service_tiers) values (1, '[]') on conflict do nothing;
+      insert into webhook.slots (token, kind, workspace_id, host, minute, lease_until)
+      values (gen_random_uuid(), 'check', 1, 'x', now(), now());
+      insert into webhook.events (id, workspace_id, body, occurred_at, queued_at)
+      select gen_random_uuid(), workspace_id, body, occurred_at, queued_at from webhook.events limit 1;
+      insert into webhook.deliveries
+        (event_id, subscription_id, workspace_id, status, due_at, deadline_at, lease_token)
+      select events.id, subscriptions.id, events.workspace_id, 'queued', now(), now() + interval '30 days',
+        gen_random_uuid()
+      from webhook.events, webhook.subscriptions on conflict do nothing`);
+    tables = await fillTables(administrator, { schemas: SCHEMAS, copies: COPIES });
+  }
+
+  afterAll(async () => {
+    await Promise.all([...databases.values()].map(async (database) => database.destroy()));
+    await administrator.end();
+    await system.stop();
+    await receiver.stop();
+    await slack.stop();
+  });
+
+  test('cover every operation, on filled tables', async () => {
+    expect([...called].sort()).toEqual(await operations());
+    const empty = [...tables].filter(([, rows]) => rows <= COPIES).map(([table]) => table);
+    expect(empty).toEqual([]);
+  });
+
+  /** Each statement of an app once: values can change a plan, but rarely between the runs of one statement. */
+  function* statementsOfApps(): Generator<[database: Knex, statement: Statement]> {
+    const seen = new Set<string>();
+    for (const statement of statements) {
+      const { text, role = '', name } = statement;
+      const database = databases.get(role.replace('tocsin_', ''));
+      const key = `${role} ${name ?? ''} ${text}`;
+      if (database === undefined || seen.has(key) || !/^\s*(select|insert|update|delete|with)\b/i.test(text)) continue;
+      seen.add(key);
+      yield [database, statement];
+    }
+    expect(seen.size).toBeGreaterThan(200);
+  }
+
+  test('scan no growing table fully', async () => {
+    const growing = new Set([...tables.keys()].map((table) => table.split('.')[1]));
+    const violations = new Set<string>();
+    for (const [database, statement] of statementsOfApps()) {
+      const { text, role } = statement;
+      for (const reads of await fullScans(database, statement)) {
+        if (!growing.has(reads.split(' ')[0])) continue;
+        if (ALLOWED.some((allowed) => allowed.reads === reads && allowed.statement.test(text))) continue;
+        violations.add(`${role} reads ${reads}: ${text.replaceAll(/\s+/g, ' ').trim()}`);
+      }
+    }
+    expect([...violations]).toEqual([]);
+  });
+
+  test('are planned again for their values only where one plan for all would be wrong', async () => {
+    const planned = new Set<string>();
+    for (const [database, statement] of statementsOfApps()) {
+      const { text, role, name } = statement;
+      if (name === undefined || PLANNED_FOR_VALUES.test(name)) continue;
+      const plans = await countCustomPlans(database, statement);
+      if (plans > 5) planned.add(`${role} ${name}: ${text.replaceAll(/\s+/g, ' ').trim()}`);
+    }
+    expect([...planned]).toEqual([]);
+  });
+});
