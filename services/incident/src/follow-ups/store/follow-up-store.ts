@@ -2,6 +2,7 @@ import { fold } from '@tocsin/schemas';
 import { notFound } from '@tocsin/http';
 import { type Knex, query, type Statement } from '@tocsin/postgres';
 import { column, type ColumnsOf, insertOf, listedColumns, rowMapping } from '@tocsin/versioned-resources';
+import { ownProperty } from '@tocsin/runtime';
 import type { FollowUp } from '../domain/follow-up.ts';
 
 const COLUMNS = {
@@ -64,7 +65,7 @@ export function updateOfFollowUp(workspaceId: number, followUp: FollowUp): State
   return {
     name: 'update-follow-up',
     text: `update follow_ups set ${ASSIGNMENTS} where workspace_id = $1 and id = $2`,
-    values: [workspaceId, followUp.id, ...UPDATED.map((name) => columns[name])],
+    values: [workspaceId, followUp.id, ...UPDATED.map((name) => ownProperty(columns, name))],
   };
 }
 
