@@ -18,7 +18,7 @@ export interface SchemaNode {
 const modules = await Promise.all(
   APP_NAMES.map(
     async (name) =>
-      import(`../../${APPS[name].folder}/src/http/contracts.ts`) as Promise<{ contracts: Record<string, Contract> }>,
+      import(`../../../${APPS[name].folder}/src/http/contracts.ts`) as Promise<{ contracts: Record<string, Contract> }>,
   ),
 );
 
