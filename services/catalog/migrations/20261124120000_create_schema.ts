@@ -90,7 +90,7 @@ async function createCatalog(knex: Knex): Promise<void> {
   for (const name of ['teams', 'services']) {
     await knex.raw(`create index ${name}_changes on ${name} (workspace_id, version, id)`);
     await knex.raw(`create index ${name}_active on ${name} (workspace_id) where archived_at is null`);
-    // Not unique (ADR 56).
+    // Not unique (ADR 93).
     await knex.raw(`
       create index ${name}_by_external_id on ${name} (workspace_id, external_id) where external_id is not null`);
   }

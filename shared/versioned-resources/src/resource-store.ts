@@ -119,7 +119,7 @@ export function resourceStore<Kind extends StoredResource>(
 
     /**
      * Refuses an external ID that another row of the workspace has, archived ones included. The caller holds the lock of the
-     * workspace's version, as every write of one does, so that no other transaction takes it (ADR 56).
+     * workspace's version, as every write of one does, so that no other transaction takes it (ADR 93).
      * @param ownId the row that is to have it; `undefined` for a new one
      * @throws DomainError `invalid_resource_state`
      */

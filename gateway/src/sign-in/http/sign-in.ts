@@ -38,7 +38,7 @@ const flow = z.strictObject({
 /**
  * The ways into the console (contract: Sessions): a link, an API token, and the provider of the workspace. A sign-in by the provider
  * belongs to the browser that began it: a cookie has its state, nonce and PKCE verifier, encrypted for the workspace. While
- * another user is signed in there, a second cookie has the link that waits for their answer (ADR 103).
+ * another user is signed in there, a second cookie has the link that waits for their answer (ADR 65).
  */
 export function signIn(options: {
   isSecure: boolean;

@@ -19,8 +19,8 @@ import { all, type Sql, sql, join, statementOf } from '../../shared/store/sql.ts
 /**
  * Reads one page of a list of incidents. A list sorts by any of a dozen properties or by a custom field, under any
  * filters, and a page must take about a millisecond in a workspace with hundreds of thousands of incidents, however
- * deep it is. So no statement may sort the whole list, skip rows by `offset`, or filter after sorting. See
- * docs/adr/0012-lists-walk-along-indexes.md for the reasons.
+ * deep it is. So no statement may sort the whole list, skip rows by `offset`, or filter after sorting
+ * (ADR 12).
  *
  * Sort segments: a sort order is cut into segments, each of which one statement reads from one index, in the order of
  * that index (`sort-segments.ts`). `sort=owner`, for example, has two: the incidents with an owner, by name, and then
@@ -45,7 +45,7 @@ import { all, type Sql, sql, join, statementOf } from '../../shared/store/sql.ts
  *
  * Searches: comparing texts takes as long as the texts are large, whatever index there is. If a prefilter does not
  * replace such a filter, incidents are searched in portions, and a page that has compared
- * `MAX_COMPARED_BYTES` ends there, even if it is not full. See docs/adr/0027-text-searches-are-bounded.md.
+ * `MAX_COMPARED_BYTES` ends there, even if it is not full (ADR 27).
  */
 
 /** What is known while the segments of a page are read. */

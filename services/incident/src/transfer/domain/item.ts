@@ -123,7 +123,7 @@ export const MAX_CHANGES = 1_100;
 
 /**
  * An item has what several requests may have made, further inside: a value as nested and as complex as a request can set
- * one, or the changes of a request from such values to such values. ADR 69 has the sums.
+ * one, or the changes of a request from such values to such values. ADR 63 has the sums.
  */
 export const IMPORT_DOCUMENT = {
   complexity: 300_000,
