@@ -15,7 +15,7 @@ const guides = z.object({
 /** The texts of the public API description; Markdown. */
 export type Guides = z.infer<typeof guides>;
 
-/** Reads the texts that are generated from docs/contract.md. @throws Error naming the file that cannot be read */
+/** Reads the texts that are generated from docs/contract. @throws Error naming the file that cannot be read */
 export async function readGuides(): Promise<Guides> {
   try {
     return guides.parse(JSON.parse(await readFile(FILE, 'utf8')));

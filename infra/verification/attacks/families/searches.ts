@@ -5,7 +5,7 @@ import { copyValues, create, createIncident } from '../hostile-data.ts';
 import { copyIncident } from '../../statements/copy-rows.ts';
 import { createTextFields, LARGEST, textSlug } from '../hostile-data.ts';
 
-/** The longest text that a search accepts (contract: Limits). */
+/** The longest text that a search accepts (contract: Incident lists). */
 const LONGEST_SEARCH = 200;
 /** Characters of a filter by which candidates are found; the whole filter is compared afterwards. */
 const INDEXED = 64;

@@ -132,8 +132,8 @@ test('every property of an incident, and of what belongs to it, survives a move,
     ['created', undefined],
   ]);
   expect(await to.exported()).toEqual(lines);
-  const contract = await readFile(new URL('../../../../docs/contract.md', import.meta.url), 'utf8');
-  const section = contract.slice(contract.indexOf('## Export'), contract.indexOf('## Catalog')).replaceAll(/\s+/g, ' ');
+  const contract = await readFile(new URL('../../../../docs/contract/transfer.md', import.meta.url), 'utf8');
+  const section = contract.slice(contract.indexOf('## Export')).replaceAll(/\s+/g, ' ');
   const [before, after] = [await stateOf(from), await stateOf(to)];
   for (const [kind, names] of Object.entries(ALL)) {
     expect([kind, after[kind]?.length]).toEqual([kind, before[kind]?.length]);

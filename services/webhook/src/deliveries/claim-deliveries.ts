@@ -8,7 +8,7 @@ import { budgetOf, limitStatements } from '../requests/store/limit-store.ts';
 import type { SendingDependencies } from '../subscriptions/subscription-command.ts';
 
 /**
- * Leases due deliveries, one per workspace in turn, as many as the limits allow (contract: Limits). One transaction of
+ * Leases due deliveries, one per workspace in turn, as many as the limits allow (contract: Deliveries). One transaction of
  * three round trips leases them and takes the slots.
  * @param blockedHosts hosts that must not be sent to now
  */

@@ -5,7 +5,7 @@ import { throttleByWorkspace } from '../server/throttle-by-workspace.ts';
 import type { Pagination } from './pagination.ts';
 import { processUnsentBytes } from '../streams/unsent-bytes.ts';
 
-/** The rows of a page have at most this many bytes of JSON, unless its first row alone has more (contract: Limits). */
+/** The rows of a page have at most this many bytes of JSON, unless its first row alone has more (contract: Lists and cursors). */
 export const MAX_PAGE_BYTES = 4_194_304;
 /** How many bytes are serialised before other requests get their turn: about a millisecond. */
 const YIELD_AFTER = 262_144;

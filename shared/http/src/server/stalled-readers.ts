@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Milliseconds (contract: Limits). */
+/** Milliseconds (contract: Unread responses). */
 const STALL_TIMEOUT = 30_000;
 const CHECKS_PER_TIMEOUT = 6;
 

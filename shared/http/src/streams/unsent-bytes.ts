@@ -15,7 +15,7 @@ export interface UnsentResponse {
   end(): void;
 }
 
-/** Counts the bytes of responses that wait for their clients to read them (contract: Limits). */
+/** Counts the bytes of responses that wait for their clients to read them (contract: Unread responses). */
 export interface UnsentBytes {
   readonly total: number;
   /**

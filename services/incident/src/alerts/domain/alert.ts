@@ -79,7 +79,7 @@ export interface Notification {
 
 export const MAX_LEFT_OUT = 20;
 
-/** The most alerts of a notification (contract: Limits). */
+/** The most alerts of a notification (contract: Alerts). */
 export const MAX_ALERTS = 5_000;
 
 /** What is kept of texts, in characters. */

@@ -84,7 +84,7 @@ export const insertChangelogEntries = (entries: readonly Omit<ChangelogEntry, 'i
   ],
 });
 
-/** Bytes of changes that are undone at once (contract: Limits); an entry counts as some at least, a compressed one as the largest. */
+/** Bytes of changes that are undone at once (contract: Changelog); an entry counts as some at least, a compressed one as the largest. */
 const MAX_UNDONE = 67_108_864;
 const LEAST_ENTRY = 512;
 const COMPRESSED_ENTRY = 65_536;

@@ -2,7 +2,7 @@ import type { UnmanagedReferences } from '@tocsin/schemas';
 import { type Knex, query, type Statement } from '@tocsin/postgres';
 import type { Incident } from '../domain/incident.ts';
 
-/** contract: Limits */
+/** contract: Catalog */
 const MAX_REFERENCES = 100;
 /** All values with at least as many incidents have this rank. */
 const HIGHEST_RANK = 1_000;

@@ -9,7 +9,7 @@ import { MAX_COMPARED_BYTES, containsText } from '../../shared/store/contains-te
 import { all, Sql, sql, statementOf } from '../../shared/store/sql.ts';
 import { LISTED_TIMELINE_COLUMNS, TIMELINE_SELECTION } from './timeline-row.ts';
 
-/** How many types, sources and tags are counted, the most frequent first (contract: Limits). */
+/** How many types, sources and tags are counted, the most frequent first (contract: Timeline). */
 const MAX_COUNTED = 1_000;
 /** A timeline with more events is counted and searched when it is the workspace's turn. */
 const MANY_EVENTS = 1_000;

@@ -147,7 +147,7 @@ export function budgetOf(
 }
 
 /**
- * The windows and slots of the limits on outgoing requests (contract: Limits). They are exact across replicas because
+ * The windows and slots of the limits on outgoing requests (contract: Deliveries). They are exact across replicas because
  * every change except `closeSlot` is made under `lock`. One lock is enough for the requests that the settings allow.
  */
 export function limitStore(db: Knex) {

@@ -7,9 +7,9 @@ export type WebhookEventType = (typeof EVENT_TYPES)[number];
 export const STATUSES = ['active', 'paused', 'revoked'] as const;
 type SubscriptionStatus = (typeof STATUSES)[number];
 
-/** Active and paused subscriptions per workspace (contract: Limits). */
+/** Active and paused subscriptions per workspace (contract: Webhooks). */
 export const MAX_SUBSCRIPTIONS = 10;
-/** Subscriptions that a workspace may create within an hour, which bounds the revoked ones (contract: Limits). */
+/** Subscriptions that a workspace may create within an hour, which bounds the revoked ones (contract: Webhooks). */
 export const MAX_CREATED_AN_HOUR = 600;
 const HOUR = 3_600_000;
 /** Consecutive failures after which a subscription is paused until it is verified again (contract: Deliveries). */

@@ -21,7 +21,7 @@ const COLUMNS = {
   lastFailureAt: 'last_failure_at',
 } as const satisfies Record<keyof Subscription, string>;
 
-/** contract: Limits */
+/** contract: Webhooks */
 const MAX_LISTED = 1_000;
 /** Revoked subscriptions that are deleted at once. */
 const BATCH = 1_000;
