@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { inspectDocuments } from '../../checks/inspect-documents.ts';
 import { inspectNames } from '../../checks/inspect-names.ts';
+import { inspectSections } from '../../checks/inspect-sections.ts';
 
 let root: string;
 beforeEach(async () => {
@@ -86,5 +87,27 @@ test('reports files and functions that are not there, those of a table in the fi
     'a.md: names none.ts, which does not exist',
     'a.md: names thirdThing, which is not in any source',
     'a.md: names secondThing, which is not in docs/one.ts',
+  ]);
+});
+
+test('reports sections of the contract that comments and READMEs name and that are not there', async () => {
+  await mkdir(path.join(root, 'docs/contract'));
+  await writeFile(path.join(root, 'docs/contract/README.md'), '# The contract\n\n## Errors\n\n## Custom fields\n');
+  await writeFile(path.join(root, 'docs/contract/alerts.md'), '# Alerts\n\n## Order\n');
+  // Not in one piece, because the check reads this file, too.
+  const by = 'contract:';
+  await writeFile(path.join(root, 'README.md'), `This sends alerts (${by} Alerts, Storms).\n`);
+  const comments = [
+    `/** ${by} Errors, Words */`,
+    `/**\n * A field (${by} Custom\n * fields).\n */`,
+    `// The order (${by}\n// Alerts, Order).`,
+    `export const one = (${by} Contract) => contract;`,
+    `/** Much (${by} Limits). */`,
+  ];
+  await writeFile(path.join(root, 'one.ts'), comments.join('\n'));
+  expect(inspectSections(root).sort()).toEqual([
+    'README.md: names the section Storms, which is not in docs/contract',
+    'one.ts: names the section Limits, which is not in docs/contract',
+    'one.ts: names the section Words, which is not in docs/contract',
   ]);
 });
