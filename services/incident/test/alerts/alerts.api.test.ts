@@ -146,6 +146,18 @@ describe('an alert', () => {
     expect((await monitor.timeline()).map(({ title }) => title)).toContain('Resolved: 2 alerts');
   });
 
+  test('that have ended leave the incident open while others may fire that were cut off', async () => {
+    const monitor = monitorOf();
+    await monitor.send([alert('A', 0)], { truncatedAlerts: 1 });
+    const end = await monitor.send([ended('A', 0, 5)], { status: 'resolved', truncatedAlerts: 1 });
+    expect(outcomes(end)).toEqual([202, 'ended']);
+    expect(await monitor.incident()).toMatchObject({ recovered_at: null });
+    expect(outcomes(await monitor.send([alert('B', 0)]))).toEqual([202, 'added']);
+    await monitor.send([ended('B', 0, 7)], { status: 'resolved' });
+    expect(await monitor.incident()).toMatchObject({ recovered_at: minutes(7) });
+    expect(await monitor.incidents()).toHaveLength(1);
+  });
+
   test('whose group is resolved without an end has ended when that is heard', async () => {
     const monitor = monitorOf();
     await monitor.send([alert('A', 0), alert('B', 70)]);

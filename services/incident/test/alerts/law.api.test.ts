@@ -39,12 +39,12 @@ const step = fc.oneof(
       instance: fc.nat({ max: 1 }),
       changes: fc.array(fc.record({ alert: fc.nat({ max: ALERTS - 1 }), fires: fc.boolean() }), { maxLength: 3 }),
       severity: fc.constantFrom('warning', 'critical'),
-      isCut: fc.boolean(),
+      isCut: fc.nat({ max: 3 }).map((number) => number === 0),
       says: fc.constantFrom('all', 'start', 'end'),
       /** Milliseconds after which the process that receives it is killed; the monitor sends it again. */
       killedAfter: fc.oneof(
-        { weight: 99, arbitrary: fc.constant(null) },
-        { weight: 1, arbitrary: fc.nat({ max: 400 }) },
+        { weight: 97, arbitrary: fc.constant(null) },
+        { weight: 3, arbitrary: fc.nat({ max: 400 }) },
       ),
       lost: fc.option(
         fc.record({ loss: fc.constantFrom('before' as const, 'after' as const), trip: fc.nat({ max: 14 }) }),

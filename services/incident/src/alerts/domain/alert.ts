@@ -41,6 +41,8 @@ export interface AlertGroup {
   alerts: readonly Alert[];
   /** Whether no alert of the group fires any more, those included that are not in the notification. */
   isOver: boolean;
+  /** Whether the notification leaves some of the group's alerts out: these may fire. */
+  isCut?: boolean;
   /** Of the identity, if that is not known as a whole. */
   digest?: string;
   /** It is over because nothing has been heard of it since then. */

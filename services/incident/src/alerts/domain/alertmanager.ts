@@ -45,12 +45,14 @@ export function readAlertmanager(body: Body, { now, options }: { now: Instant; o
     return { groups, leftOut: read.leftOut };
   }
   const groupLabels = read.object(body['groupLabels'], 'groupLabels');
+  const isCut = Number(body['truncatedAlerts']) > 0;
   const group: AlertGroup = {
     identity: read.required(body['groupKey'], 'groupKey'),
     title: read.text(common['summary'], 'commonAnnotations.summary', KEPT.name) || titleOf(alerts, groupLabels),
     alerts,
     // The status is that of the alerts which were not cut off.
-    isOver: STATES.get(body['status']) === 'ended' && !(Number(body['truncatedAlerts']) > 0),
+    isOver: STATES.get(body['status']) === 'ended' && !isCut,
+    isCut,
   };
   return { groups: [group], leftOut: read.leftOut };
 }

@@ -121,7 +121,8 @@ export function effectsOn(ref: Ref, scene: Scene): { incident: Ref; acts: Act[];
     if (recoveredAt !== null && recoveredAt === before.recoveredAt) recover((recoveredAt = null));
     state.recoveredAt = null;
   }
-  if (firing <= 0 && (hasEnded || isLeft)) {
+  const mayFire = firing > 0 || own.some(({ group }) => group.isCut === true);
+  if (!mayFire && (hasEnded || isLeft)) {
     state.endedAt = now;
     if (hasEnded && recoveredAt === null && state.lastEnd !== null && !isArchived)
       recover(state.lastEnd < (incident?.impactStartedAt ?? '') ? now : state.lastEnd);
