@@ -47,10 +47,12 @@ function isGuarded(access: ts.ElementAccessExpression): boolean {
 }
 
 /** `value as Key`; `Lowercase<Key>` has no other keys, and `never` is none. */
-function assertsKey(node: ts.AsExpression): boolean {
-  const key = typeOf(node);
+function assertsKey({ type, expression }: ts.AsExpression): boolean {
+  // The compiler takes seconds for what is `const`.
+  if (ts.isConstTypeReference(type)) return false;
+  const key = typeOf(type);
   if ((key.flags & (ts.TypeFlags.StringMapping | ts.TypeFlags.Never)) !== 0) return false;
-  return isArbitrary(node.expression) && !isArbitrary(node) && checker.isTypeAssignableTo(key, checker.getStringType());
+  return checker.isTypeAssignableTo(key, checker.getStringType()) && !isArbitrary(type) && isArbitrary(expression);
 }
 
 function isLookup(node: ts.Node): boolean {
