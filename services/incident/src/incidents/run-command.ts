@@ -82,7 +82,7 @@ async function checkFree(database: Knex, workspaceId: number, externalId: string
 
 export interface CommandDependencies extends RetryDependencies {
   clock: Clock;
-  storage: Pick<WorkspaceStorage, 'check'>;
+  storage: Pick<WorkspaceStorage, 'check' | 'count'>;
   /** Makes the relay publish the outbox now; call it after the commit. */
   wakeRelay: () => void;
 }
@@ -132,8 +132,13 @@ export async function runCommand<Answer, Read = undefined, Prepared = undefined>
 ): Promise<Answer> {
   const { database, clock, storage, wakeRelay } = dependencies;
   const { workspace, outcome, explains = (error: unknown) => error } = command;
+  const uses = new Set<StorageUse>();
+  const checkStorage = (use: StorageUse) => {
+    storage.check(workspace, use);
+    uses.add(use);
+  };
   const answer = await withRetries(dependencies, command, async (fresh) => {
-    const attempt: Attempt = { ...fresh, checkStorage: (use) => storage.check(workspace, use) };
+    const attempt: Attempt = { ...fresh, checkStorage };
     const decide = (read: Read, prepared: Prepared) =>
       command.decides(read, { ...attempt, prepared, now: clock.now() });
     if (outcome === undefined && currentDryRun() === undefined) {
@@ -152,6 +157,7 @@ export async function runCommand<Answer, Read = undefined, Prepared = undefined>
       throw explains(error);
     }
   });
+  if (uses.size > 0) storage.count(workspace.id);
   wakeRelay();
   return answer;
 }

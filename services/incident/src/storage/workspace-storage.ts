@@ -8,6 +8,8 @@ import { storageStore } from './store/storage-store.ts';
 export interface WorkspaceStorage {
   /** Checks the request that is under way. Reads no database. @throws DomainError `invalid_resource_state` */
   check(workspace: WorkspaceContext, use: StorageUse): void;
+  /** Counts the bytes of the request that is under way, once, when it has stored something. */
+  count(workspaceId: number): void;
   stop(): Promise<void>;
 }
 
@@ -82,7 +84,6 @@ export function workspaceStorage({ database, log }: { database: Knex; log: Logge
       const quota = quotaOf(workspace, 'storage_mb');
       const bytes = currentRequest()?.bodyBytes ?? 0;
       used.add(id);
-      afterCommit(() => receive(id, bytes));
       const stored = measured.get(id);
       if (stored === undefined) {
         measured.set(id, 0);
@@ -98,6 +99,7 @@ export function workspaceStorage({ database, log }: { database: Knex; log: Logge
         throw error;
       }
     },
+    count: (id) => afterCommit(() => receive(id, currentRequest()?.bodyBytes ?? 0)),
     stop: task.stop,
   };
 }
