@@ -40,10 +40,9 @@ export const attemptSpan = ({ deliveryId, subscriptionId, eventId, attempts, red
 /** Writes the line of an attempt, ends what its span says, and counts it. */
 export function reportAttempt({ metrics, log }: AttemptDependencies, claim: Claim, attempt: Attempt): void {
   const { stage, result, status, duration, requestDuration = 0, requestBytes = 0, error, recorded } = attempt;
-  const known = recorded === 'lost' ? undefined : recorded;
-  const decision = known?.decision;
+  const { decision, at = '', pausedSubscription: isPaused = false } = recorded === 'lost' ? {} : (recorded ?? {});
   const because = decision?.kind === 'failed' ? decision.reason : attempt.because;
-  const isPaused = known?.pausedSubscription === true;
+  const isQuiet = result === 'released' || result === 'lost';
 
   const span = recordedSpan();
   span?.setAttribute('tocsin.result', result);
@@ -51,15 +50,14 @@ export function reportAttempt({ metrics, log }: AttemptDependencies, claim: Clai
   if (span !== undefined && (error !== undefined || (recorded !== undefined && result !== 'succeeded')))
     markFailed(span, error ?? result);
 
-  if (result !== 'released' && result !== 'lost') metrics.attempts.inc({ result });
+  if (!isQuiet) metrics.attempts.inc({ result });
   if (recorded !== undefined) metrics.duration.observe(requestDuration / 1_000);
   // The deadline is counted from when the delivery was queued; that of a redelivery may be shorter.
   if (decision?.kind === 'succeeded' && claim.redelivery === 0)
-    metrics.delay.observe(Math.max(0, Date.parse(known?.at ?? '') - Date.parse(claim.deadlineAt) + DEADLINE) / 1_000);
+    metrics.delay.observe(Math.max(0, Date.parse(at) - Date.parse(claim.deadlineAt) + DEADLINE) / 1_000);
   if (because !== undefined) metrics.deadLetters.inc({ reason: because });
   if (isPaused) metrics.stopped.inc();
 
-  const isQuiet = result === 'released' || result === 'lost';
   const level = error !== undefined ? 'error' : because !== undefined || isPaused ? 'warn' : isQuiet ? 'debug' : 'info';
   log[level](
     {
