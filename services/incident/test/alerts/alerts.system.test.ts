@@ -68,6 +68,25 @@ async function startProgram(program: string, port: number, args: readonly string
   return { url, stop };
 }
 
+/** Starts two Alertmanagers that form a cluster; each can be started again. */
+async function startPair({ folder, file }: { folder: string; file: string }, ...more: readonly string[]) {
+  const [ports, clusterPorts] = [await reservePorts(2), await reservePorts(2)];
+  const start = async (index: number) =>
+    startProgram('prometheus-alertmanager', ports[index] ?? 0, [
+      `--config.file=${file}`,
+      `--storage.path=${path.join(folder, `alertmanager-${index}`)}`,
+      `--cluster.listen-address=127.0.0.1:${clusterPorts[index]}`,
+      `--cluster.advertise-address=127.0.0.1:${clusterPorts[index]}`,
+      `--cluster.peer=127.0.0.1:${clusterPorts[1 - index]}`,
+      '--cluster.settle-timeout=1s',
+      // Neither learns in time that the other one has notified: both send everything.
+      '--cluster.peer-timeout=0s',
+      ...more,
+    ]);
+  const both = await Promise.all([start(0), start(1)]);
+  return { ports, both, start };
+}
+
 /** How many notifications an Alertmanager has sent since its start. */
 async function sentBy(url: string): Promise<number> {
   const metrics = await (await fetch(`${url}/metrics`)).text();
@@ -98,22 +117,10 @@ describeWithServersAnd('prometheus', 'prometheus-alertmanager')('Prometheus with
     }
     const file = path.join(folder.path, 'alertmanager.yml');
     await writeFile(file, configuration);
-    const [ports, clusterPorts] = [await reservePorts(2), await reservePorts(2)];
-    const start = async (index: number) =>
-      startProgram('prometheus-alertmanager', ports[index] ?? 0, [
-        `--config.file=${file}`,
-        `--storage.path=${path.join(folder.path, `alertmanager-${index}`)}`,
-        `--cluster.listen-address=127.0.0.1:${clusterPorts[index]}`,
-        `--cluster.advertise-address=127.0.0.1:${clusterPorts[index]}`,
-        `--cluster.peer=127.0.0.1:${clusterPorts[1 - index]}`,
-        '--cluster.settle-timeout=1s',
-        '--cluster.reconnect-interval=1s',
-        // Neither learns in time that the other one has notified: both send everything.
-        '--cluster.peer-timeout=0s',
-        '--cluster.gossip-interval=1h',
-        '--cluster.pushpull-interval=1h',
-      ]);
-    const both = await Promise.all([start(0), start(1)]);
+    const { ports, both, start } = await startPair(
+      { folder: folder.path, file },
+      ...['--cluster.reconnect-interval=1s', '--cluster.gossip-interval=1h', '--cluster.pushpull-interval=1h'],
+    );
     await eventually(async () => {
       const status = (await (await fetch(`${both[1].url}/api/v2/status`)).json()) as { cluster: { peers: object[] } };
       return status.cluster.peers.length === 2;
@@ -206,22 +213,11 @@ describeWithServersAnd('prometheus-alertmanager')('a pair of Alertmanagers with 
       (text, time) => text.replace(`: ${time}\n`, ': 1s\n'),
       given.replace('max_alerts: 300\n', 'max_alerts: 3\n'),
     );
-    const [ports, clusterPorts] = [await reservePorts(2), await reservePorts(2)];
     const file = path.join(folder.path, 'alertmanager.yml');
     const write = async (groupBy: string) =>
       writeFile(file, configuration.replace(/group_by: \[.*\]/, `group_by: [${groupBy}]`));
     await write('alertname');
-    const start = async (index: number) =>
-      startProgram('prometheus-alertmanager', ports[index] ?? 0, [
-        `--config.file=${file}`,
-        `--storage.path=${path.join(folder.path, `alertmanager-${index}`)}`,
-        `--cluster.listen-address=127.0.0.1:${clusterPorts[index]}`,
-        `--cluster.advertise-address=127.0.0.1:${clusterPorts[index]}`,
-        `--cluster.peer=127.0.0.1:${clusterPorts[1 - index]}`,
-        '--cluster.settle-timeout=1s',
-        '--cluster.peer-timeout=0s',
-      ]);
-    const both = await Promise.all([start(0), start(1)]);
+    const { both, start } = await startPair({ folder: folder.path, file });
     const post = async (url: string, alerts: object[]) =>
       fetch(`${url}/api/v2/alerts`, {
         method: 'POST',
