@@ -84,7 +84,7 @@ describeWithServersAndBrowser('the API reference in a browser', () => {
 
   test('shows guides as wide as their column, with whole words in tables and links that work', async () => {
     // Guides further down are shown when they are near; this one has tables.
-    await page.locator('a[href="#tag/limits"]').first().click();
+    await page.locator('a[href="#tag/sign-in-providers"]').first().click();
     await page.locator('.markdown table').first().waitFor();
     const shown = await page.evaluate<{ hidden: boolean; wordBreak: string; overflow: string }>(`(() => ({
       hidden: [...document.querySelectorAll('.section-column:nth-of-type(2)')]
@@ -94,7 +94,7 @@ describeWithServersAndBrowser('the API reference in a browser', () => {
       overflow: getComputedStyle(document.querySelector('.markdown table')).overflowX,
     }))()`);
     expect(shown).toEqual({ hidden: true, wordBreak: 'normal', overflow: 'auto' });
-    const heading = page.getByRole('heading', { name: 'Limits', exact: true });
+    const heading = page.getByRole('heading', { name: 'Sign-in providers', exact: true });
     await eventually(async () => ((await heading.boundingBox())?.y ?? -1) >= 0);
     expectNoProblems();
   });
