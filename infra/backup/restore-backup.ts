@@ -16,7 +16,6 @@ import {
   removeRestoreMarker,
 } from '../installation/unfinished-restore.ts';
 import { syncFolder } from '../installation/write-atomically.ts';
-import { announceRestore } from './announce-restore.ts';
 import { type BackupHeader, SECRET_FILES } from './format.ts';
 import { importDatabase } from './import-database.ts';
 import { type BackupContents, readBackup } from './read-backup.ts';
@@ -133,7 +132,6 @@ async function load(
     await step('schemas', async () => migrateAll(config, () => undefined, applied));
     await step('data', async () => withSession(postgres.url, async (client) => importDatabase(client, file)));
     await step('migrations', async () => migrateAll(config, () => undefined));
-    await announceRestore(config);
   } finally {
     await postgres.stop();
   }

@@ -1,13 +1,13 @@
 import { QUEUES } from '@tocsin/schemas';
 import type { Knex } from '@tocsin/postgres';
-import { feedEpochState, newFeedEpoch, retentionDays } from '../../../services/webhook/src/administration.ts';
+import { retentionDays } from '../../../services/webhook/src/administration.ts';
 import { brokerOf, queueLength } from './broker-check.ts';
 import { type Check, type CheckContext, count, type Finding, note, ok, problem, some } from './check.ts';
 
 const BATCH = 1_000;
 /** The latest positions of a workspace that are compared. */
 const COMPARED = 1_000;
-/** Seconds after which an event that waits for the feed is late, and after which the epoch should have been written. */
+/** Seconds after which an event that waits for the feed is late. */
 const MAX_DELAY = 120;
 /** Seconds by which clocks may differ. */
 const MAX_SKEW = 2;
@@ -25,20 +25,15 @@ interface FeedWorkspace {
 }
 
 /**
- * Looks for positions that would be given out again, events that are missing, an epoch that does not belong to the
- * database, times that the clock has yet to reach, expired events, and a feed that stands still although events wait for it.
+ * Looks for positions that would be given out again, events that are missing, times that the clock has yet to reach,
+ * expired events, and a feed that stands still although events wait for it.
  */
 export const FEED_CHECK: Check = {
   name: 'feed',
   run: async (context) => {
     const { checked, findings } = await checkPositions(context);
     const db = context.database('webhook');
-    findings.push(
-      ...(await checkEpoch(db)),
-      ...(await checkTimes(db)),
-      ...(await checkRetention(context)),
-      ...(await checkDelay(context)),
-    );
+    findings.push(...(await checkTimes(db)), ...(await checkRetention(context)), ...(await checkDelay(context)));
     return findings.length === 0 ? [ok(`the feeds of ${count(checked, 'workspace')} have no gaps`)] : findings;
   },
 };
@@ -109,26 +104,6 @@ const POSITIONS = `
     where workspace_id = w.workspace_id and position > compared.after and position <= w.position
   ) as stored
   order by w.workspace_id`;
-
-async function checkEpoch(db: Knex): Promise<Finding[]> {
-  const state = await feedEpochState(db);
-  if (state === 'current') return [];
-  const renew = async () => {
-    await newFeedEpoch(db);
-    return 'began a new epoch: readers get 410 and read the lists again';
-  };
-  if (state === 'of another database') {
-    return [
-      problem('the epoch belongs to another database: was it restored? Cursors may have passed lost events', renew),
-    ];
-  }
-  // The service writes the first epoch within a minute of its start.
-  const { rows } = await db.raw<{ rows: object[] }>(
-    `select 1 from feed_workspaces where recorded_at < now() - ? * interval '1 second' limit 1`,
-    [MAX_DELAY],
-  );
-  return rows.length === 0 ? [] : [problem('there are events, and no epoch: does webhook run?', renew)];
-}
 
 /** The times of a feed never decrease, so those of a clock that was set forward stay until they are reached. */
 async function checkTimes(db: Knex): Promise<Finding[]> {

@@ -20,7 +20,6 @@ const STEP = 1_000_000_000;
 const isFixed = (table: string) =>
   table.endsWith('.dispatcher') ||
   table.endsWith('.identity_version') ||
-  table.endsWith('.feed_epoch') ||
   table.endsWith('.alert_clock') ||
   table === 'gateway.installation' ||
   table.includes('.migrations');

@@ -209,11 +209,4 @@ async function createFeed(knex: Knex): Promise<void> {
     table.index(['workspace_id', 'type', 'position']);
     table.index(['workspace_id', 'resource', 'type', 'position']);
   });
-
-  await knex.schema.createTable('feed_epoch', (table) => {
-    table.boolean('only').primary().defaultTo(true).comment('there is one row');
-    table.text('epoch').notNullable().comment('random; cursors of another epoch have expired');
-    table.jsonb('fingerprint').notNullable().comment('of the physical database that the epoch belongs to');
-    table.check('"only"');
-  });
 }

@@ -19,7 +19,6 @@ import { secretCipher } from './subscriptions/secret-cipher.ts';
 import { getDelivery, redeliver, type Redelivery } from './deliveries/redeliver.ts';
 
 export { deliveryLimits, retentionDays } from './config.ts';
-export { feedEpochState, newFeedEpoch } from './feed/feed-epoch.ts';
 export { DELIVERY_STATUSES, type DeliveryStatus } from './queue/domain/delivery.ts';
 export type { LoggedAttempt, LoggedDelivery } from './queue/store/delivery-log-store.ts';
 export type { Subscription } from './subscriptions/domain/subscription.ts';

@@ -12,7 +12,6 @@ import { routes } from './http/routes.ts';
 import { schema } from './schema.ts';
 import { clockTime, databaseTime } from './shared/store/time.ts';
 import { feedCursors } from './feed/feed-cursors.ts';
-import { feedEpoch } from './feed/feed-epoch.ts';
 import { feedMetrics } from './feed/feed-metrics.ts';
 import { startRecentEvents } from './feed/recent-events.ts';
 import { recordAndQueueDeliveries } from './deliveries/record-and-queue-deliveries.ts';
@@ -46,7 +45,6 @@ export interface Overrides extends ServiceOverrides {
 
 const DISPATCH_INTERVAL = 10_000;
 const EXPIRY_INTERVAL = 30_000;
-const EPOCH_INTERVAL = 60_000;
 const TRIM_INTERVAL = 10_000;
 
 /** Builds and starts the webhook service. */
@@ -82,7 +80,6 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     database,
     time,
     cursors: feedCursors(signedCursors(openKeyring(config.secretKeys, CURSOR_PURPOSE), 'after')),
-    epoch: feedEpoch({ database, log }),
     metrics: feedMetrics({ registry: base.metrics, database, time }),
     recent: startRecentEvents({ database, url: config.database.url, log, checkInterval: overrides.feedCheckInterval }),
   };
@@ -104,11 +101,6 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
         name: 'giving up deliveries',
         interval: overrides.expiryInterval ?? EXPIRY_INTERVAL,
         work: async () => failExpiredDeliveries(dependencies).then(() => false),
-      },
-      {
-        name: 'checking the epoch of the event feed',
-        interval: EPOCH_INTERVAL,
-        work: async () => feed.epoch.check().then(() => false),
       },
       {
         name: 'trimming feeds',

@@ -148,8 +148,5 @@ export async function fill(service: TestService, { workspaceId = 1, count }: { w
   );
 }
 
-/**
- * Clears the feed, as if nothing had ever been recorded. The epoch stays, because the service knows it for a second. The
- * tables are locked in the order in which the recorder locks them.
- */
+/** Clears the feed, as if nothing had ever been recorded. The tables are locked in the order in which the recorder locks them. */
 export const clearFeed = async (service: TestService) => service.knex.raw('truncate feed_workspaces, feed_events');

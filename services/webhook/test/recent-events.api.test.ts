@@ -39,7 +39,7 @@ beforeAll(async () => {
   });
   // An event proves that the connection listens, and that the look at all workspaces after the connect is over.
   const [first] = readers(9, 1);
-  const noticed = first?.waitBehind(0, signal());
+  const noticed = first?.waitBehind(at(0), signal());
   await record(9, 1);
   await noticed;
   first?.leave();
@@ -65,8 +65,9 @@ const record = async (workspaceId: number, count: number, body = '{}') =>
 const query = { types: ['incident.created'], limit: 1_000 };
 const readers = (workspaceId: number, count: number) => Array.from({ length: count }, () => recent.follow(workspaceId));
 const signal = () => new AbortController().signal;
+const at = (position: number) => ({ position, mark: '' });
 const waitAll = async (followers: readonly FeedFollower[], position: number) =>
-  Promise.all(followers.map(async (follower) => follower.waitBehind(position, signal())));
+  Promise.all(followers.map(async (follower) => follower.waitBehind(at(position), signal())));
 
 test('the events of a workspace are read once for all of its readers, and those of others are not read', async () => {
   const followers = readers(1, 100);
@@ -75,8 +76,9 @@ test('the events of a workspace are read once for all of its readers, and those 
   await record(2, 3);
   await record(1, 5);
   await waiting;
-  const pages = await Promise.all(followers.map(async (follower) => follower.read({ ...query, after: 0 })));
-  for (const page of pages) expect(page).toMatchObject({ position: 5, hasMore: false, events: { length: 5 } });
+  const pages = await Promise.all(followers.map(async (follower) => follower.read({ ...query, after: at(0) })));
+  for (const page of pages)
+    expect(page).toMatchObject({ place: { position: 5 }, hasMore: false, events: { length: 5 } });
   expect(statements - before).toBe(1);
   for (const follower of followers) follower.leave();
   await record(1, 1);
@@ -87,26 +89,32 @@ test('idle readers cost no statements', async () => {
   const followers = [1, 2, 3].flatMap((workspaceId) => readers(100 + workspaceId, 10));
   const before = statements;
   const over = new AbortController();
-  const waiting = followers.map(async (follower) => follower.waitBehind(0, over.signal));
+  const waiting = followers.map(async (follower) => follower.waitBehind(at(0), over.signal));
   over.abort();
   await Promise.all(waiting);
   expect(statements).toBe(before);
-  expect(followers.every((follower) => follower.isLatest(0))).toBe(true);
+  expect(followers.every((follower) => follower.isLatest(at(0)))).toBe(true);
+  // The event there may be another one.
+  expect(followers.some((follower) => follower.isLatest({ position: 0, mark: 'other' }))).toBe(false);
   for (const follower of followers) follower.leave();
 });
 
 test('a reader gets what it wants of a page, and passes the rest', async () => {
   const [follower] = readers(3, 1);
   if (follower === undefined) return;
-  const waiting = follower.waitBehind(0, signal());
+  const waiting = follower.waitBehind(at(0), signal());
   await record(3, 40);
   await waiting;
-  const read = async (more: object) => follower.read({ ...query, after: 0, ...more });
-  expect(await read({})).toMatchObject({ position: 25, hasMore: true, events: { length: 25 } });
-  expect(await read({ after: 25 })).toMatchObject({ position: 40, hasMore: false, events: { length: 15 } });
-  expect(await read({ limit: 10 })).toMatchObject({ position: 10, hasMore: true, events: { length: 10 } });
-  expect(await read({ types: ['team.changed'] })).toEqual({ events: [], position: 25, hasMore: true });
-  expect(await read({ resource: 'incident:2' })).toEqual({ events: [], position: 25, hasMore: true });
+  const read = async (more: object) => follower.read({ ...query, after: at(0), ...more });
+  expect(await read({})).toMatchObject({ place: { position: 25 }, hasMore: true, events: { length: 25 } });
+  expect(await read({ after: at(25) })).toMatchObject({
+    place: { position: 40 },
+    hasMore: false,
+    events: { length: 15 },
+  });
+  expect(await read({ limit: 10 })).toMatchObject({ place: { position: 10 }, hasMore: true, events: { length: 10 } });
+  expect(await read({ types: ['team.changed'] })).toMatchObject({ events: [], place: { position: 25 }, hasMore: true });
+  expect(await read({ resource: 'incident:2' })).toMatchObject({ events: [], place: { position: 25 }, hasMore: true });
   follower.leave();
 });
 
@@ -114,12 +122,12 @@ test('events that are gone wake the readers, who find out by reading pages', asy
   await record(4, 2);
   const [follower] = readers(4, 1);
   if (follower === undefined) return;
-  const waiting = follower.waitBehind(2, signal());
+  const waiting = follower.waitBehind(at(2), signal());
   await writing.transaction(async (trx) => {
     await trx('feed_workspaces').where({ workspace_id: 4 }).update({ position: 9 });
-    await trx.raw('select pg_notify(?, ?)', [FEED_CHANNEL, '4 9']);
+    await trx.raw('select pg_notify(?, ?)', [FEED_CHANNEL, '4 9 0123456789ab']);
   });
   await waiting;
-  expect(await follower.read({ ...query, after: 2 })).toBeUndefined();
+  expect(await follower.read({ ...query, after: at(2) })).toBeUndefined();
   follower.leave();
 });

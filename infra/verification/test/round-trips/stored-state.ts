@@ -8,7 +8,6 @@ const CHANGING = [
   ...[
     'webhook.windows',
     'webhook.slots',
-    'webhook.feed_epoch',
     'incident.provisioning_steps',
     'incident.channel_updates',
     'incident.alert_sources',

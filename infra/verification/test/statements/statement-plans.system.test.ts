@@ -22,7 +22,6 @@ import { connect } from 'amqplib';
 import pg from 'pg';
 import { administration } from '../../../../gateway/src/administration.ts';
 import { auditStore } from '../../../../gateway/src/audit/store/audit-store.ts';
-import { newFeedEpoch } from '../../../../services/webhook/src/administration.ts';
 import { alertStore, sweepAlerts } from '../../../../services/incident/src/alerts/store/alert-store.ts';
 import { storageStore } from '../../../../services/incident/src/storage/store/storage-store.ts';
 import { forgetActivity } from '../../../../services/webhook/src/subscriptions/store/activity-store.ts';
@@ -802,7 +801,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     await recentEventsReader(webhook).read(workspaceId, { after: 0, limit: 25, maxBytes: 524_288 });
     await recentEventsReader(webhook).heads([workspaceId]);
     await deleteRecordedBefore(webhook, latest);
-    await newFeedEpoch(webhook);
+    await feedReader(webhook).head(workspaceId);
     await deliveryStore(webhook).forget(before);
     await deliveryStore(webhook).failExpired(before);
   }

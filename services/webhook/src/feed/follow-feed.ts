@@ -1,4 +1,5 @@
 import { type EventStream, throttleByWorkspace, type WaitingRequest } from '@tocsin/http';
+import type { FeedPlace } from './domain/feed-place.ts';
 import type { FeedFollower, RecentEvents } from './recent-events.ts';
 import { type FeedContext, type FeedQuery, type PageSize, readFeed } from './read-feed.ts';
 
@@ -8,16 +9,16 @@ export interface FollowContext extends FeedContext {
 
 /** A page of the feed, from the database or from memory. */
 export interface FollowedPage {
-  events: readonly { position: number; type: string; body: string }[];
-  /** Everything up to this position is read or was skipped. */
-  position: number;
+  events: readonly (FeedPlace & { type: string; body: string })[];
+  /** Everything up to this place is read or was skipped. */
+  place: FeedPlace;
   hasMore: boolean;
 }
 
 /** What a reader follows, from where it begins. */
 export interface FollowedFeed extends Omit<FeedQuery, 'after'> {
-  /** The position of the reader's cursor; undefined if it has none. */
-  after: number | undefined;
+  /** The place of the reader's cursor; undefined if it has none. */
+  after: FeedPlace | undefined;
   /** Reads the first page, of at most this size. */
   readFirst: (size: PageSize) => Promise<FollowedPage>;
 }
@@ -29,7 +30,7 @@ const LARGE_PAGE = 262_144;
 
 /**
  * Reads the first page of a reader; if it has no events, waits for some (contract: Waiting and streaming). Without any,
- * the page is empty, and has a later position if events were skipped.
+ * the page is empty, and has a later place if events were skipped.
  * @throws DomainError as `readFirst`, and as `WaitingRequest` if there is no place for another waiting request
  */
 export async function waitForPage(
@@ -46,7 +47,7 @@ export async function waitForPage(
     let page = await readFirst(feed, follower);
     while (page.events.length === 0 && !over.signal.aborted) {
       waiting.begin();
-      const after = page.position;
+      const after = page.place;
       await follower.waitBehind(after, over.signal);
       page = await readOn(context, { ...feed, after }, follower);
       // What is behind it may not be for this reader: only a page of the feed tells.
@@ -63,13 +64,13 @@ export async function waitForPage(
 /**
  * Begins a stream (contract: Waiting and streaming). Reads the first events before it begins, so that what is wrong with
  * the request is an ordinary error.
- * @param idOf the cursor of a position
+ * @param idOf the cursor of a place
  * @throws DomainError as `waitForPage`
  */
 export async function openStream(
   context: FollowContext,
   feed: FollowedFeed,
-  { waiting, idOf }: { waiting: WaitingRequest; idOf: (position: number) => string },
+  { waiting, idOf }: { waiting: WaitingRequest; idOf: (place: FeedPlace) => string },
 ): Promise<EventStream> {
   const { signal } = waiting;
   const query = { ...feed, ...STREAM_PAGE };
@@ -82,11 +83,11 @@ export async function openStream(
     follower.leave();
     throw error;
   });
-  let { position, hasMore } = first;
+  let { place, hasMore } = first;
   let isLarge = bytesOf(first) >= LARGE_PAGE;
   const partOf = (page: FollowedPage) => ({
-    events: page.events.map((event) => ({ id: idOf(event.position), event: event.type, data: event.body })),
-    position: () => idOf(page.position),
+    events: page.events.map((event) => ({ id: idOf(event), event: event.type, data: event.body })),
+    position: () => idOf(page.place),
   });
   return {
     next: async () => {
@@ -96,13 +97,13 @@ export async function openStream(
         return part;
       }
       for (;;) {
-        if (!hasMore) await follower.waitBehind(position, signal);
+        if (!hasMore) await follower.waitBehind(place, signal);
         if (signal.aborted) return undefined;
-        const read = async () => readOn(context, { ...query, after: position }, follower);
+        const read = async () => readOn(context, { ...query, after: place }, follower);
         const page = isLarge && hasMore ? await throttleByWorkspace(query.workspaceId, read) : await read();
         isLarge = bytesOf(page) >= LARGE_PAGE;
-        const hasMoved = page.position > position;
-        ({ position, hasMore } = page);
+        const hasMoved = page.place.position > place.position;
+        ({ place, hasMore } = page);
         if (hasMoved) return partOf(page);
       }
     },
@@ -116,6 +117,4 @@ const readOn = async (context: FollowContext, query: FeedQuery, follower: FeedFo
   (await follower.read(query)) ?? readFeed(context, query);
 
 const readFirst = async ({ after, ...feed }: FollowedFeed, follower: FeedFollower): Promise<FollowedPage> =>
-  after !== undefined && follower.isLatest(after)
-    ? { events: [], position: after, hasMore: false }
-    : feed.readFirst(feed);
+  after !== undefined && follower.isLatest(after) ? { events: [], place: after, hasMore: false } : feed.readFirst(feed);

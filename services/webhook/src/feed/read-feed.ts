@@ -1,8 +1,9 @@
 import { MAX_PAGE_BYTES } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
-import { type FeedEvent, type FeedFilter, feedReader } from './store/feed-reader.ts';
-import { cursorExpired } from './feed-cursors.ts';
+import { type FeedEvent, type FeedFilter, type FeedRead, feedReader } from './store/feed-reader.ts';
+import type { FeedPlace } from './domain/feed-place.ts';
+import { cursorExpired, cursorOfAnotherFeed } from './feed-cursors.ts';
 
 export interface FeedContext {
   database: Knex;
@@ -17,8 +18,8 @@ export interface PageSize {
 
 export interface FeedQuery extends FeedFilter, PageSize {
   workspaceId: number;
-  /** The position behind which events are read. */
-  after: number;
+  /** The place behind which events are read. */
+  after: FeedPlace;
   /** Events that were recorded earlier are hidden; null: none. */
   visibleFrom?: Instant | null;
 }
@@ -26,18 +27,28 @@ export interface FeedQuery extends FeedFilter, PageSize {
 /** Events of the feed in their order: at most `limit`, and at most as many bytes as a page has. */
 export interface FeedPage {
   events: FeedEvent[];
-  /** Everything up to this position is read or was skipped: the next page begins behind it. */
-  position: number;
+  /** Everything up to this place is read or was skipped: the next page begins behind it. */
+  place: FeedPlace;
   /** Whether there are further events to read now. */
   hasMore: boolean;
 }
 
 /**
- * Reads the events behind a position, which a cursor of the current epoch has (contract: Event feed).
- * @throws DomainError `cursor_expired` if events behind the position are deleted or hidden, or if it is not reached yet
+ * Reads the events behind a place, which a cursor has (contract: Event feed).
+ * @throws DomainError `cursor_expired` if events behind the place are deleted or hidden, or if the feed does not have the
+ *   event that it has passed
  */
-export const readFeed = async (context: FeedContext, query: FeedQuery): Promise<FeedPage> =>
-  read(context, { ...query, skipsDeleted: false });
+export async function readFeed(context: FeedContext, query: FeedQuery): Promise<FeedPage> {
+  const { visibleFrom = null, after: cursor } = query;
+  const page = await read(context, { ...query, after: cursor.position, skipsDeleted: false });
+  const { head, swept, after, nextRecordedAt } = page;
+  // Nothing proves the place of an event that is deleted: only a database of a month ago could have had another one there.
+  const isProven = after.mark === '' || after.mark === cursor.mark;
+  if (after.position > head.position || !isProven) throw cursorOfAnotherFeed();
+  const isHidden = visibleFrom !== null && nextRecordedAt !== null && nextRecordedAt < visibleFrom;
+  if (after.position < swept || isHidden) throw cursorExpired();
+  return pageOf(page);
+}
 
 /** Reads the oldest events that are neither deleted nor hidden, and were recorded at `since` or later, if it is a time. */
 export async function readFeedFrom(
@@ -50,21 +61,19 @@ export async function readFeedFrom(
     .sort()
     .at(-1);
   const after = first === undefined ? 0 : await feedReader(context.database).positionBefore(workspaceId, first);
-  return read(context, { ...query, after, skipsDeleted: true });
+  return pageOf(await read(context, { ...query, after, skipsDeleted: true }));
 }
 
-/** The position of a workspace's latest event. */
-export const endOfFeed = async ({ database }: FeedContext, workspaceId: number): Promise<number> =>
+/** The place behind a workspace's latest event. */
+export const endOfFeed = async ({ database }: FeedContext, workspaceId: number): Promise<FeedPlace> =>
   feedReader(database).head(workspaceId);
 
-async function read({ database }: FeedContext, query: FeedQuery & { skipsDeleted: boolean }): Promise<FeedPage> {
-  const { visibleFrom = null, maxBytes = MAX_PAGE_BYTES } = query;
-  const { head, swept, after, nextRecordedAt, events, hasMore } = await feedReader(database).read({
-    ...query,
-    maxBytes,
-  });
-  const isHidden = visibleFrom !== null && nextRecordedAt !== null && nextRecordedAt < visibleFrom;
-  // A position beyond the end is one that a restored database has lost.
-  if (after < swept || after > head || isHidden) throw cursorExpired();
-  return { events, hasMore, position: hasMore ? (events.at(-1)?.position ?? after) : head };
-}
+const read = async (
+  { database }: FeedContext,
+  query: Omit<FeedQuery, 'after'> & { after: number; skipsDeleted: boolean },
+): Promise<FeedRead> => feedReader(database).read({ ...query, maxBytes: query.maxBytes ?? MAX_PAGE_BYTES });
+
+const pageOf = ({ events, hasMore, head }: FeedRead): FeedPage => ({
+  ...{ events, hasMore },
+  place: (hasMore ? events.at(-1) : undefined) ?? head,
+});

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from '@tocsin/postgres';
 import { boundedCache, type Logger, RequestWork, runForRequest, startPeriodicTask } from '@tocsin/runtime';
+import type { FeedPlace } from './domain/feed-place.ts';
 import { listenForRecordedEvents, type RecentEvent, recentEventsReader } from './store/recent-events-reader.ts';
 
 /**
@@ -13,9 +14,9 @@ export interface RecentEvents {
   stop(): Promise<void>;
 }
 
-/** Which events a reader wants, and behind which position. */
+/** Which events a reader wants, and behind which place. */
 export interface RecentQuery {
-  after: number;
+  after: FeedPlace;
   types: readonly string[];
   resource?: string | undefined;
   limit: number;
@@ -24,21 +25,21 @@ export interface RecentQuery {
 /** Events that a reader gets, as of a page of the feed. */
 export interface RecentPage {
   events: readonly RecentEvent[];
-  /** Everything up to this position is read or was skipped. */
-  position: number;
+  /** Everything up to this place is read or was skipped. */
+  place: FeedPlace;
   hasMore: boolean;
 }
 
 /** A waiting reader's view of its workspace. */
 export interface FeedFollower {
-  /** Whether the position is that of the latest event, as far as this process knows. */
-  isLatest(position: number): boolean;
+  /** Whether the place is behind the latest event, as far as this process knows. */
+  isLatest(place: FeedPlace): boolean;
   /**
-   * Reads events behind a position; `undefined` if they are not recent, deleted or lost: read a page of the feed instead.
+   * Reads events behind a place; `undefined` if they are not recent, deleted or lost: read a page of the feed instead.
    */
   read(query: RecentQuery): Promise<RecentPage | undefined>;
-  /** Resolves when there are events behind a position, whatever their types, and when the signal is aborted. */
-  waitBehind(position: number, signal: AbortSignal): Promise<void>;
+  /** Resolves when there are events behind a place, whatever their types, and when the signal is aborted. */
+  waitBehind(place: FeedPlace, signal: AbortSignal): Promise<void>;
   leave(): void;
 }
 
@@ -57,14 +58,14 @@ const CHECK_INTERVAL = 5_000;
 /** A workspace with waiting readers. */
 interface Followed {
   readers: number;
-  /** The latest position that is known, or `UNKNOWN`. */
-  latest: number;
+  /** Behind the latest event that is known; `UNKNOWN`: none is. */
+  latest: FeedPlace;
   /** When its events were last read, if that has read all of them. */
   readAt: number;
   waiting: Set<{ position: number; wake: () => void }>;
 }
 
-const UNKNOWN = -1;
+const UNKNOWN: FeedPlace = { position: -1, mark: '' };
 
 export function startRecentEvents(options: {
   database: Knex;
@@ -83,11 +84,11 @@ export function startRecentEvents(options: {
     ttl: CACHE_TTL,
   });
 
-  const onRecorded = (workspaceId: number, position: number) => {
+  const onRecorded = (workspaceId: number, latest: FeedPlace) => {
     const followed = workspaces.get(workspaceId);
-    if (followed === undefined) return;
-    followed.latest = Math.max(followed.latest, position);
-    for (const waiter of followed.waiting) if (waiter.position < followed.latest) waiter.wake();
+    if (followed === undefined || latest.position <= followed.latest.position) return;
+    followed.latest = latest;
+    for (const waiter of followed.waiting) if (waiter.position < latest.position) waiter.wake();
   };
 
   const load = async (workspaceId: number, followed: Followed, after: number): Promise<RecentEvent[]> => {
@@ -113,10 +114,11 @@ export function startRecentEvents(options: {
 
   const read = async (
     { workspaceId, followed }: { workspaceId: number; followed: Followed },
-    { after, types, resource, limit }: RecentQuery,
+    { after: place, types, resource, limit }: RecentQuery,
   ): Promise<RecentPage | undefined> => {
-    if (followed.latest === after) return { events: [], position: after, hasMore: false };
-    if (followed.latest < after || followed.latest > after + RECENT) return undefined;
+    const { position: after } = place;
+    if (followed.latest.position === after) return { events: [], place, hasMore: false };
+    if (followed.latest.position < after || followed.latest.position > after + RECENT) return undefined;
     let events: RecentEvent[];
     try {
       events = await eventsBehind(workspaceId, followed, after);
@@ -124,7 +126,7 @@ export function startRecentEvents(options: {
       log.debug({ err: error, workspace: workspaceId }, 'cannot read new events of the feed');
       // The next look at all workspaces tries again.
       followed.latest = UNKNOWN;
-      return { events: [], position: after, hasMore: false };
+      return { events: [], place, hasMore: false };
     }
     const last = events.at(-1);
     // Deleted meanwhile, or lost with a restored database: the reader finds out by reading a page.
@@ -137,8 +139,9 @@ export function startRecentEvents(options: {
       (event) => types.includes(event.type) && (resource === undefined || event.resource === resource),
     );
     const page = matching.slice(0, limit);
-    const position = matching.length > limit ? (page.at(-1)?.position ?? after) : last.position;
-    return { events: page, position, hasMore: matching.length > limit || followed.latest > last.position };
+    const { position, mark } = (matching.length > limit ? page.at(-1) : undefined) ?? last;
+    const hasMore = matching.length > limit || followed.latest.position > last.position;
+    return { events: page, place: { position, mark }, hasMore };
   };
 
   const task = startPeriodicTask({
@@ -147,17 +150,17 @@ export function startRecentEvents(options: {
     log,
     work: async () => {
       if (workspaces.size === 0) return false;
-      for (const { workspaceId, position } of await reader.heads([...workspaces.keys()])) {
-        onRecorded(workspaceId, position);
-      }
+      for (const { workspaceId, ...latest } of await reader.heads([...workspaces.keys()]))
+        onRecorded(workspaceId, latest);
       return false;
     },
   });
   const listener = listenForRecordedEvents({ url: options.url, log, onConnect: task.wake, onRecorded });
 
-  const waitBehind = async (followed: Followed, position: number, signal: AbortSignal): Promise<void> => {
-    if (signal.aborted || followed.latest > position) return;
-    followed.latest = position;
+  const waitBehind = async (followed: Followed, place: FeedPlace, signal: AbortSignal): Promise<void> => {
+    const { position } = place;
+    if (signal.aborted || followed.latest.position > position) return;
+    followed.latest = place;
     const { promise, resolve } = Promise.withResolvers<void>();
     const waiter = { position, wake: () => resolve() };
     followed.waiting.add(waiter);
@@ -174,9 +177,9 @@ export function startRecentEvents(options: {
       followed.readers += 1;
       let isFollowing = true;
       return {
-        isLatest: (position) => followed.latest === position,
+        isLatest: ({ position, mark }) => followed.latest.position === position && followed.latest.mark === mark,
         read: async (query) => read({ workspaceId, followed }, query),
-        waitBehind: async (position, signal) => waitBehind(followed, position, signal),
+        waitBehind: async (place, signal) => waitBehind(followed, place, signal),
         leave: () => {
           if (!isFollowing) return;
           isFollowing = false;

@@ -52,7 +52,7 @@ const feedEvent: FeedEventWire = {
 export const documentation: Documentation<typeof contracts> = {
   listEvents: {
     description:
-      'Returns the events of the workspace in one order, behind a cursor. `next_cursor` is always present: send it as `after` of the next request. A key gets the events that its scopes allow; the cursor passes the others. A cursor that is older than the retention is 410 `cursor_expired`: take a new one with `from=now`, read the lists, and continue with the cursor.',
+      'Returns the events of the workspace in one order, behind a cursor. `next_cursor` is always present: send it as `after` of the next request. A key gets the events that its scopes allow; the cursor passes the others. A cursor that is older than the retention, or that has passed events which a restored database lacks, is 410 `cursor_expired`: take a new one with `from=now`, read the lists, and continue with the cursor.',
     reply: {
       events: [feedEvent],
       pagination: { limit: 50, has_more: false, next_cursor: 'eyJhbGciOiJIUzI1NiJ9' },

@@ -3,8 +3,8 @@ import { DomainError, JsonRows, LAST_EVENT_ID_HEADER, visibleFrom } from '@tocsi
 import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { Time } from '../../shared/store/time.ts';
+import type { FeedPlace } from '../domain/feed-place.ts';
 import type { FeedCursors } from '../feed-cursors.ts';
-import type { FeedEpoch } from '../feed-epoch.ts';
 import { type FollowedFeed, openStream, waitForPage } from '../follow-feed.ts';
 import type { RecentEvents } from '../recent-events.ts';
 import { endOfFeed, type PageSize, readFeed, readFeedFrom } from '../read-feed.ts';
@@ -15,7 +15,6 @@ export interface FeedDependencies {
   database: Knex;
   time: Time;
   cursors: FeedCursors;
-  epoch: FeedEpoch;
   recent: RecentEvents;
 }
 
@@ -24,16 +23,15 @@ export const feedHandlers = (dependencies: FeedDependencies): FeedApi => ({
   listEvents: async ({ principal, query, waiting }) => {
     const { workspace } = principal;
     const request = readFeedRequest(query, principal, waiting.lastEventId);
-    const epoch = await dependencies.epoch.current();
-    const idOf = (position: number) => dependencies.cursors.encode(epoch, workspace.id, position);
+    const idOf = (place: FeedPlace) => dependencies.cursors.encode(workspace.id, place);
     if (waiting.wantsStream) {
       const open = async () => {
-        const feed = await followedFeed(dependencies, { request, epoch, workspace });
+        const feed = await followedFeed(dependencies, { request, workspace });
         return openStream(dependencies, feed, { waiting, idOf });
       };
       return { stream: await (waiting.lastEventId === undefined ? open() : open().catch(rethrowForLastEventId)) };
     }
-    const feed = await followedFeed(dependencies, { request, epoch, workspace });
+    const feed = await followedFeed(dependencies, { request, workspace });
     const seconds = waiting.mayWait ? (query.wait ?? 0) : 0;
     const page =
       seconds === 0
@@ -42,14 +40,14 @@ export const feedHandlers = (dependencies: FeedDependencies): FeedApi => ({
     const events = new JsonRows<never>();
     // The text as it is, so that no value changes.
     for (const { body } of page.events) events.add(Buffer.from(body));
-    const pagination = { limit: request.limit, has_more: page.hasMore, next_cursor: idOf(page.position) };
+    const pagination = { limit: request.limit, has_more: page.hasMore, next_cursor: idOf(page.place) };
     return { body: { events, pagination } };
   },
 });
 
 async function followedFeed(
   dependencies: FeedDependencies,
-  options: { request: FeedRequest; epoch: string; workspace: Principal['workspace'] },
+  options: { request: FeedRequest; workspace: Principal['workspace'] },
 ): Promise<FollowedFeed> {
   const { start, ...filter } = options.request;
   const { id: workspaceId, history_days: historyDays } = options.workspace;
@@ -58,7 +56,7 @@ async function followedFeed(
     historyDays === null ? null : visibleFrom(historyDays, await dependencies.time(dependencies.database));
   const query = { ...filter, workspaceId, visibleFrom: hiddenBefore };
   if ('after' in start) {
-    const after = dependencies.cursors.decode(options.epoch, workspaceId, start.after);
+    const after = dependencies.cursors.decode(workspaceId, start.after);
     return { ...query, after, readFirst: async (size) => readFeed(dependencies, { ...query, ...size, after }) };
   }
   if ('since' in start || start.from === 'beginning') {
@@ -68,7 +66,7 @@ async function followedFeed(
   }
   const readFirst = async () => ({
     events: [],
-    position: await endOfFeed(dependencies, workspaceId),
+    place: await endOfFeed(dependencies, workspaceId),
     hasMore: false,
   });
   return { ...query, after: undefined, readFirst };

@@ -1,9 +1,9 @@
 import { type Knex, query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
+import { type FeedPlace, markOf } from '../domain/feed-place.ts';
 
 /** An event of the feed; `body` is the message as it came from the broker. */
-export interface FeedEvent {
-  position: number;
+export interface FeedEvent extends FeedPlace {
   type: string;
   body: string;
 }
@@ -17,12 +17,12 @@ export interface FeedFilter {
 
 /** What one statement read, so that all of it belongs together. */
 export interface FeedRead {
-  /** The position of the workspace's latest event; 0 if there is none. */
-  head: number;
+  /** Behind the workspace's latest event. */
+  head: FeedPlace;
   /** Events up to this position are deleted. */
   swept: number;
-  /** The position behind which the events were read. */
-  after: number;
+  /** The place behind which the events were read. */
+  after: FeedPlace;
   /** When the event behind the reader's position was recorded, whatever its type; null if there is none. */
   nextRecordedAt: Instant | null;
   events: FeedEvent[];
@@ -46,17 +46,21 @@ export interface FeedRequest extends FeedFilter {
  * costs the same wherever its events are, however rare they are. Sizes are known without reading large bodies.
  */
 const readStatement = (condition: string) => `
-  select feed.head, feed.swept, feed.after, next.recorded_at as "nextRecordedAt", page.position, page.type, page.body, page.matches
+  select feed.head, ${markOf('latest.event_id')} as "headMark", feed.swept, feed.after,
+    ${markOf('passed.event_id')} as "afterMark", next.recorded_at as "nextRecordedAt",
+    page.position, page.mark, page.type, page.body, page.matches
   from (
     select coalesce(max(position), 0) as head, coalesce(max(swept), 0) as swept,
       case when $4::boolean then greatest($3::bigint, max(swept)) else $3::bigint end as after
     from feed_workspaces where workspace_id = $1
   ) feed
+  left join feed_events latest on latest.workspace_id = $1 and latest.position = feed.head
+  left join feed_events passed on passed.workspace_id = $1 and passed.position = feed.after
   left join feed_events next on next.workspace_id = $1 and next.position = feed.after + 1
   left join lateral (
-    select position, type, body, matches
+    select position, mark, type, body, matches
     from (
-      select e.position, e.type, e.body, count(*) over () as matches, row_number() over ordered as nth,
+      select e.position, ${markOf('e.event_id')} as mark, e.type, e.body, count(*) over () as matches, row_number() over ordered as nth,
         sum(octet_length(e.body)) over ordered as bytes
       from (
         select of_type.position
@@ -91,8 +95,21 @@ const FIND_POSITION = `
   )
   select max(low) as position from search`;
 
-type Row = Pick<FeedRead, 'head' | 'swept' | 'after' | 'nextRecordedAt'> &
-  Pick<FeedEvent, 'type' | 'body'> & { position: number | null; matches: number };
+const FIND_HEAD = `
+  select feed.position, ${markOf('latest.event_id')} as mark
+  from feed_workspaces feed
+  left join feed_events latest on latest.workspace_id = feed.workspace_id and latest.position = feed.position
+  where feed.workspace_id = $1`;
+
+type Row = Pick<FeedRead, 'swept' | 'nextRecordedAt'> &
+  Pick<FeedEvent, 'mark' | 'type' | 'body'> & {
+    head: number;
+    headMark: string;
+    after: number;
+    afterMark: string;
+    position: number | null;
+    matches: number;
+  };
 
 /** Reads the event feed, over a pool or a transaction. */
 export function feedReader(db: Knex) {
@@ -106,18 +123,22 @@ export function feedReader(db: Knex) {
           : await query<Row>(db, { name: 'read-feed-of-resource', text: READ_RESOURCE, values: [...values, resource] });
       const [first] = rows;
       if (first === undefined) throw new Error('the statement always returns a row');
-      const events = rows.flatMap(({ position, type, body }) => (position === null ? [] : [{ position, type, body }]));
-      const { head, swept, nextRecordedAt, matches } = first;
-      const hasMore = events.length > 0 && matches > events.length;
-      return { head, swept, after: first.after, nextRecordedAt, events, hasMore };
+      const events = rows.flatMap(({ position, mark, type, body }) =>
+        position === null ? [] : [{ position, mark, type, body }],
+      );
+      const { swept, nextRecordedAt, matches } = first;
+      return {
+        head: { position: first.head, mark: first.headMark },
+        after: { position: first.after, mark: first.afterMark },
+        ...{ swept, nextRecordedAt, events },
+        hasMore: events.length > 0 && matches > events.length,
+      };
     },
 
-    /** The position of a workspace's latest event; 0 if there is none. */
-    async head(workspaceId: number): Promise<number> {
-      const row = await db('feed_workspaces')
-        .where({ workspace_id: workspaceId })
-        .first<{ position: number } | undefined>('position');
-      return row?.position ?? 0;
+    /** The place behind a workspace's latest event. */
+    async head(workspaceId: number): Promise<FeedPlace> {
+      const [head] = await query<FeedPlace>(db, { name: 'find-feed-head', text: FIND_HEAD, values: [workspaceId] });
+      return head ?? { position: 0, mark: '' };
     },
 
     /** The position before the first event that was recorded at this time or later. */

@@ -1,6 +1,7 @@
 import { type Knex, query, type Statement } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { currentTime } from '../../shared/store/time.ts';
+import { markOf } from '../domain/feed-place.ts';
 
 /** An event that the feed may not have yet. */
 export interface IncomingEvent {
@@ -27,8 +28,8 @@ export interface Addition {
 }
 
 /**
- * The channel of notifications of new events: `<workspace ID> <position of its latest event>`. It belongs to a database,
- * and so to one installation.
+ * The channel of notifications of new events: `<workspace ID> <position of its latest event> <mark of that>`. It belongs to
+ * a database, and so to one installation.
  */
 export const FEED_CHANNEL = 'tocsin_feed_recorded';
 
@@ -63,14 +64,15 @@ const RECORD = `
     from numbered n join feed_workspaces w on w.workspace_id = n.workspace_id cross join moment
     returning workspace_id, position, event_id, recorded_at, recorded_bytes
   ), added as (
-    select workspace_id, max(position) as position, array_agg(event_id::text) as event_ids,
+    select workspace_id, max(position) as position, array_agg(event_id::text order by position) as event_ids,
       max(recorded_at) as recorded_at, max(recorded_bytes) as recorded_bytes
     from inserted group by workspace_id
   )
   update feed_workspaces w
   set position = added.position, recorded_at = added.recorded_at, recorded_bytes = added.recorded_bytes
   from added where w.workspace_id = added.workspace_id
-  returning w.workspace_id, w.position, added.event_ids, pg_notify($8, w.workspace_id || ' ' || w.position)`;
+  returning w.workspace_id, w.position, added.event_ids, 
+    pg_notify($8, concat_ws(' ', w.workspace_id, w.position, ${markOf('added.event_ids[cardinality(added.event_ids)]')}))`;
 
 const LOCK = `
   select workspace_id, position from feed_workspaces

@@ -1,6 +1,7 @@
 import { type Knex, listenForNotifications, type NotificationListener, query } from '@tocsin/postgres';
 import type { Logger } from '@tocsin/runtime';
 import { FEED_CHANNEL } from './feed-writer.ts';
+import { type FeedPlace, markOf } from '../domain/feed-place.ts';
 import type { FeedEvent } from './feed-reader.ts';
 
 /** An event that was recorded a moment ago; `resource` as the API writes it: `incident:12`. */
@@ -10,11 +11,11 @@ export interface RecentEvent extends FeedEvent {
 
 /** Sizes are known without reading large bodies. */
 const READ = `
-  select position, type, resource, body
+  select position, mark, type, resource, body
   from (
-    select position, type, resource, body, row_number() over ordered as nth, sum(octet_length(body)) over ordered as bytes
+    select position, ${markOf('event_id')} as mark, type, resource, body, row_number() over ordered as nth, sum(octet_length(body)) over ordered as bytes
     from (
-      select position, type, resource, body from feed_events
+      select position, event_id, type, resource, body from feed_events
       where workspace_id = $1 and position > $2::bigint
       order by position limit $3::int
     ) e
@@ -22,6 +23,15 @@ const READ = `
   ) measured
   where nth = 1 or bytes <= $4::int
   order by position`;
+
+const FIND_HEADS = `
+  select feed.workspace_id as "workspaceId", feed.position, ${markOf('latest.event_id')} as mark
+  from unnest((select $1::bigint[])) as followed (id)
+  cross join lateral (
+    select workspace_id, position from feed_workspaces where workspace_id = followed.id offset 0) as feed
+  left join lateral (
+    select event_id from feed_events where workspace_id = feed.workspace_id and position = feed.position offset 0
+  ) as latest on true`;
 
 /** Reads new events of workspaces. */
 export function recentEventsReader(db: Knex) {
@@ -33,12 +43,13 @@ export function recentEventsReader(db: Knex) {
     ): Promise<RecentEvent[]> =>
       query<RecentEvent>(db, { name: 'read-recent-events', text: READ, values: [workspaceId, after, limit, maxBytes] }),
 
-    /** The positions of the latest events of workspaces, as far as they have any. */
-    async heads(workspaceIds: readonly number[]): Promise<{ workspaceId: number; position: number }[]> {
-      return db('feed_workspaces')
-        .whereIn('workspace_id', workspaceIds)
-        .select<{ workspaceId: number; position: number }[]>({ workspaceId: 'workspace_id', position: 'position' });
-    },
+    /** The places behind the latest events of workspaces, as far as they have any. */
+    heads: async (workspaceIds: readonly number[]): Promise<(FeedPlace & { workspaceId: number })[]> =>
+      query<FeedPlace & { workspaceId: number }>(db, {
+        name: 'find-feed-heads',
+        text: FIND_HEADS,
+        values: [workspaceIds],
+      }),
   };
 }
 
@@ -47,7 +58,7 @@ export const listenForRecordedEvents = (options: {
   url: string;
   log: Logger;
   onConnect: () => void;
-  onRecorded: (workspaceId: number, position: number) => void;
+  onRecorded: (workspaceId: number, latest: FeedPlace) => void;
 }): NotificationListener =>
   listenForNotifications({
     url: options.url,
@@ -56,9 +67,10 @@ export const listenForRecordedEvents = (options: {
     log: options.log,
     onConnect: options.onConnect,
     onNotification: (payload) => {
-      const [workspaceId = NaN, position = NaN] = payload.split(' ').map(Number);
+      const [workspace, latest, mark = ''] = payload.split(' ');
+      const [workspaceId, position] = [Number(workspace), Number(latest)];
       if (Number.isSafeInteger(workspaceId) && Number.isSafeInteger(position)) {
-        options.onRecorded(workspaceId, position);
+        options.onRecorded(workspaceId, { position, mark });
       }
     },
   });
