@@ -1,4 +1,4 @@
-import { type Knex, openSession } from '@tocsin/postgres';
+import { databaseHosts, type Knex, openSession } from '@tocsin/postgres';
 import type pg from 'pg';
 
 /** Runs `work` in a session of its own (`openSession`). */
@@ -7,7 +7,7 @@ export async function withClient<Result>(
   work: (client: pg.Client) => Promise<Result>,
   config: pg.ClientConfig = {},
 ): Promise<Result> {
-  const client = await openSession(url, { config });
+  const client = await openSession(databaseHosts(url, config));
   try {
     return await work(client);
   } finally {

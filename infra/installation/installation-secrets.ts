@@ -1,4 +1,12 @@
-import { type Environment, generateSecretKeys, parseSecretKeys, processSettings, readConfig } from '@tocsin/runtime';
+import {
+  changeUrl,
+  type Environment,
+  generateSecretKeys,
+  parseSecretKeys,
+  processSettings,
+  readConfig,
+  urlsOfHosts,
+} from '@tocsin/runtime';
 import { APP_NAMES, type AppName, APPS, passwordVariables } from './apps.ts';
 import { brokerDefinitions, brokerUser, brokerUsers } from './broker-definitions.ts';
 import type { KeptSecrets } from './kept-secrets.ts';
@@ -35,7 +43,7 @@ export async function installationSecrets(secrets: KeptSecrets, env: Environment
       ...(usesRedis && { REDIS_URL }),
     };
   }
-  const { username, password } = new URL(AMQP_URL);
+  const { username, password } = new URL(urlsOfHosts(AMQP_URL)[0]);
   const administrator = { name: decodeURIComponent(username), password: decodeURIComponent(password) };
   return {
     apps: apps as Record<AppName, Record<string, string>>,
@@ -46,12 +54,8 @@ export async function installationSecrets(secrets: KeptSecrets, env: Environment
 }
 
 /** The address of a server for another user. */
-function as(address: string, user: string, password: string): string {
-  const url = new URL(address);
-  url.username = user;
-  url.password = password;
-  return url.href;
-}
+const as = (address: string, user: string, password: string): string =>
+  changeUrl(address, (url) => Object.assign(url, { username: user, password }));
 
 /** For a RabbitMQ that mounts them at /run/tocsin: it imports the definitions whenever it starts. */
 export const brokerFiles = (definitions: object): Record<string, string> => ({

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { ConfigError, type Environment } from '@tocsin/runtime';
+import { ConfigError, type Environment, urlsOfHosts } from '@tocsin/runtime';
 import { Document, parseAllDocuments, parseDocument } from 'yaml';
 import { APP_NAMES } from '../installation/apps.ts';
 import { brokerFiles, cacheFiles, installationSecrets } from '../installation/installation-secrets.ts';
@@ -156,8 +156,9 @@ async function secretsOf(out: string, env: Environment) {
     ['AMQP_URL', broker, /^\/?$/],
   ] as const) {
     if (url === undefined) continue;
-    if (!URL.canParse(url) || new URL(url).username === '') throw new ConfigError(`${name}: must be a URL with a user`);
-    if (!path.test(new URL(url).pathname)) {
+    const server = URL.parse(urlsOfHosts(url)[0]);
+    if (server === null || server.username === '') throw new ConfigError(`${name}: must be a URL with a user`);
+    if (!path.test(server.pathname)) {
       throw new ConfigError(`${name}: must name ${name === 'AMQP_URL' ? 'the virtual host /' : 'a database'}`);
     }
   }

@@ -1,5 +1,5 @@
 import { databaseSettings, ownDatabaseUrl, roleOf, urlForRole } from '@tocsin/postgres';
-import { type Environment, processSettings, readConfig } from '@tocsin/runtime';
+import { type Environment, processSettings, readConfig, urlsOfHosts } from '@tocsin/runtime';
 import { APP_NAMES, type AppName, APPS } from '../installation/apps.ts';
 
 /** An app's schema, and the database that it goes into. */
@@ -51,6 +51,10 @@ export function migrateConfig(env: Environment): MigrateConfig {
 const isSet = (value: string | undefined) => value !== undefined && value !== '';
 
 function isSameDatabase(one: string, other: string): boolean {
-  const [a, b] = [new URL(one), new URL(other)];
-  return a.hostname === b.hostname && (a.port || '5432') === (b.port || '5432') && a.pathname === b.pathname;
+  const databasesOf = (url: string) =>
+    urlsOfHosts(url).map((each) => {
+      const { hostname, port, pathname } = new URL(each);
+      return `${hostname}:${port || '5432'}${pathname}`;
+    });
+  return databasesOf(one).join() === databasesOf(other).join();
 }

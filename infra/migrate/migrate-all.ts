@@ -1,4 +1,4 @@
-import { ensureDatabase, ensureSchemaOwner, migrate, openMigrationSession } from '@tocsin/postgres';
+import { ensureDatabase, ensureSchemaOwner, maintenanceUrl, migrate, openMigrationSession } from '@tocsin/postgres';
 import { describeStartFailure } from '@tocsin/runtime';
 import type { MigrateConfig, SchemaTarget } from './config.ts';
 
@@ -60,9 +60,7 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 const NO_SUCH_DATABASE = '3D000';
 
 async function withServerLock(databaseUrl: string, work: () => Promise<void>): Promise<void> {
-  const maintenance = new URL(databaseUrl);
-  maintenance.pathname = '/postgres';
-  const client = await openMigrationSession(maintenance.href);
+  const client = await openMigrationSession(maintenanceUrl(databaseUrl));
   try {
     // Other processes hold the lock for moments only.
     await client.query(`set lock_timeout = '60s'`);

@@ -1,7 +1,7 @@
 import { connectionRefusal } from '@tocsin/messaging';
-import { createLogger, openRedis } from '@tocsin/runtime';
+import { createLogger, Hosts, openRedis, urlsOfHosts } from '@tocsin/runtime';
 import { connect } from 'amqplib';
-import { describeBroker } from '../installation/describe-broker.ts';
+import { describeBroker } from '../installation/describe-servers.ts';
 
 /** Milliseconds. */
 const TIMEOUT = 5_000;
@@ -16,7 +16,9 @@ export async function checkCredentials({ AMQP_URL, REDIS_URL }: { AMQP_URL: stri
 }
 
 async function checkBroker(url: string): Promise<void> {
-  const connection = await connect(url, { timeout: TIMEOUT }).catch((error: unknown) => {
+  const nodes = new Hosts(urlsOfHosts(url), { isFinal: (error) => connectionRefusal(error) !== undefined });
+  const connecting = nodes.connect(async (node) => connect(node, { timeout: TIMEOUT }));
+  const connection = await connecting.catch((error: unknown) => {
     const refused = connectionRefusal(error);
     if (refused !== undefined) throw new Error(`AMQP_URL: the ${describeBroker(url)} refuses ${refused}: correct it`);
   });

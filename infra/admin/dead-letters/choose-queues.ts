@@ -1,7 +1,7 @@
 import { brokerSettings, type Environment, processSettings, readConfig } from '@tocsin/runtime';
 import { APPS, MEMORY_BROKER } from '../../installation/apps.ts';
 import { dataDirPath, findRunningInstance } from '../../installation/data-dir.ts';
-import { describeBroker } from '../../installation/describe-broker.ts';
+import { describeBroker } from '../../installation/describe-servers.ts';
 import { migrateConfig, type SchemaTarget } from '../../migrate/config.ts';
 import { describeDatabase } from '../../migrate/describe-database.ts';
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { deadLetterQueueName, type QueueDefinition, queueName, QUEUES } from '@tocsin/schemas';
 import { confirmPublisher, type Publisher } from '@tocsin/messaging';
+import { Hosts, urlsOfHosts } from '@tocsin/runtime';
 import { type ChannelModel, type ConfirmChannel, connect, type GetMessage } from 'amqplib';
 
 /** A message that its consumer could not handle. */
@@ -41,7 +42,7 @@ export async function withDeadLetters<Result>(
   { url, namespace }: { url: string; namespace: string },
   work: (deadLetters: DeadLetters) => Promise<Result>,
 ): Promise<Result> {
-  const connection = await connect(url, { timeout: 5_000 });
+  const connection = await new Hosts(urlsOfHosts(url)).connect(async (node) => connect(node, { timeout: 5_000 }));
   // Pending calls fail when the connection is lost; without a listener it would also be an uncaught exception.
   connection.on('error', () => undefined);
   try {

@@ -7,7 +7,7 @@ import {
   requeueExchangeName,
 } from '@tocsin/schemas';
 import { declareTopology } from '@tocsin/messaging';
-import { brokerSettings, type Environment, processSettings, readConfig } from '@tocsin/runtime';
+import { brokerSettings, type Environment, Hosts, processSettings, readConfig, urlsOfHosts } from '@tocsin/runtime';
 import { type Channel, type ChannelModel, connect } from 'amqplib';
 import { MEMORY_BROKER } from '../../installation/apps.ts';
 import { type Check, count, type Finding, note, ok, problem, unknown } from './check.ts';
@@ -105,7 +105,8 @@ async function withConnection<Result>(
   url: string,
   work: (connection: ChannelModel) => Promise<Result>,
 ): Promise<Result> {
-  const connection = await connect(url, { timeout: CONNECT_TIMEOUT });
+  const nodes = new Hosts(urlsOfHosts(url));
+  const connection = await nodes.connect(async (node) => connect(node, { timeout: CONNECT_TIMEOUT }));
   // Pending calls fail when the connection is lost; without a listener it would also be an uncaught exception.
   connection.on('error', () => undefined);
   try {

@@ -1,5 +1,6 @@
+import { urlsOfHosts } from '@tocsin/runtime';
 import { MEMORY_BROKER } from '../../installation/apps.ts';
-import { describeBroker } from '../../installation/describe-broker.ts';
+import { describeBroker, describeRedis } from '../../installation/describe-servers.ts';
 import type { Target } from '../target.ts';
 import { BROKER_CHECK } from './broker-check.ts';
 import { type Check, CHECK_TIME, type Finding, type Status, unknown } from './check.ts';
@@ -82,9 +83,6 @@ function printServers({ env, print }: Target): void {
   if (env['TOCSIN_BROKER'] === MEMORY_BROKER) return;
   const { AMQP_URL: broker = '', REDIS_URL: redis = '', TOCSIN_NAMESPACE: namespace = 'tocsin' } = env;
   const names = `names that begin with ${namespace}`;
-  if (URL.canParse(broker)) print(`using ${describeBroker(broker)}, ${names}`);
-  if (URL.canParse(redis)) {
-    const { hostname, port } = new URL(redis);
-    print(`using Redis ${hostname}:${port === '' ? '6379' : port}, ${names}`);
-  }
+  if (URL.canParse(urlsOfHosts(broker)[0])) print(`using ${describeBroker(broker)}, ${names}`);
+  if (URL.canParse(urlsOfHosts(redis)[0])) print(`using ${describeRedis(redis)}, ${names}`);
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { appendFile, chown, copyFile, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
-import { openSession } from '@tocsin/postgres';
+import { databaseHosts, openSession } from '@tocsin/postgres';
 import { createCertificate, errorOf, eventually, httpClient, reservePorts, startRabbitMq } from '@tocsin/testing';
 import { describeWithOwnRabbitMq, describeWithProgram } from '@tocsin/testing/suites';
 import { withClient } from '../../installation/databases.ts';
@@ -61,7 +61,7 @@ describeWithOwnServers('servers that encrypt', () => {
     return `${url.href}?${parameters.replaceAll(/[(](\w+)[)]/g, (_, name: keyof typeof files) => encodeURIComponent(files[name]))}`;
   };
   const isEncrypted = async (url: string) => {
-    const client = await openSession(url, {});
+    const client = await openSession(databaseHosts(url));
     const { rows } = await client.query<{ ssl: boolean }>('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
     await client.end();
     return rows[0]?.ssl;

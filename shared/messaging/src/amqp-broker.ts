@@ -9,7 +9,16 @@ import {
   queueName,
   requeueExchangeName,
 } from '@tocsin/schemas';
-import { contextOfHeaders, headersOfStored, type Logger, withTimeout, storableTrace } from '@tocsin/runtime';
+import {
+  changeUrl,
+  contextOfHeaders,
+  headersOfStored,
+  Hosts,
+  type Logger,
+  storableTrace,
+  urlsOfHosts,
+  withTimeout,
+} from '@tocsin/runtime';
 import {
   type Channel,
   type ChannelModel,
@@ -98,7 +107,7 @@ function recordOutcomes(session: Session, outcomes: readonly PublishOutcome[]): 
 
 /** A broker on RabbitMQ 3.10 or later. Connects in the background, and again whenever the connection is lost. */
 export class AmqpBroker implements Broker {
-  readonly #url: string;
+  readonly #nodes: Hosts<string>;
   readonly #namespace: string;
   readonly #log: Logger;
   readonly #retryDelays: readonly number[];
@@ -124,7 +133,7 @@ export class AmqpBroker implements Broker {
     this.#namespace = options.namespace;
     this.#retryDelays = options.retryDelays ?? RETRY_DELAYS;
     this.#confirmTimeout = options.confirmTimeout;
-    this.#url = withHeartbeat(options.url);
+    this.#nodes = new Hosts(urlsOfHosts(withHeartbeat(options.url)));
     this.#log = options.log;
     this.#connecting = this.#connect();
   }
@@ -277,9 +286,10 @@ export class AmqpBroker implements Broker {
   async #connect(): Promise<void> {
     const opened: ChannelModel[] = (this.#pendingConnections = []);
     const link = { lost: false };
+    const node = this.#nodes.current;
     const open = async (): Promise<ChannelModel> => {
       // Without a delay: the system would hold a small frame back until the broker acknowledges the one before.
-      const connection = await connect(this.#url, { timeout: 5_000, noDelay: true });
+      const connection = await connect(node, { timeout: 5_000, noDelay: true });
       // Without a listener a reset during set-up would be an uncaught exception. `close` follows.
       connection.on('error', () => undefined);
       connection.once('close', () => {
@@ -328,6 +338,7 @@ export class AmqpBroker implements Broker {
       // Consumers that are added meanwhile start by themselves.
       for (const consumer of [...this.#consumers]) await this.#startConsumer(session, consumer);
     } catch (error) {
+      this.#nodes.leave(node);
       await closeGracefully(...opened);
       if (this.#session === undefined) this.#scheduleRetry(error);
     } finally {
@@ -534,8 +545,7 @@ function destroy({ connection }: ChannelModel): void {
 }
 
 /** Sets a heartbeat that detects a dead peer within twenty seconds, unless the URL has one. */
-function withHeartbeat(url: string): string {
-  const parsed = new URL(url);
-  if (!parsed.searchParams.has('heartbeat')) parsed.searchParams.set('heartbeat', '10');
-  return parsed.href;
-}
+const withHeartbeat = (url: string): string =>
+  changeUrl(url, ({ searchParams }) => {
+    if (!searchParams.has('heartbeat')) searchParams.set('heartbeat', '10');
+  });

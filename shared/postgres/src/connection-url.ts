@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import tls from 'node:tls';
-import { ownProperty } from '@tocsin/runtime';
+import { ownProperty, urlsOfHosts } from '@tocsin/runtime';
 
 /** The parameters of a URL that the driver would understand otherwise. */
 const TLS = ['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'uselibpqcompat', 'channel_binding', 'gssencmode'];
 
 /** What the driver would ignore, although it asks for more than we do, or for another server. */
 const IGNORED = [
-  'target_session_attrs',
   'load_balance_hosts',
   'hostaddr',
   'service',
@@ -36,21 +35,34 @@ const SYSTEM = 'system';
 type TlsOptions = Pick<tls.ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'checkServerIdentity'>;
 
 /**
- * Returns how the driver connects to the database of a URL. `sslmode`, `sslrootcert`, `sslcert` and `sslkey` mean what
+ * Returns how the driver connects to the database of a URL with one host. `sslmode`, `sslrootcert`, `sslcert` and `sslkey` mean what
  * they mean to `psql`; without `sslmode` the connection is not encrypted.
  * @throws Error that says what to write instead of what is not supported, or which file cannot be read
  */
 export function connectionOf(url: string): { connectionString: string; ssl?: TlsOptions | false } {
   const parsed = new URL(url);
   const ssl = tlsOf(parsed);
-  for (const name of TLS) parsed.searchParams.delete(name);
+  for (const name of [...TLS, TARGET]) parsed.searchParams.delete(name);
   return { connectionString: parsed.href, ...(ssl !== undefined && { ssl }) };
 }
 
-/** What is wrong with how a URL says to encrypt; undefined if nothing is. */
+const TARGET = 'target_session_attrs';
+const WRITES = ['read-write', 'primary'];
+
+/** Whether a URL asks for the host that takes writes: one with several hosts does, since nothing can be done on a standby. */
+export function mustTakeWrites(url: string): boolean {
+  const [first, ...others] = urlsOfHosts(url);
+  const target = new URL(first).searchParams.get(TARGET) ?? '';
+  if (target === '') return others.length > 0;
+  if (WRITES.includes(target) || (target === 'any' && others.length === 0)) return target !== 'any';
+  throw new Error(`must not have ${TARGET}=${target}: write ${TARGET}=read-write`);
+}
+
+/** What is wrong with the hosts of a URL, or with how it says to encrypt; undefined if nothing is. */
 export function connectionProblem(url: string): string | undefined {
   try {
-    connectionOf(url);
+    mustTakeWrites(url);
+    for (const each of urlsOfHosts(url)) connectionOf(each);
     return undefined;
   } catch (error) {
     return (error as Error).message;

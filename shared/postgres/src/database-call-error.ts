@@ -29,3 +29,10 @@ export class DatabaseCallError extends Error {
     this.failure = failure;
   }
 }
+
+/** A session that must not be used: its settings are not those that the code relies on, or it is shared with others. */
+export class UnusableSession extends DatabaseCallError {
+  constructor(message: string) {
+    super('unable', message);
+  }
+}

@@ -1,10 +1,10 @@
-import { setting } from '@tocsin/runtime';
+import { changeUrl, setting } from '@tocsin/runtime';
 import { connectionProblem } from './connection-url.ts';
 import { DATABASE_DEADLINES } from './database-deadlines.ts';
 
-const postgres = setting.url(['postgres:', 'postgresql:']).superRefine((url, context) => {
-  const message = URL.canParse(url) ? connectionProblem(url) : undefined;
-  if (message !== undefined) context.addIssue({ code: 'custom', message });
+const postgres = setting.urlOfHosts(['postgres:', 'postgresql:']).superRefine((url, context) => {
+  const message = connectionProblem(url);
+  if (message?.startsWith('must ') === true) context.addIssue({ code: 'custom', message });
 });
 
 /** `<SERVICE>_DATABASE_URL` has priority; without it a service uses its own role (`roleOf`) on the server of `DATABASE_URL`. */
@@ -28,11 +28,8 @@ export const poolOptions = (read: { DATABASE_POOL_SIZE: number; DATABASE_READ_TI
 export const ownDatabaseUrl = postgres.optional();
 
 /** The URL of the same database with another role. */
-export function urlForRole(databaseUrl: string, role: string): string {
-  const parsed = new URL(databaseUrl);
-  parsed.username = role;
-  return parsed.href;
-}
+export const urlForRole = (databaseUrl: string, role: string): string =>
+  changeUrl(databaseUrl, (parsed) => (parsed.username = role));
 
 /** The role that owns a schema of the installation with this namespace (`TOCSIN_NAMESPACE`): roles belong to a server. */
 export const roleOf = (namespace: string, schema: string): string => `${namespace}_${schema}`;

@@ -1,13 +1,12 @@
 import type { Knex } from 'knex';
-import type pg from 'pg';
 import { sharedLimits, unsharedLimits } from './connection-limits.ts';
-import { connectionOf } from './connection-url.ts';
+import { UnusableSession } from './database-call-error.ts';
+import { databaseHosts } from './database-hosts.ts';
 import { DATABASE_DEADLINES, type DatabaseDeadlines } from './database-deadlines.ts';
 import { type KnexClient, knexOn, type StatementClient } from './knex-client.ts';
 import type { RowsOfEach, Statement, Statements } from './pipeline.ts';
 import { Pool } from './pool.ts';
-import { UnusableSession } from './session.ts';
-import { KEEPALIVE_DELAY, type SessionOptions } from './session-settings.ts';
+import { KEEPALIVE_DELAY } from './session-settings.ts';
 import { runOn } from './transaction.ts';
 
 export type { Knex, Statement };
@@ -35,20 +34,18 @@ const IDLE_TRANSACTION_TIMEOUT = 30_000;
 export function openDatabase(options: DatabaseOptions): Knex {
   const deadlines = { ...DATABASE_DEADLINES, ...options.deadlines };
   const limits = options.shared === true ? sharedLimits(options.poolSize) : unsharedLimits(options.poolSize);
-  const config: pg.ClientConfig = {
-    ...connectionOf(options.url),
+  const hosts = databaseHosts(options.url, {
     application_name: options.application,
     connectionTimeoutMillis: deadlines.connect,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_DELAY,
-  };
-  const session: SessionOptions = {
-    config,
+  });
+  const session = {
     schema: options.schema,
     statementTimeout: deadlines.statement,
     idleTransactionTimeout: IDLE_TRANSACTION_TIMEOUT,
   };
-  return knexOn({ connections: new Pool({ session, limits, deadlines }) });
+  return knexOn({ connections: new Pool({ hosts, session, limits, deadlines }) });
 }
 
 /**

@@ -1,5 +1,7 @@
 export { CHANGE_PAGE_LIMITS, type ChangesFrom, type ChangeSource, readChangePage } from './change-pages.ts';
 export { connectionOf, connectionProblem } from './connection-url.ts';
+export { UnusableSession } from './database-call-error.ts';
+export { databaseHosts } from './database-hosts.ts';
 export { createIndexConcurrently } from './concurrent-index.ts';
 export {
   brokenConstraint,
@@ -19,7 +21,7 @@ export { databaseSettings, ownDatabaseUrl, poolOptions, roleOf, urlForRole } fro
 export { listMigrations, migrate, type MigrationOptions, type SchemaOwner } from './migrate.ts';
 export { openMigrationSession } from './migration-connection.ts';
 export { listenForNotifications, type NotificationListener } from './notifications.ts';
-export { openSession, UnusableSession } from './session.ts';
+export { openSession } from './session.ts';
 export { MEANING } from './session-settings.ts';
-export { ensureDatabase, ensureSchemaOwner } from './schema-owner.ts';
+export { ensureDatabase, ensureSchemaOwner, maintenanceUrl } from './schema-owner.ts';
 export { changedVersions, VERSION_GAP, versionStore, type WorkspaceVersion } from './version-store.ts';

@@ -4,10 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import knexFactory, { type Knex } from 'knex';
 import type pg from 'pg';
-import { connectionOf } from './connection-url.ts';
+import { databaseHosts } from './database-hosts.ts';
+import type { HostConfig } from './session-settings.ts';
 import { BlockedMigration, isBlocked, type MigrationBlockers, watchBlockers } from './migration-blockers.ts';
-import { MIGRATION_CONNECTION, openMigrationSession } from './migration-connection.ts';
-import { endSession, prepareSession } from './session.ts';
+import { MIGRATION_CONNECTION } from './migration-connection.ts';
+import { endSession, openSession, prepareSession } from './session.ts';
 
 export interface SchemaOwner {
   /** The URL of the role that owns the schema. */
@@ -65,8 +66,9 @@ export interface MigrationOptions {
  */
 export async function migrate(owner: SchemaOwner, options: MigrationOptions = {}): Promise<string[]> {
   const waits = { ...WAITS, ...options.waits };
-  const knex = openForMigrations(owner, waits.turn);
-  const watcher = await openMigrationSession(owner.url);
+  const hosts = databaseHosts(owner.url, MIGRATION_CONNECTION);
+  const watcher = await openSession(hosts);
+  const knex = openForMigrations(hosts.current, { schema: owner.schema, wait: waits.turn });
   try {
     const run: Run = { knex, watcher, waits, onWait: options.onWait, failedAttempts: 0 };
     await inTransaction(run, 'the table of migrations', async (trx) => prepare(trx, owner.schema));
@@ -86,9 +88,8 @@ export const listMigrations = async (folder: string): Promise<string[]> =>
     .map((name) => path.basename(name, '.ts'))
     .sort();
 
-/** @param wait milliseconds, while another process migrates the schema */
-function openForMigrations({ url, schema }: SchemaOwner, wait: number): Knex {
-  const config = { ...connectionOf(url), ...MIGRATION_CONNECTION };
+/** @param options.wait milliseconds, while another process migrates the schema */
+function openForMigrations(config: HostConfig, { schema, wait }: { schema: string; wait: number }): Knex {
   const open = async (connection: pg.Client) => {
     await prepareSession(connection, { config, schema });
     // The server then ends the statement of a process that has died. Systems that cannot do this refuse the setting.

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { databaseHosts } from './database-hosts.ts';
 import { openSession } from './session.ts';
 
 /**
@@ -14,4 +15,4 @@ export const MIGRATION_CONNECTION = {
 
 /** Opens a session for migrations: its statements have no limit. */
 export const openMigrationSession = async (url: string): Promise<pg.Client> =>
-  openSession(url, { config: MIGRATION_CONNECTION });
+  openSession(databaseHosts(url, MIGRATION_CONNECTION));

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from '@tocsin/runtime';
-import { connectionOf } from './connection-url.ts';
-import { KEEPALIVE_DELAY } from './session-settings.ts';
+import { databaseHosts } from './database-hosts.ts';
+import { type HostConfig, KEEPALIVE_DELAY } from './session-settings.ts';
 import { endSession, prepareSession } from './session.ts';
 
 /** A connection that receives the notifications of one channel. */
@@ -37,16 +37,16 @@ export function listenForNotifications(options: {
   /** Ends the session under way, if there is one. */
   let endSessionUnderWay = (): void => undefined;
 
-  const session = async (): Promise<void> => {
+  const hosts = databaseHosts(options.url, {
+    application_name: options.application,
+    connectionTimeoutMillis: 3_000,
+    query_timeout: STATEMENT_TIMEOUT,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEPALIVE_DELAY,
+  });
+
+  const session = async (config: HostConfig): Promise<void> => {
     const { promise: ended, resolve } = Promise.withResolvers<void>();
-    const config: pg.ClientConfig = {
-      ...connectionOf(options.url),
-      application_name: options.application,
-      connectionTimeoutMillis: 3_000,
-      query_timeout: STATEMENT_TIMEOUT,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: KEEPALIVE_DELAY,
-    };
     const client = new pg.Client(config);
     client.on('error', () => resolve());
     client.on('end', () => resolve());
@@ -77,9 +77,11 @@ export function listenForNotifications(options: {
 
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      await session().catch((error: unknown) =>
-        options.log.debug({ err: error, channel: options.channel }, 'cannot listen for notifications; retrying'),
-      );
+      await hosts
+        .connect(session)
+        .catch((error: unknown) =>
+          options.log.debug({ err: error, channel: options.channel }, 'cannot listen for notifications; retrying'),
+        );
       await delay(RECONNECT_DELAY, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };

@@ -13,12 +13,13 @@ import {
 import pg from 'pg';
 import { BACKGROUND, type ConnectionHolder, WAITS } from './connection-limits.ts';
 import { DatabaseCallError } from './database-call-error.ts';
+import type { DatabaseHosts } from './database-hosts.ts';
 import type { DatabaseDeadlines } from './database-deadlines.ts';
 import { failureOfSqlState, recordFailure } from './database-failure.ts';
 import { DryRunTransaction } from './dry-run-transaction.ts';
 import { type LeaseRefusal, PooledConnection } from './pooled-connection.ts';
 import { prepareSession } from './session.ts';
-import type { SessionOptions } from './session-settings.ts';
+import type { HostConfig, SessionOptions } from './session-settings.ts';
 import { StatementWatch } from './statement-watch.ts';
 import { boundsOf, runTransaction, type StatementTarget, Transaction, type TransactionOptions } from './transaction.ts';
 
@@ -36,7 +37,8 @@ export interface AcquireOptions {
 export class Pool {
   readonly leases: FairQueue<ConnectionHolder>;
   readonly watch: StatementWatch;
-  readonly #session: SessionOptions;
+  readonly #hosts: DatabaseHosts;
+  readonly #session: Omit<SessionOptions, 'config'>;
   /** The one that was used last is at the end, and is used next. */
   #unused: PooledConnection[] = [];
   #closingUnused: NodeJS.Timeout | undefined;
@@ -45,8 +47,14 @@ export class Pool {
   #isClosed = false;
   readonly #allReleased = Promise.withResolvers<void>();
 
-  constructor(options: { session: SessionOptions; limits: Limits<ConnectionHolder>; deadlines: DatabaseDeadlines }) {
-    const { session, limits, deadlines } = options;
+  constructor(options: {
+    hosts: DatabaseHosts;
+    session: Omit<SessionOptions, 'config'>;
+    limits: Limits<ConnectionHolder>;
+    deadlines: DatabaseDeadlines;
+  }) {
+    const { hosts, session, limits, deadlines } = options;
+    this.#hosts = hosts;
     this.#session = session;
     this.leases = new FairQueue(limits);
     this.watch = new StatementWatch(deadlines, this.leases);
@@ -133,10 +141,17 @@ export class Pool {
   }
 
   async #connect(): Promise<PooledConnection> {
-    const connection = new PooledConnection(this.#session.config, this.watch);
+    const connection = await this.#hosts.connect(async (host) => this.#connectTo(host));
+    this.watch.connected(connection);
+    return connection;
+  }
+
+  async #connectTo(config: HostConfig): Promise<PooledConnection> {
+    const connection = new PooledConnection(config, this.watch);
     try {
       await connection.connect();
-      await prepareSession(connection, this.#session);
+      await prepareSession(connection, { ...this.#session, config });
+      return connection;
     } catch (error) {
       const failure =
         error instanceof DatabaseCallError
@@ -150,8 +165,6 @@ export class Pool {
       if (failure === 'unreachable') this.watch.refuseWaiting('cannot connect to the database');
       throw error;
     }
-    this.watch.connected(connection);
-    return connection;
   }
 
   release(connection: PooledConnection): void {

@@ -1,3 +1,4 @@
+import { changeUrl, urlsOfHosts } from '@tocsin/runtime';
 import pg from 'pg';
 import { roleOf } from './database-settings.ts';
 import type { SchemaOwner } from './migrate.ts';
@@ -15,13 +16,14 @@ async function createUnlessExists(client: pg.Client, statement: string): Promise
   }
 }
 
+/** The URL of the database that every server has. */
+export const maintenanceUrl = (url: string): string => changeUrl(url, (parsed) => (parsed.pathname = '/postgres'));
+
 /** Creates the database of `url` unless it exists. */
 export async function ensureDatabase(url: string): Promise<void> {
-  const { pathname } = new URL(url);
+  const { pathname } = new URL(urlsOfHosts(url)[0]);
   const name = decodeURIComponent(pathname.slice(1));
-  const maintenance = new URL(url);
-  maintenance.pathname = '/postgres';
-  await withClient(maintenance.href, async (client) => {
+  await withClient(maintenanceUrl(url), async (client) => {
     const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [name]);
     if (rowCount === 0) await createUnlessExists(client, `create database ${quote(name)}`);
   });
@@ -33,7 +35,7 @@ export async function ensureDatabase(url: string): Promise<void> {
  * @throws Error when the role, whose password would change, has data in another database, and none in this one
  */
 export async function ensureSchemaOwner(adminUrl: string, owner: SchemaOwner): Promise<void> {
-  const { username, password, pathname } = new URL(owner.url);
+  const { username, password, pathname } = new URL(urlsOfHosts(owner.url)[0]);
   const role = decodeURIComponent(username);
   await withClient(adminUrl, async (client) => {
     const { rows } = await client.query<RoleState>(STATE, [role, owner.schema]);

@@ -57,9 +57,15 @@ export const REQUIRED: Readonly<Record<string, string>> = {
 /** Values of `synchronous_commit` that are left: all of them wait for the own disk, and some for replicas. */
 export const DURABLE = ['local', 'remote_write', 'remote_apply'];
 
+/** How a session is opened on a host. */
+export interface HostConfig extends pg.ClientConfig {
+  /** Whether a host that is a standby must not be used. */
+  mustTakeWrites: boolean;
+}
+
 export interface SessionOptions {
   /** How its connection is made; a second one may have to be. */
-  config: pg.ClientConfig;
+  config: HostConfig;
   /** The search path; default: as it is. */
   schema?: string;
   /** Milliseconds; default: no limit. */

@@ -1,14 +1,7 @@
 import pg from 'pg';
-import { connectionOf } from './connection-url.ts';
-import { DatabaseCallError } from './database-call-error.ts';
-import { DURABLE, REQUIRED, type SessionOptions, sessionSettings } from './session-settings.ts';
-
-/** A session that must not be used: its settings are not those that the code relies on, or it is shared with others. */
-export class UnusableSession extends DatabaseCallError {
-  constructor(message: string) {
-    super('unable', message);
-  }
-}
+import { DatabaseCallError, UnusableSession } from './database-call-error.ts';
+import type { DatabaseHosts } from './database-hosts.ts';
+import { DURABLE, type HostConfig, REQUIRED, type SessionOptions, sessionSettings } from './session-settings.ts';
 
 /** For each statement that prepares a session, and for its end. Milliseconds. */
 const TIMEOUT = 3_000;
@@ -35,6 +28,9 @@ const READ = `
   select name, pg_catalog.current_setting(name, true) as value, pg_catalog.pg_backend_pid() as pid
   from unnest($1::text[]) as name`;
 
+/** On for each transaction of a standby. */
+const READ_ONLY = 'transaction_read_only';
+
 interface Setting {
   name: string;
   value: string | null;
@@ -45,20 +41,20 @@ interface Setting {
  * fails the statement that is running.
  * @throws UnusableSession
  */
-export async function openSession(url: string, options: Omit<SessionOptions, 'config'> & { config?: pg.ClientConfig }) {
-  const config = { ...options.config, ...connectionOf(url) };
-  const client = new pg.Client(config);
-  // Without a listener it would also be an uncaught exception.
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    await prepareSession(client, { ...options, config });
-    return client;
-  } catch (error) {
-    void endSession(client);
-    throw error;
-  }
-}
+export const openSession = async (hosts: DatabaseHosts): Promise<pg.Client> =>
+  hosts.connect(async (config) => {
+    const client = new pg.Client(config);
+    // Without a listener it would also be an uncaught exception.
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      await prepareSession(client, { config });
+      return client;
+    } catch (error) {
+      void endSession(client);
+      throw error;
+    }
+  });
 
 /** Ends a session, or destroys the connection of a server that does not respond. */
 export async function endSession(client: pg.Client): Promise<void> {
@@ -85,9 +81,12 @@ export async function prepareSession(client: pg.Client, options: SessionOptions)
     applied = await apply(client, settings, null);
   }
   const expected = new Map([...applied.map(({ name, value }) => [name, value] as const), ...Object.entries(REQUIRED)]);
+  if (options.config.mustTakeWrites) expected.set(READ_ONLY, 'off');
   for (const row of await run<Setting & { pid: number }>(client, READ, [[...expected.keys()]])) {
     if (row.pid !== pid) throw sharedSession();
     const value = expected.get(row.name);
+    if (row.name === READ_ONLY && row.value !== value)
+      throw new DatabaseCallError('unable', `${client.host}:${client.port} takes no writes: it is a standby`);
     if (row.value !== value) {
       throw new UnusableSession(`the setting ${row.name} of the database is ${row.value}, and must be ${value}`);
     }
@@ -103,7 +102,7 @@ const checkedPoolers = new Set<string>();
  * @returns the number of the server's session
  * @throws UnusableSession
  */
-async function checkPooler(client: pg.Client, config: pg.ClientConfig): Promise<number> {
+async function checkPooler(client: pg.Client, config: HostConfig): Promise<number> {
   const pid = await pidOf(client);
   if ((await pidOf(client)) !== pid) throw sharedSession();
   const pooler = [client.host, client.port, client.database, client.user].join(' ');

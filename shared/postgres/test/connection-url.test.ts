@@ -43,6 +43,17 @@ describe('a URL', () => {
     );
   });
 
+  test('does not tell the driver of a host that takes writes', () => {
+    expect(connectionOf(`${URL}?target_session_attrs=read-write`).connectionString).toBe(URL);
+  });
+
+  test('with several hosts checks the settings of each', () => {
+    const several = URL.replace('db.example', 'one.example:5432,two.example');
+    expect(connectionProblem(`${several}?sslmode=require`)).toBeUndefined();
+    expect(connectionProblem(`${several}?sslmode=prefer`)).toMatch(/^must not have sslmode=prefer/);
+    expect(connectionProblem(`${several}?target_session_attrs=any`)).toMatch(/^must not have target_session_attrs=any/);
+  });
+
   test('of a Unix socket is never encrypted', () => {
     expect(connectionOf('postgres:///tocsin?host=/var/run/postgresql&sslmode=verify-full').ssl).toBe(false);
   });
@@ -61,7 +72,10 @@ describe('a URL', () => {
     ['sslmode=require&sslcert=/none&sslkey=/none', /a readable file as sslcert \(ENOENT\)/],
     ['sslmode=verify-full&sslrootcert=/none', /a readable file as sslrootcert \(ENOENT\)/],
     ['sslmode=require&sslcrl=/x', /must not have sslcrl/],
-    ['target_session_attrs=read-write', /must not have target_session_attrs/],
+    [
+      'target_session_attrs=standby',
+      /must not have target_session_attrs=standby: write target_session_attrs=read-write/,
+    ],
     ['load_balance_hosts=random', /must not have load_balance_hosts/],
     ['hostaddr=10.0.0.1', /must not have hostaddr/],
     ['sslmode=require&channel_binding=require', /must not have channel_binding=require/],

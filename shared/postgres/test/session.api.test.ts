@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, errorOf } from '@tocsin/testing';
 import pg from 'pg';
 import {
+  databaseHosts,
   databaseReadiness,
   isDatabaseUnavailable,
   openDatabase,
@@ -85,7 +86,7 @@ describe('a session has the settings that the code relies on, when the database 
 });
 
 test('whoever accepts lost commits says so in the URL', async () => {
-  const session = await openSession(database.adminUrl, {});
+  const session = await openSession(databaseHosts(database.adminUrl));
   expect((await session.query('show synchronous_commit')).rows).toEqual([{ synchronous_commit: 'off' }]);
   await session.end();
 });
@@ -110,6 +111,47 @@ test('a database that cannot be reached is no reason to end', async () => {
   const db = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', schema: 'x', application: 't', poolSize: 1 });
   await refuseUnusableSession(db);
   await db.destroy();
+});
+
+describe('of several hosts', () => {
+  const { hostname, port } = new URL(url);
+  const withHosts = (...hosts: string[]) => url.replace(`${hostname}:${port}`, hosts.join());
+
+  test('the first one that can be reached is used', async () => {
+    const db = openDatabase({
+      url: withHosts('127.0.0.1:1', `${hostname}:${port}`),
+      ...{ schema: 'public', application: 'test', poolSize: 2 },
+    });
+    expect(await show(db, 'server_encoding')).toBe('UTF8');
+    await db.destroy();
+  });
+
+  test('none is used that takes no writes, until one does', async () => {
+    const db = openDatabase({
+      url: withHosts('127.0.0.1:1', `${hostname}:${port}`),
+      ...{ schema: 'public', application: 'test', poolSize: 2 },
+    });
+    await withSettings({ default_transaction_read_only: 'on' }, async () => {
+      const error = await errorOf(db.raw('select 1'));
+      expect(error).toMatchObject({ message: `${hostname}:${port} takes no writes: it is a standby` });
+      expect(isDatabaseUnavailable(error)).toBe(true);
+      await refuseUnusableSession(db);
+    });
+    expect(await show(db, 'transaction_read_only')).toBe('off');
+    await db.destroy();
+  });
+
+  test('a single one takes writes if the URL asks for it', async () => {
+    await withSettings({ default_transaction_read_only: 'on' }, async () => {
+      for (const [target, message] of [
+        ['read-write', /takes no writes/],
+        ['primary', /takes no writes/],
+      ] as const) {
+        const hosts = databaseHosts(`${url}?target_session_attrs=${target}`);
+        expect(await errorOf(openSession(hosts))).toMatchObject({ message: expect.stringMatching(message) });
+      }
+    });
+  });
 });
 
 test('readiness reads a table of the schema', async () => {

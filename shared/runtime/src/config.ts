@@ -2,6 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { z } from 'zod';
 import { ConfigError } from './config-error.ts';
 import { findKnownSecretViolation } from './known-secrets.ts';
+import { urlsOfHosts } from './hosts.ts';
 import { ownProperty } from './own-properties.ts';
 import { publicUrl } from './public-url.ts';
 
@@ -107,6 +108,12 @@ const isHttpUrl = (value: string) => isUrl(value, ['http:', 'https:']);
 const url = (protocols: string[]) =>
   z.string().refine((value) => isUrl(value, protocols), { message: `must be a URL with ${protocols.join(' or ')}` });
 
+/** A URL with one host or several, separated by commas. */
+const urlOfHosts = (protocols: string[]) =>
+  z.string().refine((value) => urlsOfHosts(value).every((each) => isUrl(each, protocols)), {
+    message: `must be a URL with ${protocols.join(' or ')}`,
+  });
+
 /** More than any service has processes. */
 const MAX_SERVICE_URLS = 64;
 
@@ -132,6 +139,7 @@ const flag = z.enum(['0', '1', 'true', 'false']).transform((value) => value === 
 /** Schemas for settings of common types. */
 export const setting = {
   url,
+  urlOfHosts,
   publicUrl,
   flag,
   integer,
@@ -177,8 +185,8 @@ export const drainTimeOf = (read: { DRAIN_SECONDS?: number | undefined; NODE_ENV
 
 /** A URL without parameters that would be ignored in silence. */
 const urlWith = (protocols: string[], parameters: readonly string[]) =>
-  url(protocols).superRefine((value, context) => {
-    const names = URL.canParse(value) ? [...new URL(value).searchParams.keys()] : [];
+  urlOfHosts(protocols).superRefine((value, context) => {
+    const names = [...(URL.parse(urlsOfHosts(value)[0])?.searchParams.keys() ?? [])];
     const ignored = names.find((name) => !parameters.includes(name));
     if (ignored !== undefined)
       context.addIssue({ code: 'custom', message: `must not have ${ignored}, which is not supported` });
@@ -190,6 +198,15 @@ export const brokerSettings = {
   ),
 };
 
+const isOneRedis = (url: string) => urlsOfHosts(url).length === 1 && !/[?&](?:master|sentinel\w+)=/.test(url);
+
 export const redisSettings = {
-  REDIS_URL: urlWith(['redis:', 'rediss:'], ['db', 'family']).default('redis://127.0.0.1:6379'),
+  REDIS_URL: urlWith(
+    ['redis:', 'rediss:', 'redis-sentinel:', 'rediss-sentinel:'],
+    ['db', 'family', 'master', 'sentinelUsername', 'sentinelPassword'],
+  )
+    .refine((value) => /^rediss?-sentinel:/.test(value) || isOneRedis(value), {
+      message: 'must have one host, or be redis-sentinel:// with the Sentinels',
+    })
+    .default('redis://127.0.0.1:6379'),
 };

@@ -14,6 +14,7 @@ export {
 export type { DryRun } from './dry-run.ts';
 export { afterCommit, currentDryRun, inOwnDryRun, outsideDryRun, runDry } from './run-dry.ts';
 export { FairQueue, type Lease, LimitReached, type Limits, type TakeOptions } from './fair-queue.ts';
+export { changeUrl, Hosts, urlsOfHosts } from './hosts.ts';
 export { type ReadinessCheck, readiness, type Readiness } from './health.ts';
 export { type Clock, type Instant, addMilliseconds, systemClock } from './instant.ts';
 export {
@@ -30,7 +31,7 @@ export { type App, beforeExit, describeStartFailure, type ReadyMessage, runProce
 export { createLogger, type Logger } from './logger.ts';
 export { Counter, createMetrics, Gauge, Histogram, type Metrics } from './metrics.ts';
 export { workspaceUrl } from './public-url.ts';
-export { openRedis, type Redis, redisReadiness } from './redis.ts';
+export { openRedis, type Redis, redisReadiness, refuseRedisCluster } from './redis.ts';
 export { entriesOf, ownProperty } from './own-properties.ts';
 export { type PeriodicTask, startPeriodicTask } from './periodic-task.ts';
 export { withTimeout } from './with-timeout.ts';

@@ -1,3 +1,4 @@
+import { urlsOfHosts } from './hosts.ts';
 import { deriveLeafKey, parseKeyName, parseSecretKeys } from './keyring.ts';
 
 /** The root key in docker-compose.yml of earlier releases. */
@@ -15,8 +16,14 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 export function findKnownSecretViolation(name: string, value: string): string | undefined {
   if (name === 'TOCSIN_SECRET_KEYS') return hasPublishedKey(value) ? PUBLISHED_SECRET : undefined;
   if (name.endsWith('_PASSWORD')) return PUBLISHED_PASSWORDS.includes(value) ? PUBLISHED_SECRET : undefined;
-  if (!name.endsWith('_URL') || !URL.canParse(value)) return undefined;
-  const { protocol, username, password, hostname } = new URL(value);
+  if (!name.endsWith('_URL')) return undefined;
+  return urlsOfHosts(value)
+    .map((url) => URL.parse(url))
+    .map((url) => (url === null ? undefined : findKnownCredential(url)))
+    .find((violation) => violation !== undefined);
+}
+
+function findKnownCredential({ protocol, username, password, hostname }: URL): string | undefined {
   if (PUBLISHED_PASSWORDS.includes(password)) return PUBLISHED_SECRET;
   const isBroker = protocol === 'amqp:' || protocol === 'amqps:';
   // Without a user the client uses the broker's default.

@@ -44,6 +44,29 @@ describe('settings', () => {
     );
   });
 
+  test('several hosts are separated by commas', () => {
+    const servers = { ...brokerSettings, ...redisSettings, DATABASE_URL: databaseSettings.DATABASE_URL };
+    const hosts = {
+      AMQP_URL: 'amqp://a:b@one:5672,two',
+      REDIS_URL: 'redis-sentinel://:c@one:26379,two/0?master=tocsin',
+      DATABASE_URL: 'postgres://a@one,two:5433/tocsin',
+    };
+    expect(readConfig(servers, hosts)).toEqual(hosts);
+    for (const url of ['redis://one,two', 'redis://one?master=tocsin']) {
+      expect(() => readConfig(redisSettings, { REDIS_URL: url })).toThrow(
+        /^REDIS_URL: must have one host, or be redis-sentinel/,
+      );
+    }
+    expect(() => readConfig(servers, { AMQP_URL: 'amqp://one:x,two' })).toThrow(/^AMQP_URL: must be a URL/);
+    const production = { ...hosts, NODE_ENV: 'production' };
+    expect(() => readConfig(servers, { ...production, AMQP_URL: 'amqp://127.0.0.1,two' })).toThrow(
+      /^AMQP_URL: is the user that every RabbitMQ comes with/,
+    );
+    expect(() =>
+      readConfig(servers, { ...production, DATABASE_URL: 'postgres://a:development-only@one,two/t' }),
+    ).toThrow(/^DATABASE_URL: is a default/);
+  });
+
   test('numbers have a range, which the error names', () => {
     const numbers = { COUNT: setting.integer({ min: 2, max: 40 }).default(7) };
     expect(readConfig(numbers, {})).toEqual({ COUNT: 7 });

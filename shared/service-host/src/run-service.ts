@@ -18,8 +18,8 @@ export interface RunningService<Name extends string> extends App {
  * of the configuration, closes the additional ones in their order and then the service's own; meanwhile the dispatchers
  * finish. Then the background work stops (the relay publishes what the
  * outbox still holds), and broker, clients and database are closed.
- * @throws the system's error when a server cannot bind its address, and UnusableSession for a database or a connection
- *   pooler that does not work as the code needs it; everything else is closed by then
+ * @throws the system's error when a server cannot bind its address, UnusableSession for a database or a connection
+ *   pooler that does not work as the code needs it, and Error for a Redis Cluster; everything else is closed by then
  */
 export async function runService<Name extends string = never>(
   base: ServiceBase,
@@ -38,6 +38,7 @@ export async function runService<Name extends string = never>(
   let servers: OpenServers<Name>;
   try {
     await refuseUnusableSession(base.database);
+    for (const client of clients) await client.refuseUnusable?.();
     const handler = serviceApi(base, spec);
     servers = await openServers({ handler, address: spec.address ?? base.address }, spec.servers);
   } catch (error) {

@@ -14,6 +14,8 @@ export interface ServiceWorker {
 export interface ServiceClient {
   /** Its line in `/readyz`, if it has one. */
   readonly readinessCheck?: ReadinessCheck;
+  /** @throws Error if it is a server that cannot be used, whatever it does later */
+  refuseUnusable?(): Promise<void>;
   close(): void | Promise<void>;
 }
 

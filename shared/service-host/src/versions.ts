@@ -1,4 +1,12 @@
-import { afterCommit, type Logger, openRedis, redisReadiness, redisVersions, type Versions } from '@tocsin/runtime';
+import {
+  afterCommit,
+  type Logger,
+  openRedis,
+  redisReadiness,
+  redisVersions,
+  refuseRedisCluster,
+  type Versions,
+} from '@tocsin/runtime';
 import type { ServiceClient } from './spec.ts';
 
 /**
@@ -28,6 +36,7 @@ export function openVersions(options: {
       if (redis.status === 'ready') listener();
     },
     readinessCheck: redisReadiness(redis),
+    refuseUnusable: async () => refuseRedisCluster(redis),
     close: () => redis.disconnect(),
   };
 }

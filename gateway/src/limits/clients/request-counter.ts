@@ -1,4 +1,4 @@
-import { boundedCache, type Logger, openRedis, type Redis, redisReadiness } from '@tocsin/runtime';
+import { boundedCache, type Logger, openRedis, type Redis, redisReadiness, refuseRedisCluster } from '@tocsin/runtime';
 import type { ServiceClient } from '@tocsin/service-host';
 import CircuitBreaker from 'opossum';
 import {
@@ -52,6 +52,7 @@ export function openRequestCounter(options: {
   return {
     counter,
     readinessCheck: redisReadiness(redis),
+    refuseUnusable: async () => refuseRedisCluster(redis),
     close: async () => {
       await counter.stop();
       breaker.shutdown();
