@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { quotaOf } from '@tocsin/schemas';
 import { invalidState, jsonEqual, throttleByWorkspace } from '@tocsin/http';
 import { type Knex, pipeline } from '@tocsin/postgres';
@@ -77,8 +78,14 @@ export async function receiveAlerts(dependencies: AlertDependencies, command: Re
     dependencies.alertLeases.run(`${workspace.id}/${senderOf(command).monitorId}`, async () =>
       takeAlerts(dependencies, command),
     );
-  const alerts = command.notification.groups.reduce((sum, group) => sum + group.alerts.length, 0);
-  return alerts > LARGE ? throttleByWorkspace(`alerts of ${workspace.id}`, take) : take();
+  return isLarge(command.notification) ? throttleByWorkspace(`alerts of ${workspace.id}`, take) : take();
+}
+
+const isLarge = ({ groups }: Notification) => groups.reduce((sum, { alerts }) => sum + alerts.length, 0) > LARGE;
+
+/** Between two steps with a large notification, each of which takes milliseconds, other requests have their turn. */
+export async function turnOf(notification: Notification): Promise<void> {
+  if (isLarge(notification)) await setImmediate();
 }
 
 /** A key that another one replaced is the same monitor. */
@@ -93,6 +100,7 @@ async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCom
   const { principal, notification, options } = command;
   const { workspace } = principal;
   const keyName = principal.key?.name ?? `key ${principal.key_id}`;
+  const turn = async () => turnOf(notification);
   return runCommand(dependencies, {
     workspace,
     replicas: ['catalog', 'custom_field'],
@@ -112,7 +120,7 @@ async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCom
       const source = currentMinute(await store.lock(), now);
       if ((await command.isDue?.(trx, now)) === false) return undefined;
       // What is to be locked depends on the decision.
-      const decided = await decideLocked({ trx, store, source, heard, configuration, workspaceId: workspace.id });
+      const decided = await decideLocked({ trx, store, source, heard, configuration, turn, workspaceId: workspace.id });
       return { ...decided, store, source, now };
     },
     decides: (read, { prepared, checkStorage }) => {
@@ -123,8 +131,10 @@ async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCom
           const applying = { trx, store, caller: command, ...prepared, checkStorage, now, keyName, locked };
           const { incidents, leftOut } = await applyDecision(applying, decision);
           const idOf = (ref: Ref | null) => (ref === null || ref > 0 ? ref : (incidents.get(ref)?.id ?? null));
+          await turn();
           await saveKnown({ store, source, known, decision, idOf, now });
           if (command.isDue === undefined) await keepQuiet(trx, command, decision, { source, now });
+          await turn();
           const answers = decision.answers.map((answer) => ({
             ...answer,
             incidentId: idOf(answer.incident),
@@ -132,6 +142,7 @@ async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCom
               reasonOf(answer, known.incidents.get(answer.incident ?? 0), prepared.configuration.timeZone) ||
               textOf(leftOut.get(answer.incident ?? 0)),
           }));
+          await turn();
           await store.record(recordsOf(command, answers, now));
           const ids = new Set(answers.flatMap(({ incidentId }) => incidentId ?? []));
           const numbers = await incidentNumbers(trx, [...ids]);
@@ -169,23 +180,18 @@ interface Deciding {
   source: AlertSource;
   heard: Heard;
   configuration: Configuration;
+  turn: () => Promise<void>;
 }
 
 /**
  * Decides on what is known, and again once the incidents that this depends on are locked. Most notifications say what is known
  * already, and lock none.
  */
-async function decideLocked({ workspaceId, trx, store, source, heard, configuration }: Deciding) {
-  const { groups } = heard;
-  const { groups: ownGroups, members } = await store.find({
-    groups: groups.map(({ digest }) => digest),
-    alerts: groups.flatMap(({ alerts }) => alerts.map(({ key }) => key)),
-    marks: groups.flatMap(({ alerts }) => alerts.map(({ mark }) => mark)),
-    over: groups.flatMap(({ digest, isOver }) => (isOver ? digest : [])),
-  });
+async function decideLocked({ workspaceId, trx, store, source, heard, configuration, turn }: Deciding) {
+  const { groups, members } = await store.find(heard.groups);
   const terminal = heard.statuses.flatMap(({ key, isTerminal }) => (isTerminal ? key : []));
   const ids = [
-    ...new Set([...ownGroups.values(), { incidentId: source.lastIncidentId }].flatMap((each) => each.incidentId ?? [])),
+    ...new Set([...groups.values(), { incidentId: source.lastIncidentId }].flatMap((each) => each.incidentId ?? [])),
   ];
   const incidents = await store.findIncidents(ids, terminal);
   const duplicates = [...incidents.values()].filter((each) => each.isDuplicate && !isOpen(each, heard));
@@ -195,11 +201,13 @@ async function decideLocked({ workspaceId, trx, store, source, heard, configurat
   );
   const open = [...originals.values()].filter((id) => !incidents.has(id));
   for (const [id, original] of await store.findIncidents(open, terminal)) incidents.set(id, original);
-  const known: Found = { groups: ownGroups, members, originals, incidents, minute: source };
+  await turn();
+  const known: Found = { groups, members, originals, incidents, minute: source };
   const locked = new Map<number, Incident>();
   for (;;) {
     const decision = decide(known, heard);
     const missing = [...decision.touched].filter((id) => !locked.has(id));
+    await turn();
     if (missing.length === 0) return { decision, known, locked };
     const [version, rows] = await pipeline(trx, [lockConfiguration(workspaceId), lockIncidents(workspaceId, missing)]);
     checkLocked(version, configuration);

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { setting } from '@tocsin/runtime';
 import { DomainError } from '../errors/errors.ts';
 import { type DocumentLimits, parseJson } from '../json/json.ts';
@@ -58,10 +59,16 @@ export async function readJsonBody(
   options.onBytes?.(bytes);
   if (bytes.length === 0 && optional) return { bytes, value: {} };
   checkMediaType(request);
-  const parse = async () => parseJson(bytes, options.document);
+  const parse = () => parseJson(bytes, options.document);
+  const parseLarge = async () => {
+    const parsed = parse();
+    // What is done with it takes as long.
+    await setImmediate();
+    return parsed;
+  };
   // Apart from the pages of the workspace: an import takes the turn of those for a long time.
   const value = await (bytes.length > LARGE_BODY && options.workspaceId !== undefined
-    ? throttleByWorkspace(`bodies of ${options.workspaceId}`, parse)
+    ? throttleByWorkspace(`bodies of ${options.workspaceId}`, parseLarge)
     : parse());
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new DomainError('invalid_request', 'The body must be a JSON object');

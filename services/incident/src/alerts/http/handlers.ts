@@ -19,7 +19,7 @@ import { readPagerDuty } from '../domain/pagerduty.ts';
 import { readOwnForm } from '../domain/own-form.ts';
 import { readSentry } from '../domain/sentry.ts';
 import { hearHeartbeat, hearOf } from '../overdue.ts';
-import { type AlertDependencies, type GroupResult, receiveAlerts, senderOf } from '../receive-alerts.ts';
+import { type AlertDependencies, type GroupResult, receiveAlerts, senderOf, turnOf } from '../receive-alerts.ts';
 import { alertStore, KEPT_DAYS, type ListedRecord, listRecords } from '../store/alert-store.ts';
 import { deleteHeartbeat, type ListedHeartbeat, listHeartbeats } from '../store/overdue-store.ts';
 import { type AlertApi, alertContracts } from './contracts.ts';
@@ -47,6 +47,7 @@ export function alertHandlers(dependencies: AlertDependencies & { cursors: Curso
       const notification = read(body, { now: clock.now(), options });
       const alerts = notification.groups.reduce((sum, group) => sum + group.alerts.length, 0);
       const headers = { [COST_HEADER]: String(Math.floor(alerts / ALERTS_BY_COST)) };
+      await turnOf(notification);
       if (query.heartbeat !== undefined) {
         const within = query.heartbeat;
         const heard = await hearOf(dependencies, { principal, requestId, within, options, notification });
@@ -54,6 +55,7 @@ export function alertHandlers(dependencies: AlertDependencies & { cursors: Curso
       }
       const command = { principal, requestId, format, notification, options };
       const { results, leftOut } = await receiveAlerts(dependencies, command);
+      await turnOf(notification);
       return {
         body: {
           results: results.map(resultView),

@@ -1,7 +1,7 @@
 import { type Knex, query } from '@tocsin/postgres';
 import { column, type ColumnsOf, rowMapping } from '@tocsin/versioned-resources';
 import type { Instant } from '@tocsin/runtime';
-import type { Format } from '../domain/alert.ts';
+import type { Format, HeardGroup } from '../domain/alert.ts';
 import type { Outcome } from '../domain/decision.ts';
 import {
   type AlertIncident,
@@ -82,8 +82,22 @@ const SELECT_GROUPS = `select id, encode(identity, 'hex') as digest, incident_id
     updated_at as "updatedAt" from alert_groups`;
 const SELECT_MEMBERS = `select encode(alert, 'hex') as alert, encode(mark, 'hex') as mark, group_id as "groupId", is_firing as "isFiring", firing,
     is_acknowledged as "isAcknowledged", severity, changed_at as "changedAt" from alert_members`;
-const digests = (parameter: string) =>
-  `select decode(digest, 'hex') from unnest((select ${parameter}::text[])) as digest`;
+
+/**
+ * Looked up one by one: for thousands of digests in tables without statistics, the planner would compare each with all rows.
+ */
+const FIND_GROUPS = `select known.id, digest, "incidentId", firing, "updatedAt" from unnest((select $3::text[])) as heard (text)
+  cross join lateral (
+    ${SELECT_GROUPS} where workspace_id = $1 and key_id = $2 and identity = decode(heard.text, 'hex') offset 0) as known`;
+const MEMBER = 'alert, mark, "groupId", "isFiring", firing, "isAcknowledged", severity, "changedAt"';
+const FIND_MEMBERS = `select ${MEMBER} from unnest((select $3::bigint[]), (select $4::text[])) as heard (id, key)
+    cross join lateral (${SELECT_MEMBERS} where group_id = heard.id and alert = decode(heard.key, 'hex') offset 0) as known
+  union select ${MEMBER} from unnest((select $5::bigint[])) as over (id)
+    cross join lateral (${SELECT_MEMBERS} where is_firing and group_id = over.id offset 0) as known
+  union select ${MEMBER} from unnest((select $6::text[])) as heard (text)
+    cross join lateral (
+      ${SELECT_MEMBERS}
+      where workspace_id = $1 and key_id = $2 and is_firing and mark = decode(heard.text, 'hex') offset 0) as known`;
 
 type IncidentRow = Omit<KnownIncident, 'alerts'> &
   Omit<AlertIncident, 'recoveredAt'> & { recoveredByAlerts: Instant | null };
@@ -147,42 +161,44 @@ export function alertStore(db: Knex, { workspaceId, keyId, monitorId }: AlertSen
       }),
 
     /**
-     * The groups with these digests, with their alerts that have these digests, those with these marks that fire in any
-     * group, and all that fire of groups that are over; and the groups of those. By digest and `memberKey`.
+     * The groups that are heard of, with their alerts that are, those with the same marks that fire in any group, and all
+     * that fire of groups that are over; and the groups of those. By digest and `memberKey`.
      */
-    async find({
-      groups: own,
-      alerts,
-      marks,
-      over,
-    }: Record<'groups' | 'alerts' | 'marks' | 'over', readonly string[]>) {
-      const byDigest = `${SELECT_GROUPS}
-        where workspace_id = $1 and key_id = $2 and identity = any(${digests('$3')})`;
+    async find(heard: readonly HeardGroup[]) {
       const rows = await query<StoredGroup>(db, {
         name: 'find-alert-groups',
-        text: byDigest,
-        values: [...monitor, own],
+        text: FIND_GROUPS,
+        values: [...monitor, heard.map(({ digest }) => digest)],
       });
-      const ids = rows.map(({ id }) => id);
-      const isOver = new Set(over);
-      const found = await query<Omit<Member, 'group'> & { groupId: number }>(db, {
+      const ids = new Map(rows.map(({ digest, id }) => [digest, id]));
+      const idOf = ({ digest }: HeardGroup) => ids.get(digest) ?? [];
+      const known = heard.filter(({ digest }) => ids.has(digest));
+      const members = await query<Omit<Member, 'group'> & { groupId: number }>(db, {
         name: 'find-alert-members',
-        text: `${SELECT_MEMBERS} where group_id = any((select $3::bigint[])::bigint[])
-            and (alert = any(${digests('$4')}) or (is_firing and group_id = any((select $5::bigint[])::bigint[])))
-        union ${SELECT_MEMBERS} where workspace_id = $1 and key_id = $2 and is_firing and mark = any(${digests('$6')})`,
-        values: [...monitor, ids, alerts, rows.flatMap(({ id, digest }) => (isOver.has(digest) ? id : [])), marks],
+        text: FIND_MEMBERS,
+        values: [
+          ...monitor,
+          known.flatMap((group) => group.alerts.map(() => idOf(group)).flat()),
+          known.flatMap(({ alerts }) => alerts.map(({ key }) => key)),
+          known.filter(({ isOver }) => isOver).flatMap(idOf),
+          heard.flatMap(({ alerts }) => alerts.map(({ mark }) => mark)),
+        ],
       });
-      const known = new Set(ids);
-      const others = [...new Set(found.map(({ groupId }) => groupId))].filter((id) => !known.has(id));
+      const heardIds = new Set(ids.values());
+      const others = [...new Set(members.map(({ groupId }) => groupId))].filter((id) => !heardIds.has(id));
       if (others.length > 0) {
         const byId = `${SELECT_GROUPS} where id = any((select $1::bigint[])::bigint[])`;
         rows.push(...(await query<StoredGroup>(db, { name: 'find-alert-groups-by-id', text: byId, values: [others] })));
       }
       const byId = new Map(rows.map(({ id, digest }) => [id, digest]));
-      const members = found.map(({ groupId, ...member }) => ({ ...member, group: byId.get(groupId) ?? '' }));
       return {
         groups: new Map(rows.map((group) => [group.digest, group])),
-        members: new Map(members.map((member) => [memberKey(member), member])),
+        members: new Map(
+          members.map(({ groupId, ...stored }) => {
+            const member = { ...stored, group: byId.get(groupId) ?? '' };
+            return [memberKey(member), member];
+          }),
+        ),
       };
     },
 

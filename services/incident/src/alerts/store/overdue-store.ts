@@ -140,8 +140,10 @@ export function overdueStore(db: Knex, { workspaceId, monitorId }: Pick<AlertSen
         name: 'keep-quiet-alert-groups',
         text: `update alert_groups set quiet = kept.quiet, quiet_at = case when kept.quiet is not null then $5::timestamptz end
         from unnest((select $3::text[]), (select $4::jsonb[])) as kept (digest, quiet)
-        where workspace_id = $1 and key_id = $2 and identity = decode(kept.digest, 'hex')
-          and (kept.quiet is not null or quiet_at is not null)`,
+          cross join lateral (
+            select id from alert_groups
+            where workspace_id = $1 and key_id = $2 and identity = decode(kept.digest, 'hex') offset 0) as known
+        where alert_groups.id = known.id and (kept.quiet is not null or quiet_at is not null)`,
         values: [
           ...monitor,
           groups.map(({ digest }) => digest),
