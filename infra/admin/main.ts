@@ -1,4 +1,12 @@
-/** `npm run -s admin -- <command> [flags]`: manages workspaces, users and keys (contract: Administration). */
+/**
+ * `admin` is the commands of operators: `npm run -s admin -- <command> [flags]` (contract: Administration). `target.ts`
+ * finds the databases by the settings, or else by the running instance, never some of each, and names each one before
+ * it is opened. A command works on them by the `administration.ts` of the apps: changes of workspaces, users and keys
+ * commit with their events and their entries in the audit log, and running gateways are notified at the commit. It does
+ * not check roles. `doctor/` looks for what contradicts itself between databases, broker and Redis, reads only, and
+ * with `--fix` repairs what can be repaired safely. `dead-letters/` returns messages: one is removed when the broker
+ * has confirmed its copy, so a crash repeats one at most and loses none. `secret-keys.ts` makes root keys.
+ */
 import { ConfigError, describeStartFailure } from '@tocsin/runtime';
 import { environment } from '../installation/environment.ts';
 import { runAdmin } from './run-admin.ts';

@@ -36,9 +36,7 @@ const CONNECTIONS = 20;
 const DATA_FILES = ['postgres', 'postgres-password', 'secret-keys', 'demo-token', 'services-demo-token'];
 
 /**
- * Restores a backup into the data folder, which `make start` then uses. The file is checked to its end before anything
- * changes. A restore that is interrupted leaves a marker, with which nothing but another restore or a reset uses the
- * folder.
+ * Restores a backup into the data folder, which `make start` then uses.
  * @throws an error with a one-line message
  */
 export async function restoreBackup({ env, file, replace, step, print }: RestoreOptions): Promise<void> {

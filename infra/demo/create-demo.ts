@@ -1,3 +1,11 @@
+/**
+ * `demo` gives a new installation a workspace that has something of everything. This file creates it with its owner and
+ * a key, whose token the data folder keeps, so that it is the same at every start; whoever has revoked the key gets no
+ * other one, and on servers that others share, a database with workspaces gets none. `sample-data.ts` fills the
+ * workspace while it has no incident, by the public API, with idempotency keys. `receiver/` takes webhooks on this
+ * machine, checks their signatures as a receiver should, and prints them. `end-block.ts` is what a start prints; its
+ * last line is for programs. Sample data that cannot be created ends no start: the reason is printed.
+ */
 import { type EventWorkspace, SCOPES } from '@tocsin/schemas';
 import { DomainError } from '@tocsin/http';
 import { type Environment, systemClock } from '@tocsin/runtime';
@@ -45,7 +53,7 @@ export interface DemoOptions {
 }
 
 /**
- * Creates the demo workspace once. Its token is kept in the data folder, so it is the same at every start.
+ * Creates the demo workspace once.
  * @returns undefined when the database belongs to others
  */
 export async function createDemo(options: DemoOptions): Promise<Demo | undefined> {

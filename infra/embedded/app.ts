@@ -49,9 +49,7 @@ export interface EmbeddedOptions {
 const connectionsFor = (poolSize: number) => 8 * poolSize + 20;
 
 /**
- * Starts an embedded PostgreSQL and all apps on it. The broker, the versions and the request counters, which processes
- * would share through servers, are in this process's memory; the outboxes are in the database, so a crash loses
- * nothing.
+ * Starts an embedded PostgreSQL and all apps on it.
  * @throws an error with a one-line message; nothing is left running
  */
 export const startEmbedded = async ({ config, env, step }: EmbeddedOptions): Promise<EmbeddedTocsin> =>

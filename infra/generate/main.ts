@@ -1,8 +1,10 @@
 /**
- * `npm run generate` writes every generated file that differs from its sources, and with `--package` only those of
- * the packages for clients, `@tocsin/events` and `@tocsin/sdk`, which are not committed: what tests, checks or packs these
- * runs this first.
- * `npm run check:generated` writes nothing, and fails naming the stale files.
+ * `generate` writes what follows from other files: API descriptions from contracts, clients from these, schemas and
+ * types of events, guides, and parts of deployments. `npm run generate` writes every generated file that differs from
+ * its sources, and with `--package` only those of the packages for clients, `@tocsin/events` and `@tocsin/sdk`, which
+ * are not committed: what tests, checks or packs these runs this first. `npm run check:generated` writes nothing, and
+ * fails naming the stale files. The same sources give the same text. A file by hand may have generated blocks
+ * (`blocks.ts`). A generator that fails is named, and the others run; the exit code is 1 then.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,3 +1,12 @@
+/**
+ * `installation` is what all ways to run Tocsin have in common. This file is the registry of the apps, with their
+ * schemas, settings, keys and starts; generated deployments and local ones follow it. `data-dir.ts` is the folder of an
+ * instance: one process at a time has its lock, which the system releases however the process ends. Secrets in it are
+ * made once; without the keys, a database with encrypted data is not started. `service-keys.ts` derives the keys that
+ * each process needs, and `broker-definitions.ts` says what it may do on the broker: no others (ADR 18, ADR 75).
+ * `kept-secrets.ts` gives two runs at the same time the same secrets. `unfinished-restore.ts` marks a folder that a
+ * restore has not completed.
+ */
 import { SERVICE_NAMES, type ServiceName, SERVICES } from '@tocsin/schemas';
 import { CURSOR_PURPOSE } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';

@@ -1,6 +1,11 @@
 /**
- * `npm run -s kubernetes -- --domain incidents.example.com --out DIR`: writes the manifests of an installation. README.md
- * has the options.
+ * `kubernetes` is an installation in a cluster: kustomizations, parts of which are generated, and examples of servers.
+ * `npm run -s kubernetes -- --domain incidents.example.com --out DIR` writes the manifests of one installation;
+ * README.md has the options. Secrets are generated once and kept in the folder, so the same call changes none; with
+ * `--secrets external` none are written, and their names are printed. Servers that the environment does not name come
+ * from the examples. Only the owner can read the files. Nothing is applied: the command prints what to do, at the first
+ * roll-out and at every later one, with the migrations before the apps, so that both releases run on the new schema
+ * (ADR 37).
  */
 import path from 'node:path';
 import { parseArgs } from 'node:util';

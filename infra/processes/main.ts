@@ -1,3 +1,12 @@
+/**
+ * `processes` is `make services`: each app as one or several processes, on the servers that the environment names.
+ * `app.ts` takes the lock of the data folder, checks ports and the users of broker and Redis, migrates, finds or makes
+ * the secret keys, and starts the services and then the gateways, which stop first; each process has to become ready. A
+ * process gets the settings, the database role and the keys of its app, and no others (`child-environment.ts`).
+ * `supervised-app.ts` starts a process again that has ended, on its port, after a delay that grows. When this process
+ * dies, its channel to the others closes, and they stop by themselves. Several processes of an app drain first, so one
+ * can be replaced without a failed request.
+ */
 import { runProcess } from '@tocsin/runtime';
 import { buildConsole } from '../console/build-console.ts';
 import { createDemo } from '../demo/create-demo.ts';

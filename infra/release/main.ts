@@ -1,6 +1,10 @@
 /**
- * `npm run release -- <version>`: prepares a release in a clean work tree; docs/guides/releasing.md has what follows.
- * Runs `npm run compat` against the last release first, and then makes the present sources the baselines of the checks.
+ * `release` prepares releases, and tries them. `npm run release -- <version>` needs a clean work tree. It checks the
+ * version, runs `npm run compat` against the last release, moves what is unreleased in CHANGELOG.md under the version,
+ * sets the version of all packages, images and manifests, makes the present sources the baselines of the checks, and
+ * generates. It commits nothing: docs/guides/releasing.md has what follows, and until then everything can be undone
+ * with git. `dry-run.ts` builds everything that is published and that this machine can build, and `build-package.mjs`
+ * what a package for other systems has. A step that fails ends the command, and leaves the work tree as it is then.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,3 +1,13 @@
+/**
+ * `accounts` is workspaces, users and API keys, as requests of users and commands of operators (`../administration.ts`)
+ * change them (contract: Users, API keys, Administration). A command is one transaction. One about users or keys locks
+ * the row of their workspace first, so such commands of a workspace wait for each other: quotas are exact, and the last
+ * owner stays. Then it checks who acts as they are now (`actor.ts`), and that nobody passes on more than they have
+ * (`grants.ts`). The change, its events and its entry in the audit log commit together, with the outcome of an
+ * Idempotency-Key, in which a token is encrypted. The notice to all gateways is the last statement that locks anything.
+ * After the commit this gateway empties its caches, so the change applies to its next request, and to those of others
+ * within a second.
+ */
 import { idempotently, type Reply, type RouteRequest, withOutcome } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { afterCommit, type Clock } from '@tocsin/runtime';

@@ -1,3 +1,10 @@
+/**
+ * `http` is the gateway's own API as a whole: `contracts.ts` and `documentation.ts` join what the rooms declare, and
+ * this file attaches their handlers; an operation without one does not compile. The gateway serves these operations on
+ * its internal server, and its public server forwards requests to it as to any service, after the same checks (ADR 50).
+ * The description, the routes of the gateway and all clients are generated from the contracts. What other services call
+ * is not here, but in `accounts/http/internal-routes.ts`. Nothing here has state.
+ */
 import { type Cursors, implement, keyLookup, type Route } from '@tocsin/http';
 import type { ServicesClient } from '../upstreams/clients/services-client.ts';
 import type { KeyUses } from '../accounts/key-uses.ts';

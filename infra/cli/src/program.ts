@@ -1,3 +1,13 @@
+/**
+ * `cli` is the command `tocsin`, a client of the public API for people, scripts and agents (ADR 60). This file makes a
+ * command of each operation in the table of the SDK, and adds those that are more than an operation. `listen` and
+ * `notify` store the cursor of the event feed only behind what was accepted: a restart repeats one message at most, and
+ * loses none. `workspace/` compares files with a workspace: the server checks each step of a plan before, each write
+ * names the revision that it is based on, and what somebody has changed meanwhile ends the run. `transfer/` fetches
+ * history into a folder, converts it by a mapping, sends it and compares it; each step can be repeated. `mcp/` serves
+ * agents, with the scopes of their key. The exit code is 1 if something is refused, 2 for wrong usage, and 3 if the
+ * server cannot be reached.
+ */
 import { styleText } from 'node:util';
 import { type OperationEntry, OPERATIONS } from '@tocsin/sdk/operations';
 import { Command, CommanderError, Option } from 'commander';

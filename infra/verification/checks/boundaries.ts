@@ -1,12 +1,16 @@
 /**
- * Checks the imports of the whole repository against the boundary rules. Checks the rules themselves first, on a small
- * tree that violates each of them: a rule that no longer matches anything fails here instead of passing all code.
+ * Checks the imports of the whole repository against the boundary rules, and that each room has its story. Checks the rules
+ * themselves first, on a small tree that violates each of them: a rule that no longer matches anything fails here instead
+ * of passing all code.
  */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { cruise, type ICruiseResult } from 'dependency-cruiser';
 import { ROOT } from '../../installation/environment.ts';
 import { withCanary } from './boundary-canary.ts';
 import { BOUNDARY_RULES } from './boundary-rules.ts';
 import { checkRooms, ROOM_ORDER } from './rooms.ts';
+import { checkStories, ROOM_STORY } from './stories.ts';
 import { UNDECLARED_PACKAGE, undeclaredPackages } from './undeclared-packages.ts';
 
 const TOP = ['gateway', 'services', 'shared', 'infra'];
@@ -48,11 +52,19 @@ async function inspect(baseDir: string): Promise<{ modules: number; violations: 
   });
   return {
     modules: summary.totalCruised,
-    violations: [...broken, ...undeclaredPackages(modules, baseDir), ...checkRooms(modules)],
+    violations: [
+      ...broken,
+      ...undeclaredPackages(modules, baseDir),
+      ...checkRooms(modules),
+      ...checkStories(
+        modules.map(({ source }) => source),
+        (file) => readFileSync(path.join(baseDir, file), 'utf8'),
+      ),
+    ],
   };
 }
 
-const rules = [...BOUNDARY_RULES.map(({ name }) => name ?? ''), UNDECLARED_PACKAGE, ROOM_ORDER];
+const rules = [...BOUNDARY_RULES.map(({ name }) => name ?? ''), UNDECLARED_PACKAGE, ROOM_ORDER, ROOM_STORY];
 const canary = await withCanary(inspect);
 const repository = await inspect(ROOT);
 

@@ -56,12 +56,21 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 const IN_SOURCE = /^(?:(?:services|shared|gateway(?=\/console\/))\/)?([^/]+)\/src\/([^/]+)\//;
 /** Every file of infra, except tests, is in a room. */
 const IN_INFRA = /^(infra)\/(?!node_modules\/|[^/]+\/test\/)(?:([^/]+)\/)?/;
+const IN_SERVICE = /^services\/([^/]+)\/src\//;
 
 /** The owner of a file, and its room. */
 const placeOf = (file: string): { owner: string; room: string } => {
   const [, owner = '', room = ''] = IN_SOURCE.exec(file) ?? IN_INFRA.exec(file) ?? [];
   return { owner, room };
 };
+
+/** The room of a file, as `gateway/edge`. A service without rooms is one room. */
+export function roomOf(file: string): string | undefined {
+  const { owner, room } = placeOf(file);
+  if (ROOMS[owner]?.some((row) => row.includes(room)) === true) return `${owner}/${room}`;
+  const [, service = ''] = IN_SERVICE.exec(file) ?? [];
+  return service === '' || ROOMS[service] !== undefined ? undefined : service;
+}
 
 /** Finds files in no room, and imports of a room above or beside. */
 export function checkRooms(modules: readonly IModule[]): { rule: string; where: string }[] {

@@ -1,3 +1,12 @@
+/**
+ * `verification` proves that Tocsin does what its contract says. `checks` reads sources (`npm run check`). `systems`
+ * starts apps for everything else: this file starts all of them in this process, on real servers, each with the keys of
+ * a process of its own; `running.ts` starts and stops what a suite needs, and `servers` finds PostgreSQL, RabbitMQ and
+ * Redis, or starts them. `test` has the tests of whole systems. `history` lets clients work, and checks that what they,
+ * the feed and receivers saw fits together; `soak` does so while parts fail. `attacks` attacks a system while other
+ * workspaces use it, `compat` runs the last release beside this one, and `bench` measures. Databases and names on the
+ * broker belong to one run, and are removed at its end, so that runs do not disturb each other.
+ */
 import { randomBytes } from 'node:crypto';
 import { SCOPES } from '@tocsin/schemas';
 import { type App, type Clock, createLogger, type Environment } from '@tocsin/runtime';

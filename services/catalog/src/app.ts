@@ -1,3 +1,13 @@
+/**
+ * `catalog` is the service of services and teams (contract: Catalog). Its commands are those of
+ * `shared/versioned-resources` (ADR 93): one transaction locks the hierarchy if several teams are concerned, then the
+ * resource, checks, and raises the version of the workspace, for which its other changes wait; so quotas, slugs and
+ * external IDs are exact. Row, event and the outcome of the Idempotency-Key commit together. Then the version is
+ * announced in Redis, before the response, so that replicas know that they are behind; a lost announcement is repeated.
+ * Members are checked by a replica of the gateway's users; while it may be stale, what it would refuse is 503. Tiers
+ * are prepared by the incident service, which says later whether it has committed them (ADR 55); until then no service
+ * gets a tier. A crash leaves what was committed, and relay and announcer find it.
+ */
 import { QUEUES } from '@tocsin/schemas';
 import { CURSOR_PURPOSE, idempotencyKeyRoute, signedCursors, sweepIdempotencyKeys } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';

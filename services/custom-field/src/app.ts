@@ -1,3 +1,12 @@
+/**
+ * `custom-field` is the service of the definitions of custom fields (contract: Custom fields). It has no values: those
+ * are the incident service's, which has a replica of the definitions, so a change of a definition leaves them as they
+ * are. The commands are those of `shared/versioned-resources` (ADR 93): one transaction locks the definition, checks it
+ * (`domain/check-field.ts`), and raises the version of the workspace, for which its other changes wait; so quotas,
+ * slugs and external IDs are exact. Row and event commit together. Then the version is announced in Redis, before the
+ * response, so that the replica is refreshed for the next request; a lost announcement is repeated. A crash before the
+ * commit leaves nothing.
+ */
 import { CURSOR_PURPOSE, signedCursors } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
 import type { CommandDependencies } from '@tocsin/versioned-resources';

@@ -3,6 +3,7 @@
  * names that monitors give it; an incident of the service belongs to that team. A team has members, whose role in it
  * gives no permission. This page lists both, and each has a page of its own with its incidents, so that whoever asks
  * about a service sees what happened to it. Services and teams are archived and not deleted: incidents keep them.
+ * Everybody sees both lists; what changes them is there only for those who may.
  */
 import type { Service, Team } from '@tocsin/sdk';
 import { Link } from '@tanstack/react-router';

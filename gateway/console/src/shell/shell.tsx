@@ -2,7 +2,8 @@
  * `shell` is what stands around every page: the menu (`places.ts` has the pages), who is signed in, whether changes
  * arrive as they happen, the palette that finds everything by its name, and the keys. It asks who is signed in before
  * it shows a page, and shows the ways in if nobody is. It follows the events while somebody is signed in, says when the
- * browser is offline, and opens the dialogue that declares an incident from every page.
+ * browser is offline, and opens the dialogue that declares an incident from every page. The page of somebody whose
+ * session has ended is kept, and comes back with the next sign-in in this tab.
  */
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';

@@ -1,3 +1,13 @@
+/**
+ * `edge` takes each request to the public server through its checks, in the order that clients rely on (contract:
+ * Requests). It refuses what two parsers could read differently and what pages of other sites load, sends pages, finds
+ * the workspace by the host and the caller by the token, counts the request, finds its operation, and checks scope,
+ * seat and permissions. Then `forwarder.ts` reads the body into memory, waits for a lease of the workspace and one of
+ * the service, and forwards the request. A request that waits for events gives both back, and takes one of the places
+ * of those that wait. `key-watch.ts` ends requests under way whose key allows less than when they began (contract:
+ * Authentication). Nothing is stored here: when a gateway dies, its requests break off, and clients repeat those that
+ * can be repeated (contract: Errors).
+ */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import {
   checkContentLength,
@@ -64,7 +74,7 @@ export interface PublicHandlerDependencies {
   log: Logger;
 }
 
-/** Handles the requests of the public server. The order of the checks is part of the API (contract: Requests). */
+/** Handles the requests of the public server. */
 export function publicHandler(dependencies: PublicHandlerDependencies): RequestListener {
   return (request, response) => {
     dependencies.onRequest(request, response);

@@ -1,3 +1,11 @@
+/**
+ * `idempotency-keys` is the look-up of an Idempotency-Key by a client that did not get its response (contract:
+ * Idempotency). It asks the gateway's own table, the incident service and the catalog at the same time what the caller
+ * has done with the key, and answers with the latest use. It writes and locks nothing: the rows are those that creates
+ * commit with their outcome, and a create that is still running shows by the lock that it holds. 404 promises that the
+ * key is unused; so if a service does not answer and no other one has the key, the response is 503. What was claimed by
+ * a process that died is unused again, or its outcome is unknown.
+ */
 import { DomainError, type keyLookup, notFound, serviceUnavailable } from '@tocsin/http';
 import { findKeyUses } from '../clients/key-lookups.ts';
 import type { ServicesClient } from '../../upstreams/clients/services-client.ts';

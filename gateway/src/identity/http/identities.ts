@@ -1,3 +1,12 @@
+/**
+ * `identity` finds out who calls: the workspace by the host (`domain/host.ts`), and the key with its owner by the
+ * SHA-256 of the token. For a service, the caller is a signed principal, which no other service accepts (ADR 18). What
+ * was looked up, and what was not there, is cached for up to 30 seconds, and used only while the version of all
+ * identities was read less than 800 milliseconds ago. Every change raises this version in its transaction and notifies
+ * all gateways: so it applies within a second, also in a gateway that misses the notice (contract: Authentication) (ADR
+ * 2). Look-ups for invented tokens and hosts are bounded (`lookup-cache.ts`). Without the database, requests are
+ * refused once the version is too old.
+ */
 import type { Principal } from '@tocsin/schemas';
 import { PRINCIPAL_REUSE, principalPurpose, signPrincipal } from '@tocsin/http';
 import { type Keyring, openKeyring } from '@tocsin/runtime';

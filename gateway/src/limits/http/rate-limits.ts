@@ -1,3 +1,12 @@
+/**
+ * `limits` bounds what clients use (contract: Limits): connections of a network (`connection-limits.ts`), requests,
+ * cost and bytes of a workspace in a minute and requests of a network without a valid token (this file), and the bytes
+ * that a workspace writes in an hour (`written-bytes.ts`). `window-counter.ts` counts in fixed windows that all
+ * gateways share in Redis. A request far below its limits does not wait for that: it is counted a few milliseconds
+ * later, so each further gateway may exceed a limit by what is not confirmed yet (ADR 41). What only the end of a
+ * request tells is added then (`usage-meter.ts`). While Redis is down or slow, each gateway counts in its own memory,
+ * and no request is refused for that. A gateway that dies loses what it has not sent yet, or counted in memory.
+ */
 import type { ServerResponse } from 'node:http';
 import { shareExceeded } from '@tocsin/http';
 import type { Amounts, RequestCounter, WindowUsage } from '../clients/window-counter.ts';

@@ -1,3 +1,12 @@
+/**
+ * `pages` is what the public server sends without a token, at any host: health, readiness, the API description, the
+ * reference at `/docs` and the console at `/app`. A page counts as a request of the workspace of a valid token or
+ * session, and otherwise of the client's network (contract: Limits); health, readiness and compressed files with a
+ * digest in the name do not count. Pages need no database: without it, they count for the network. Their content is the
+ * same for all clients, is compressed at the first request for an encoding, and only the compressed copies stay in
+ * memory. `/healthz` refuses when the process no longer works, `/readyz` while it stops or a dependency is missing,
+ * which it looks at once a second at most.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { drainOf, sendDraining, sendHealth, sendJson } from '@tocsin/http';
 import { type ReadinessCheck, type Readiness, readiness } from '@tocsin/runtime';

@@ -1,3 +1,11 @@
+/**
+ * `requests` is one request to the public server from its beginning to its end. This file has what becomes known of it:
+ * target, trace, workspace, key, operation, body and wait. Other rooms fill it in, and it is in memory only. Each
+ * response gets its request ID, the client's or a new one, and headers that keep browsers from caching it or guessing
+ * its type (contract: Requests). `domain/request-target.ts` reads the target of the request line, and says whether it
+ * has characters that no URL may have. `access-log.ts` writes one line and one observation when the response is closed,
+ * without query, token and body; a request that a crash ends has no line.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { WorkspaceContext } from '@tocsin/schemas';
 import { DomainError, REQUEST_ID_HEADER, requestIdOf } from '@tocsin/http';

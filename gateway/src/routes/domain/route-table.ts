@@ -1,3 +1,11 @@
+/**
+ * `routes` is what the gateway knows of the API. The contracts of each service are generated into a description, which
+ * the gateway's image has; `bundled-api.ts` reads all of them before the gateway starts, and a missing one ends the
+ * start. This file finds the operation of a path, with its service, scope, needs, cost and deadline, by the same
+ * `PathTree` as the services do: so what is checked is what is executed. A path below the prefix of a service that the
+ * table lacks is up to that service, which may be newer (ADR 84). `public-openapi.ts` merges the descriptions into the
+ * public one, which names no service (contract: Versioning). Nothing of this changes while the gateway runs.
+ */
 import type { Prerequisite } from '@tocsin/schemas';
 import { type Contract, type Cost, type Deprecation, PathTree, segmentsOf } from '@tocsin/http';
 
@@ -52,8 +60,7 @@ interface OperationsOfPath extends Resource {
 
 /**
  * Matches paths exactly as they were sent (see `PathTree`); an empty segment or a dot segment matches nothing. The prefix
- * of a path is its segments before the first parameter. What the table lacks below a prefix of a service is for that
- * service, which may be newer: it decides whether it has such an operation (ADR 84).
+ * of a path is its segments before the first parameter.
  * @throws Error when two operations have the same method and path, or two services overlapping prefixes
  */
 export function routeTable(operations: readonly Operation[]): RouteTable {

@@ -1,3 +1,13 @@
+/**
+ * `sign-in` begins and ends sessions of browsers: keys that only a cookie carries (contract: Sessions) (ADR 59). There
+ * are three ways: a link, which works once within ten minutes, the token of an API key, and the OpenID Connect provider
+ * of the workspace, which is asked outside of any transaction. The session begins in one transaction, which locks the
+ * workspace's row, uses up the link, ends the oldest sessions of the same origin if there are too many, and records all
+ * that in the audit log. Whatever it refuses is rolled back, so a link stays valid at a wrong host, or while another
+ * user is signed in and has to be asked. Only the digest of a token is stored, and the secrets of providers are
+ * encrypted. A crash before the commit leaves nothing; one after it leaves a session whose token nobody has, and which
+ * ends by itself.
+ */
 import { sendJson } from '@tocsin/http';
 import { addMilliseconds, type Clock, type Keyring } from '@tocsin/runtime';
 import { z } from 'zod';
@@ -36,9 +46,8 @@ const flow = z.strictObject({
 });
 
 /**
- * The ways into the console (contract: Sessions): a link, an API token, and the provider of the workspace. A sign-in by the provider
- * belongs to the browser that began it: a cookie has its state, nonce and PKCE verifier, encrypted for the workspace. While
- * another user is signed in there, a second cookie has the link that waits for their answer (ADR 65).
+ * A sign-in by the provider belongs to the browser that began it: a cookie has its state, nonce and PKCE verifier, encrypted
+ * for the workspace. While another user is signed in there, a second cookie has the link that waits for their answer (ADR 65).
  */
 export function signIn(options: {
   isSecure: boolean;

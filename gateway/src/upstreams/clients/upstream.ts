@@ -1,3 +1,12 @@
+/**
+ * `upstreams` sends requests to the services. This file forwards a request that has arrived in whole, with its
+ * principal, and streams the response to the client. A request that fails is sent once more, to another address if
+ * there is one, but only if it reads or if there was no connection for it: a service gets a write at most once. A read
+ * whose client has gone is given up, a write is not. A service says that a request waits for events by an interim
+ * response, or by beginning a stream; then its wait can be ended from here. Without a response in time the client gets
+ * 503, with the outcome `unknown` for a write that may have arrived (contract: Errors). `services-client.ts` asks
+ * services for the gateway itself (ADR 35).
+ */
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import {

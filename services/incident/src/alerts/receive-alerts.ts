@@ -1,3 +1,14 @@
+/**
+ * `alerts` takes notifications of monitors, and declares, changes and resolves incidents for them (contract: Alerts)
+ * (ADR 98). `http/` and `domain/` read the form of each monitor, and `domain/decision.ts` decides without the database
+ * what follows from what is known and what was heard. The notifications of a monitor run one after the other: by a
+ * lease in this process, and by the row of the monitor, which the transaction locks first. It reads what is known,
+ * decides, locks the incidents that the decision touches, and decides again, until it touches no other. Incidents,
+ * timelines, what is known of the monitor and the record of the notification commit together, and the response comes
+ * after that: a crash leaves all or nothing, and a repetition changes nothing. `overdue.ts` looks for missed heartbeats
+ * and silence, and acts by the same functions.
+ */
+
 import { setImmediate } from 'node:timers/promises';
 import { quotaOf } from '@tocsin/schemas';
 import { invalidState, jsonEqual, throttleByWorkspace } from '@tocsin/http';

@@ -1,3 +1,11 @@
+/**
+ * `bulk` changes up to 50 incidents by one request, each as a request of its own would (contract: Bulk) (ADR 101).
+ * Items run one after the other, and each commits before the next one begins: nothing stays locked between them, and a
+ * refusal stops no other item. With an Idempotency-Key, each item has an outcome under its own place, that of the first
+ * under the name of the operation, where a look-up of the key finds it. So the same request returns what is stored,
+ * refusals included, and does what was not reached, also after a crash. When the request has taken its time, or its
+ * results their bytes, no further item is begun; those are 503, and nothing of them has happened.
+ */
 import { serviceUnavailable } from '@tocsin/http';
 import type { Clock } from '@tocsin/runtime';
 

@@ -1,3 +1,13 @@
+/**
+ * `chat` is the channels of incidents in the workspace's Slack (contract: Chat) (ADR 14). A command never waits for
+ * Slack: it stores steps, in its own transaction, and this dispatcher does them later. It claims due steps with a lease
+ * of 15 seconds, one of each workspace at a time, and renews the lease while a step runs. A result is stored only by
+ * who still has the lease, so after a crash or a lost lease another process runs the step again. Steps can be repeated:
+ * the channel of an attempt that broke off is found by its reserved name and its purpose, and only a message may come
+ * twice. Linking a channel locks the incident, and leaves one that is linked meanwhile. Passing failures are tried
+ * again by themselves, others when a user asks for it. Previews and new names of channels (`channel-name.ts`) call
+ * Slack within the request, and store nothing.
+ */
 import { DomainError, type ErrorCode } from '@tocsin/http';
 import {
   contextOfStored,

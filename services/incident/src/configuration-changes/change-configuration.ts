@@ -1,3 +1,13 @@
+/**
+ * `configuration-changes` replaces the lists of a configuration (contract: Configuration). The service tiers belong to
+ * the catalog, which is asked for them first. Then one transaction locks the row of the workspace's counter, for which
+ * creates and changes of status wait, checks the revision and what is in use, writes the lists, gives incidents with a
+ * replaced key their revision, changelog entry and event, and raises the version. Last, the catalog prepares new tiers,
+ * which apply if, and only if, this transaction commits (ADR 55): a crash in between leaves them prepared, and the
+ * catalog asks which version was committed. A change by a request also stores that the gateway has to raise the
+ * workspace's version, which makes the change visible; `announcements.ts` tries that until it succeeds, also for
+ * processes that have died.
+ */
 import { checkRevision, DomainError, jsonEqual, serviceUnavailable } from '@tocsin/http';
 import { type Change, recordChange } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/postgres';

@@ -1,3 +1,12 @@
+/**
+ * `creation` creates incidents (contract: Incidents). First everything is checked that can be: configuration,
+ * references and values by the replicas, and storage. Then one statement, in one round trip, takes the next number of
+ * the workspace, whose counter stays locked until the commit, and writes incident, values, requested channel, event and
+ * the outcome of the Idempotency-Key (ADR 5). It writes nothing if the key is not free, the configuration has changed
+ * since it was read, which runs the checks again, or the quota is used up. So numbers have no gaps, and a crash leaves
+ * all or nothing; whoever did not get the response repeats the request with its key. With a document to import, the key
+ * is claimed before, and `source-imports` reads the document after the commit.
+ */
 import { quotaOf } from '@tocsin/schemas';
 import type { IdempotencyClaim, KeyedOutcome } from '@tocsin/http';
 import { outboxRow } from '@tocsin/messaging';
@@ -37,7 +46,7 @@ interface CreateIncidentCommand extends Caller {
 }
 
 /**
- * Creates an incident (contract: Incidents). The incident, its event and the outcome of the Idempotency-Key commit together.
+ * Creates an incident (contract: Incidents).
  * @throws DomainError `invalid_request` for an unknown status, severity, team or user, or a missing or invalid custom-field
  * value; `invalid_resource_state` for a quota or a taken external ID; `service_unavailable` if a reference cannot be checked
  */

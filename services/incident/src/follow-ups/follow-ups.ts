@@ -1,3 +1,11 @@
+/**
+ * `follow-ups` is what is left to do after incidents (contract: Follow-ups). A command locks the incident, which
+ * decides whether its follow-ups may change, and reads the follow-up then. The revision of the incident stays: whoever
+ * works on it loses nothing by a change of what is left to do. A follow-up has a revision of its own, which an update
+ * must name. Its row, an entry in the changelog of the incident and the event commit together; a deleted one is gone,
+ * and that entry has what it was. An owner is an active user by the replica, or the one that the follow-up has already.
+ * Lists read rows until they have enough, or have compared as much as a page may.
+ */
 import { checkRevision, type KeyedOutcome } from '@tocsin/http';
 import { insertEvents, type NewEvent } from '@tocsin/messaging';
 import { type Knex, query, type Statement } from '@tocsin/postgres';
@@ -26,9 +34,6 @@ import {
   nextFollowUp,
   updateOfFollowUp,
 } from './store/follow-up-store.ts';
-
-// Follow-ups change under the lock of their incident, which decides whether they may. Its revision stays: whoever works on
-// the incident loses nothing by a change of what is left to do.
 
 interface CreateCommand extends Caller {
   incidentId: number;

@@ -1,3 +1,12 @@
+/**
+ * `http` is the API of the incident service as a whole: `contracts.ts` and `documentation.ts` join what the rooms
+ * declare, and this file attaches their handlers; an operation without one does not compile. Each room has its
+ * contracts, schemas and handlers in a folder `http` of its own. The description, the routes of the gateway and all
+ * clients are generated from them. What is rendered of incidents is kept here for reads and lists of this process.
+ * `internal-routes.ts` has what other services read: they name themselves by a principal of their own. Refusals of
+ * alerts are recorded from here, because they include those by the form of a request, which no handler sees (contract:
+ * Alerts).
+ */
 import { implement, type Route } from '@tocsin/http';
 import { alertHandlers, alertRefusals } from '../alerts/http/handlers.ts';
 import { bulkHandlers } from '../bulk/http/handlers.ts';

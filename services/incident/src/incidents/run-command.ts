@@ -1,3 +1,13 @@
+/**
+ * `incidents` is the incident and the one way to change it (contract: Incidents, Changelog). `runCommand` runs each
+ * command in one order (ADR 88): bring its replicas up to date, prepare, open the transaction, lock the
+ * Idempotency-Key, lock the incident and read, decide without the database, store with the outcome of the key, commit,
+ * wake the relay. `changeIncident` raises the revision by one, and writes row, changelog entry and events: they are
+ * there together or not at all, and events have the order of revisions, because the row is locked before them. A PATCH
+ * that depends on no other row tries without a lock first (ADR 104). What was checked against something out of date
+ * runs again, eight times at most. A crash before the commit leaves nothing; after it, the relay of any process
+ * publishes the events. Reports of other systems (`messaging/`) do not raise the revision.
+ */
 import type { WorkspaceContext } from '@tocsin/schemas';
 import { DomainError, type KeyedOutcome, serviceUnavailable } from '@tocsin/http';
 import { brokenConstraint, type Knex, pipeline, type Statement } from '@tocsin/postgres';

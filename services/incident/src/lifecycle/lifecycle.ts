@@ -1,3 +1,12 @@
+/**
+ * `lifecycle` moves incidents: resolve, close, reopen, archive and restore (contract: Lifecycle). The first three hold
+ * the configuration against changes and then lock the incident, because the list of statuses says what is terminal; the
+ * other two only lock the incident. Under the lock they check that the incident may change, then the expected revision
+ * if there is one, and then what the transition itself requires. A note that is not blank becomes a timeline event of
+ * the same revision. All of it commits together, so a crash leaves the incident as it was. An operation that would
+ * change nothing keeps the revision; only archiving an archived incident and restoring an active one are refused.
+ * `bulk` runs the same functions.
+ */
 import { isBlank, quotaOf } from '@tocsin/schemas';
 import { checkRevision, type KeyedOutcome } from '@tocsin/http';
 import type { Caller } from '@tocsin/versioned-resources';

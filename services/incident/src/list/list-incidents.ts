@@ -1,3 +1,12 @@
+/**
+ * `list` is the lists of incidents, and their statistics (contract: Incident lists, Incident statistics). It only
+ * reads, and locks nothing. `resolve-query.ts` checks filters and sort by the configuration and, only if they use them,
+ * by replicas. `sort-segments.ts` turns the sort into ranges of indexes, and `read-page.ts` reads along them until the
+ * page is full: a page costs the same however deep it is (ADR 12). Counts are read at the same time. Incidents whose
+ * JSON is kept in this version are not read; if one of those that are has changed since the page was read, both are
+ * read again, from one snapshot. A page of a search ends after it has compared 8 MiB of text, and statistics that would
+ * compare more than 32 MiB are refused.
+ */
 import { buildPage, type Cursors, type Json, type Page, type CursorScope } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { type Listed, readWhole } from '@tocsin/versioned-resources';

@@ -1,3 +1,12 @@
+/**
+ * `relations` relates incidents of a workspace: duplicates, causes, and others (contract: Relations). A relation is
+ * stored as two rows with one ID, one for each side (ADR 100). A command locks both incidents in the order of their
+ * IDs, so that opposite requests wait for each other. Before that, additions of duplicates take turns in the workspace,
+ * because two that lock different incidents could close a circle together; then the chain of duplicates is followed to
+ * see that there is none. Both incidents get a revision, a changelog entry and an event, which commit with the rows: a
+ * crash leaves both sides or none. The same relation again changes nothing. Imports add relations by the same rules
+ * (`../transfer/relate-items.ts`).
+ */
 import type { KeyedOutcome } from '@tocsin/http';
 import { query } from '@tocsin/postgres';
 import type { Caller } from '@tocsin/versioned-resources';
@@ -33,7 +42,7 @@ export interface Related {
 
 /**
  * Relates an incident to another one; both get a revision (contract: Relations). If they are related so already, nothing
- * changes. The incidents are locked in the order of their IDs, so that opposite requests wait for each other.
+ * changes.
  * @throws DomainError `not_found`, `invalid_resource_state`, `invalid_request`
  */
 export async function relateIncidents(dependencies: CommandDependencies, command: RelateCommand): Promise<Related> {

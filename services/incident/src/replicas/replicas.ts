@@ -1,3 +1,13 @@
+/**
+ * `replicas` is copies of what incidents refer to and other services own: users, teams, services with their tiers, and
+ * definitions of fields. Events of the owners update them (`messaging/replicas.ts`). Before a request relies on one,
+ * `refresh` compares its version with the one that the owner has announced, and fetches what is missing, as long as a
+ * request may wait for it; the rest is fetched in the background. Each page of changes is a transaction, which locks
+ * the row of the version first, so that pulls of a workspace take turns, and an older response replaces nothing newer.
+ * After a crash the next pull continues there. A replica may be stale: what it allows is accepted, and before it
+ * refuses anything its owner is asked; without the owner, what a replica that may be stale would refuse is 503 (ADR
+ * 17).
+ */
 import type { WorkspaceContext } from '@tocsin/schemas';
 import { DomainError, serviceUnavailable } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';

@@ -1,3 +1,13 @@
+/**
+ * `source-imports` reads a document into the timeline of a new incident (contract: Timeline imports) (ADR 13). The
+ * create has committed the incident, and marked its Idempotency-Key as one whose outcome is still to come: nothing from
+ * here on makes it fail. The document is requested once, outside of any transaction, and parsed in a worker thread,
+ * which is given three seconds. One transaction then locks the incident, checks it again, and writes events, summary
+ * and the outcome of the key. Any failure is a status of the response, and is stored with the key as well. If the
+ * process dies before that, the incident is there without events, and the outcome of the key is unknown. Leases bound
+ * the documents that a process holds, and the imports that save. `domain/` has the rules for each format, and names
+ * what it leaves out.
+ */
 import { quotaOf } from '@tocsin/schemas';
 import { DomainError, type ErrorCode, type IdempotencyClaim } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
@@ -37,9 +47,8 @@ interface ImportResult {
 }
 
 /**
- * Imports the document at a new incident's `doc_url` into its timeline (contract: Timeline imports). It fetches the document
- * outside of any transaction; then the events, the incident's timeline summary and the outcome of the Idempotency-Key commit
- * together. The incident exists already, so a failure is part of the response and never thrown.
+ * Imports the document at a new incident's `doc_url` into its timeline (contract: Timeline imports). A failure is a part of
+ * the response, and never thrown.
  */
 export async function importSourceTimeline(
   dependencies: ImportDependencies,

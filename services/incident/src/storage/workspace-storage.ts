@@ -1,3 +1,12 @@
+/**
+ * `storage` bounds what a workspace stores (contract: Quotas) (ADR 114). A write neither locks nor stores anything for
+ * it. Each process notes which workspaces write, and every five seconds schedules their measurements in the database,
+ * for the night or sooner. A measurement sums the sizes of a workspace's incidents and idempotency keys in steps. Each
+ * step is a transaction that locks the measurement due longest, and stores how far it came: processes skip what another
+ * one has locked, and after a crash any of them goes on. `check` compares the last measurement that this process knows
+ * with the quota, and reads no database; a refusal requests the next measurement. What is written in between may exceed
+ * the quota: the gateway bounds it by the hour.
+ */
 import { quotaOf, type WorkspaceContext } from '@tocsin/schemas';
 import type { Knex } from '@tocsin/postgres';
 import { afterCommit, boundedCache, currentRequest, type Logger, startPeriodicTask } from '@tocsin/runtime';

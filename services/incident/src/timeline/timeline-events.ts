@@ -1,3 +1,12 @@
+/**
+ * `timeline` is the events of an incident, with their files, groups and former revisions (contract: Timeline). A
+ * command locks the incident first and then the event, and a timeline changes only under the lock of its incident: so
+ * the count of events and the last event, which the incident has (`change-timeline.ts`), are right. Each change raises
+ * the incident's revision once, and commits with an entry of the changelog and an event in the outbox. An edit keeps
+ * what the event was, and a deletion moves it to the former events, from where a restoration brings it back; nothing
+ * removes these. The quota of events and of storage is checked under the lock. `recount-timeline.ts` writes the summary
+ * again, for the doctor. Files have signed addresses, which expire (`http/attachment-urls.ts`).
+ */
 import { quotaOf } from '@tocsin/schemas';
 import { checkRevision, type KeyedOutcome } from '@tocsin/http';
 import { pipeline, query } from '@tocsin/postgres';

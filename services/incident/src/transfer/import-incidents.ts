@@ -1,3 +1,13 @@
+/**
+ * `transfer` moves history in and out (contract: Import, Export). Imports of a workspace run one after the other, with
+ * pauses, and two at a time in a process (ADR 63). What items refer to is resolved before the transaction, and an item
+ * is refused by itself. One transaction locks the counter, with relations also the turn of duplicates and all incidents
+ * in the order of their IDs, reads what is stored, decides (`domain/plan.ts`), and writes the items in rounds, of which
+ * each has one part of an incident. Everything commits but what is refused, with the events and an entry in the audit
+ * log; a failure or a crash leaves nothing, and a repetition changes nothing. `export-incidents.ts` reads lines as fast
+ * as the client takes them, each incident as of one moment, and names a position every 25 incidents, from which another
+ * request goes on.
+ */
 import { throttleByWorkspace, invalidRequest } from '@tocsin/http';
 import { type Caller, definedProperties } from '@tocsin/versioned-resources';
 import type { FairQueue, Instant } from '@tocsin/runtime';
@@ -44,8 +54,7 @@ interface ImportCommand extends Caller {
 
 /**
  * Imports incidents from other systems: creates them, or changes those that have the same source and ID (contract:
- * Import). An item that is refused stops no other. The imports of a workspace run one after the other, with pauses, and
- * two at a time in a process (ADR 63).
+ * Import). An item that is refused stops no other.
  * @throws DomainError `service_unavailable` if references cannot be checked
  */
 export async function importIncidents(

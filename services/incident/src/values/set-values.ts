@@ -1,3 +1,11 @@
+/**
+ * `values` is the values that incidents have of custom fields (contract: Custom fields). Another service owns the
+ * definitions, and this one has a replica of them; before it refuses a value, that service is asked. One transaction
+ * locks the incident, checks all values of the request (`domain/values.ts`), and writes those that differ, with the
+ * incident's revision, its changelog entry and its event: all or none. A value that the field no longer accepts may be
+ * written again as it is. Values of archived fields stay readable and cannot be written, and required ones cannot be
+ * unset. The size of all values of an incident is bounded. Creates and imports check values by the same functions.
+ */
 import type { WorkspaceContext } from '@tocsin/schemas';
 import { notFound } from '@tocsin/http';
 import type { Statement } from '@tocsin/postgres';

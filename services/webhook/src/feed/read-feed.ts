@@ -1,3 +1,13 @@
+/**
+ * `feed` is the event feed: each event of a workspace once, at a position that never changes (contract: Event feed).
+ * The room `deliveries` records events in a transaction that locks the feeds of their workspaces until its commit; so
+ * positions become visible in order and without gaps, and an event that comes again is found (ADR 30). This file reads
+ * what is behind a position. `follow-feed.ts` waits for more, or streams it, and holds no connection meanwhile:
+ * `recent-events.ts` listens to one notification for all readers, reads new events once for those at one position, and
+ * looks itself every five seconds, in case a notice is lost (ADR 32). The oldest events are deleted by time and by
+ * bytes. A cursor names the event that it has passed: it is refused if later events are deleted or hidden, or if a
+ * restored database lacks that event.
+ */
 import { MAX_PAGE_BYTES } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';

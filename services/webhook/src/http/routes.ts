@@ -1,3 +1,10 @@
+/**
+ * `http` is the API of the webhook service as a whole: `contracts.ts` joins what the rooms declare, `documentation.ts`
+ * has the descriptions and the requests that receivers get, and this file attaches the handlers; an operation without
+ * one does not compile. `subscriptions` has those of webhooks, `feed` the one of events, which may wait or stream. The
+ * API of deliveries is for operators only, by `../administration.ts`. The description, the routes of the gateway and
+ * all clients are generated from the contracts. Nothing here has state (contract: Webhooks, Event feed).
+ */
 import { implement, type Route } from '@tocsin/http';
 import { type FeedDependencies, feedHandlers } from '../feed/http/handlers.ts';
 import { subscriptionHandlers } from '../subscriptions/http/handlers.ts';

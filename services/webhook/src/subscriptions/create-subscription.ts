@@ -1,3 +1,13 @@
+/**
+ * `subscriptions` is who receives events, where and with which secrets (contract: Webhooks). URL, headers and secrets
+ * are encrypted, each for its subscription, and `rotate-encryption.ts` moves them to the current key. A create takes
+ * the lock of its workspace, so that the limits of subscriptions are exact; each other change locks the subscription
+ * (`change-subscription.ts`), and commits with its entry in the audit log. A new subscription is paused until its
+ * receiver has answered a signed request (`verify-subscription.ts`), which is sent outside of any transaction. Numbers
+ * of incidents decide what it receives: a change of status asks the incident service for the latest one, before any row
+ * is locked; without an answer nothing becomes active, and a pause goes by the clock (ADR 16). A revocation cancels
+ * what waits, and deletes URL and secrets.
+ */
 import { invalidState } from '@tocsin/http';
 import type { Change } from '@tocsin/messaging';
 import type { AllowedDestinations } from '@tocsin/safe-http';

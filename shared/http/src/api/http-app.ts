@@ -1,3 +1,12 @@
+/**
+ * `api` is the HTTP API of a service: operations for users, internal routes, health and metrics. `route-table.ts` finds
+ * the operation of a request, and `route-handler.ts` checks the principal, access again, path, headers, query and body,
+ * in this order (contract: Requests). Its handler runs with the workspace's share of connections and the deadline of
+ * the request. With `validate_only` it runs in a transaction that is rolled back (ADR 52). `to-domain-error.ts` makes
+ * an error of the contract of whatever was thrown, and logs what nobody expects. `replies.ts` sends the response as
+ * fast as the client reads it: a read is refused if too much of its workspace is unread, and a write never, because its
+ * effect has happened.
+ */
 import type { RequestListener } from 'node:http';
 import {
   type BuildInfo,

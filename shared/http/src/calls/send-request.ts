@@ -1,3 +1,12 @@
+/**
+ * `calls` is requests between our own processes (ADR 35). `principal.ts` signs who calls, a user or a service, with a
+ * key that only the caller and the called have (ADR 18). `service-addresses.ts` knows the addresses of a service, and
+ * chooses the one with the fewest requests under way; `service-health.ts` finds out whether a process lives by its
+ * health check alone. This file sends a request, and once more, to another address if there is one, when the connection
+ * breaks or the process is dead: only if the request may arrive twice, or if there was no connection for it.
+ * `internal-client.ts` adds a timeout, and checks the response. A request without a response says whether the service
+ * may have done what was asked.
+ */
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { ServiceAddress, ServiceAddresses } from './service-addresses.ts';
 import { SUSPECT_AFTER_MS, type WatchedRequest } from './service-health.ts';

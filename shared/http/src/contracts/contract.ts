@@ -1,3 +1,12 @@
+/**
+ * `contracts` declares operations as data: method, path, schemas, scope, needs, errors, cost and reply. Validation,
+ * types of handlers, the API description, the routes of the gateway and all clients follow from them, so a rule is
+ * written once. `implement` attaches the handlers; a contract without one does not compile. `operation-errors.ts` says
+ * which error codes an operation may have, and in tests any other one is a failure. `preconditions.ts` reads the
+ * headers of revisions and idempotency keys, `deprecation.ts` makes those of deprecated operations, and
+ * `validate-only.ts` the response of a write that is only validated (contract: Revisions, Idempotency, Versioning,
+ * Validating a write). Nothing here has state.
+ */
 import { entriesOf, type Logger } from '@tocsin/runtime';
 import type { z } from 'zod';
 import type { Deprecation } from './deprecation.ts';

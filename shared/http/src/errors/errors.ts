@@ -1,4 +1,13 @@
 /**
+ * `errors` is how requests are refused (contract: Errors). A `DomainError` has a code with its status, a message for
+ * people, and the field and details for programs. Any other error is a failure of the database or a bug, and becomes
+ * one in `api`. `messages.ts` says failures of schemas in the words of the contract, and `near-name.ts` finds the name
+ * that was probably meant. The client does not get the cause of an error, which is for the log. `refusals.ts` counts
+ * what limits and overload refuse, in a metric without names of tenants, and in at most one log line a minute, which
+ * names the workspace with most. `malformed-request.ts` answers bytes that are no request in the same form.
+ */
+
+/**
  * Every error code of the API and its HTTP status (contract: Errors). Codes are stable; messages are for people and may
  * change.
  */

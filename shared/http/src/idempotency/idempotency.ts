@@ -1,3 +1,13 @@
+/**
+ * `idempotency` makes a create happen at most once for its Idempotency-Key: a repetition of the same bytes to the same
+ * path gets the stored response (contract: Idempotency). There are two ways to hold the key meanwhile (ADR 4).
+ * `idempotently`: the work is one transaction, which tries the advisory lock of the key first and waits for nobody, and
+ * which inserts the key with its outcome; the primary key refuses a second one. `idempotentlyWithClaim`: the work has
+ * an effect that no transaction can roll back, so a claim of the key is committed first. Whatever the work fails with,
+ * a stored outcome is the response. After an error the key is unused again, except after a conflict with the resource's
+ * state (409), which is an outcome. A crash leaves the key of a transaction unused; a claim is void after a minute, or
+ * its outcome unknown if the effect began.
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import { isDatabaseUnavailable, type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
 import type { Reply, RouteRequest } from '../contracts/contract.ts';
@@ -17,16 +27,6 @@ import {
   type Outcome,
 } from './idempotency-keys.ts';
 import { REPLAYED_HEADER } from '../contracts/preconditions.ts';
-
-// A create happens at most once for its Idempotency-Key: a repetition of the same bytes to the same path gets the stored
-// response. There are two ways to hold the key meanwhile (ADR 4):
-//
-// - `idempotently`: the work is one transaction, which also inserts the key with its outcome.
-// - `idempotentlyWithClaim`: the work has an effect that no transaction can roll back, so a claim of the key is committed
-//   first.
-//
-// After an error the key is unused again, except after a conflict with the resource's state (409), which is an outcome
-// (contract: Idempotency).
 
 type KeyedRequest = Pick<
   RouteRequest<unknown, unknown, unknown>,

@@ -1,3 +1,12 @@
+/**
+ * `json` reads and writes bodies. This file takes bytes that must be one JSON document with values that can be stored
+ * as they are written (contract: Requests). `scan-json.ts` bounds the number of values and names before anything is
+ * parsed, in one pass. Then the document is parsed; if that fails, `json-fault.ts` finds the place that the error
+ * names. `find-loss.ts` finds what parsing does not keep, numbers that it rounds and names that an object has twice,
+ * and `checkStorable` values that cannot be stored, or that are nested too deeply. Where the items of a document are
+ * requests by themselves, a fault of one becomes its own, and refuses no other. `json-rows.ts` serialises each row of a
+ * list once.
+ */
 import { isUtf8 } from 'node:buffer';
 import { ownProperty } from '@tocsin/runtime';
 import { DomainError, invalidRequest } from '../errors/errors.ts';

@@ -1,3 +1,12 @@
+/**
+ * `pages` is the pages of lists (contract: Lists and cursors). A store reads one row more than the page has, in the
+ * order of an index, behind the position of the cursor; nothing is counted or skipped, so the last page costs what the
+ * first does. This file serialises row after row until the page has its rows or 4 MiB, and takes the first one in any
+ * case. Pages with large rows are built one at a time for each workspace, and refused while it leaves too much of other
+ * responses unread. `pagination.ts` signs cursors: one has the sort keys of the last row and the name of their segment
+ * (`sort-key.ts`), and is valid only for its workspace, path, filters and sort. No process keeps anything of a list, so
+ * cursors outlive restarts.
+ */
 import { setImmediate } from 'node:timers/promises';
 import { currentRequest } from '@tocsin/runtime';
 import { type Json, JsonRows } from '../json/json-rows.ts';

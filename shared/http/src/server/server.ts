@@ -1,3 +1,11 @@
+/**
+ * `server` accepts connections and requests, for services and the gateway alike. It listens on all addresses of a host,
+ * bounds the size of headers and the time in which headers and body arrive, answers what is no request with an error in
+ * the usual form, and resets a client that takes nothing of its response for 30 seconds (contract: Unread responses). A
+ * response that precedes the end of its body closes the connection (ADR 81). A server stops in two steps: from `drain`
+ * on, it says so and closes connections behind their responses, and requests that wait end their waits; `close` accepts
+ * no new connection, waits up to 15 seconds for requests in progress, and then closes their connections.
+ */
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';

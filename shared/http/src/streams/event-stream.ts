@@ -1,3 +1,12 @@
+/**
+ * `streams` is responses that last: server-sent events, and lines of JSON (contract: Waiting and streaming, Export).
+ * `begin` of a `WaitingRequest` takes one of the workspace's places until the response is closed, and tells the
+ * gateway, which no longer counts the request among those under way. Then this file reads part after part, each only
+ * when the client has taken the one before; what the client has not taken counts among the unread bytes of its
+ * workspace (`unsent-bytes.ts`). A heartbeat tells a position that has moved. A stream ends after 90 to 105 seconds,
+ * when its server drains, or by an error; lines are cut off by one, so that nobody takes them for complete. No state
+ * outlives the response: a client goes on with the last `id`.
+ */
 import type { ServerResponse } from 'node:http';
 import type { UnsentBytes } from './unsent-bytes.ts';
 import { EVENT_STREAM } from './waiting.ts';

@@ -1,3 +1,12 @@
+/**
+ * `configuration` is how a workspace is set up: statuses, severities, exchange rates, time zone, and the template of
+ * post-mortems. A workspace that has set nothing has the defaults below (contract: Configuration). Requests read a copy
+ * that each process keeps by the version of the workspace, which every request carries and every change raises. A write
+ * that depends on the lists must not miss a change in between: before it locks an incident, it holds the row of the
+ * workspace's counter against changes (`lockConfiguration`), and compares the version; a create compares it in its only
+ * statement. Another version is a `Retry`, and the checks are made again. `domain/` also reads documents of a
+ * configuration; `configuration-changes` stores them.
+ */
 import { invalidRequest } from '@tocsin/http';
 import { UTC } from '../../shared/domain/time-zone.ts';
 import type { ExchangeRates } from './exchange-rates.ts';

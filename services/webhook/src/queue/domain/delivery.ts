@@ -1,3 +1,12 @@
+/**
+ * `queue` is what is stored of deliveries: events with their bodies, deliveries with their states, and attempts
+ * (contract: Deliveries). This file decides what follows an attempt: success, another attempt after a delay that
+ * doubles or that the receiver has named, or failure, when the attempts are used up, at the deadline, or at once. A
+ * delivery waits as queued, or as held while its subscription is paused, and ends as succeeded, failed or cancelled.
+ * Whoever sends it holds a lease, and only its token can store a result: after a crash the delivery is due again when
+ * the lease ends, so a receiver may get it twice. A subscription is locked before its deliveries.
+ * `delivery-log-store.ts` has what operators see; the room `deliveries` does the work.
+ */
 import { type Instant, addMilliseconds } from '@tocsin/runtime';
 import { readRetryAfter } from './retry-after.ts';
 

@@ -1,3 +1,12 @@
+/**
+ * `requests` is one signed request to a receiver (contract: Webhooks, Deliveries). `domain/` has its body, its
+ * signature and the limits: requests in a minute and at once, in all and of a workspace, a host name and an address.
+ * They are counted in the database, under the lock of one row (`store/limit-store.ts`), and so hold over all processes;
+ * a slot is free again after 20 seconds if its process has died. This file looks the name up, and connects only to
+ * addresses that are allowed. Before the request is sent, `prepare` gets the address: there its limits are checked, and
+ * the request is signed. A complete 2xx in time is a success. `breakers.ts` keeps slots free for others while a host
+ * does not respond; it is in memory only.
+ */
 import { currentDryRun, inSpan, markFailed, requestSpan, type Span, traceHeaders } from '@tocsin/runtime';
 import {
   type Egress,

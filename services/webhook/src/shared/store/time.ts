@@ -1,7 +1,15 @@
+/**
+ * `shared` has the time of the webhook service. All processes use the clock of the database, so that they agree on when
+ * a delivery is due, a lease ends and a minute of a limit begins, however the clocks of their machines differ. A
+ * statement that needs the time reads it itself by `currentTime`, which saves a round trip; `databaseTime` reads it
+ * alone. Tests give a clock of their own, whose time is then a parameter of the same statements. Times are cut to
+ * milliseconds, as those of JavaScript are. Which incidents a webhook receives depends on their numbers, and on clocks
+ * only where a number is missing (contract: Deliveries) (ADR 16).
+ */
 import { type Knex, query, type Statement } from '@tocsin/postgres';
 import type { Clock, Instant } from '@tocsin/runtime';
 
-/** Returns the current time. All replicas use the database's clock, so that they agree on when deliveries are due. */
+/** Returns the current time. */
 export type ReadTime = (db: Knex) => Promise<Instant>;
 
 export interface Time extends ReadTime {
