@@ -63,7 +63,7 @@ export interface AttackContext {
 
 /** What the attacker's process reports at the end of an attack. */
 export interface AttackResult {
-  sent: number;
+  requestCount: number;
   /** The number of requests by outcome. */
   outcomes: Record<string, number>;
   violations: { what: string; timed: boolean }[];
@@ -73,7 +73,7 @@ export interface AttackResult {
 }
 
 export const newResult = (): AttackResult => ({
-  sent: 0,
+  requestCount: 0,
   outcomes: {},
   violations: [],
   skipped: undefined,

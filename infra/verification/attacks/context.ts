@@ -61,13 +61,13 @@ export async function openContext({ target, isShort, tell }: ContextOptions) {
     pause: async (milliseconds) => (milliseconds > 0 ? until(over.signal, milliseconds) : undefined),
     untilOver: async () => until(over.signal),
     send: async (workspace, request) => {
-      result.sent += 1;
+      result.requestCount += 1;
       const answer = await send(target.gateway, workspace, { ...request, signal: closing.signal });
       countOutcome(answer.outcome);
       return answer;
     },
     countRequest: () => {
-      result.sent += 1;
+      result.requestCount += 1;
     },
     countOutcome,
     check: (ok, what, { timed = false } = {}) => {
@@ -88,7 +88,7 @@ export async function openContext({ target, isShort, tell }: ContextOptions) {
       const ended = Object.values(result.outcomes).reduce((sum, count) => sum + count, 0);
       return {
         ...result,
-        outcomes: { ...result.outcomes, ...(result.sent > ended && { silent: result.sent - ended }) },
+        outcomes: { ...result.outcomes, ...(result.requestCount > ended && { silent: result.requestCount - ended }) },
       };
     },
     close: async () => sql.end(),

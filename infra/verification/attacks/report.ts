@@ -56,7 +56,7 @@ function cellsOf(row: Row): string[] {
   return [
     row.attack,
     row.mode,
-    String(attacker.sent),
+    String(attacker.requestCount),
     counts(attacker.outcomes),
     String(during.requests),
     errorsOf(during),

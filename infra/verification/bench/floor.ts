@@ -11,10 +11,10 @@ const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'], max: 1
 
 /** The names of columns, for a select list; those of a new row are copies of the first row. */
 async function statementsOf(table: string, set: Readonly<Record<string, string>>) {
-  const own = await columnsOf(pool, table);
+  const columns = await columnsOf(pool, table);
   const { rows: first } = await pool.query<{ id: string }>(`select min(id)::text as id from ${table}`);
-  const names = own.map((name) => `"${name}"`).join(', ');
-  const values = own.map((name) => set[name] ?? `original."${name}"`).join(', ');
+  const names = columns.map((name) => `"${name}"`).join(', ');
+  const values = columns.map((name) => set[name] ?? `original."${name}"`).join(', ');
   return {
     columns: `id, ${names}`,
     insert: `insert into ${table} (${names}) select ${values} from ${table} as original where id = ${first[0]?.id}

@@ -23,8 +23,8 @@ export async function measureGrowth(
       const { origin, groups, drained, sql } = system;
       const workspaces = await system.createWorkspaces(WORKSPACES);
       await runLoad({ origin, clients: 1, requests: workspaces.map(createRequest), count: WORKSPACES });
-      for (const { id: workspace, incidents: own } of await withIncidents(system, workspaces))
-        for (const id of own) await copyIncident(sql, workspace, { id, count: incidents / WORKSPACES - 1 });
+      for (const { id: workspace, incidents: incidentIds } of await withIncidents(system, workspaces))
+        for (const id of incidentIds) await copyIncident(sql, workspace, { id, count: incidents / WORKSPACES - 1 });
       await sql.query('vacuum analyze');
       const world = await withIncidents(system, workspaces);
       const targets = OPERATIONS.filter(({ name }) => MEASURED.includes(name)).map(({ name, requests }) => ({

@@ -38,16 +38,22 @@ async function run({ origin, clients, requests, seconds = Infinity, count = Infi
   let begun = 0;
   const start = performance.now();
   const send = async (client: number): Promise<void> => {
-    const own = requests.filter((_, index) => index % clients === client).map((request) => ({ ...request }));
+    const requestsOfClient = requests
+      .filter((_, index) => index % clients === client)
+      .map((request) => ({ ...request }));
     const connection = new Client(origin);
-    for (let turn = 0; begun < count && performance.now() - start < seconds * 1_000; turn = (turn + 1) % own.length) {
+    for (
+      let turn = 0;
+      begun < count && performance.now() - start < seconds * 1_000;
+      turn = (turn + 1) % requestsOfClient.length
+    ) {
       begun += 1;
-      const request = own[turn];
+      const request = requestsOfClient[turn];
       if (request === undefined) throw new Error('there are fewer requests than clients');
-      const sent = performance.now();
+      const sentAt = performance.now();
       const { statusCode, text } = await answerTo(connection, request);
       if (statusCode >= 300) throw new Error(`${request.path}: ${statusCode} ${text.slice(0, 200)}`);
-      latencies.push(performance.now() - sent);
+      latencies.push(performance.now() - sentAt);
       if (request.revision !== undefined) request.revision = Number(/"revision":(\d+)/.exec(text)?.[1]);
     }
     await connection.close();

@@ -126,8 +126,8 @@ const END = '<!-- end of the results -->';
 
 async function write(text: string): Promise<void> {
   const file = path.join(ROOT, 'docs/performance.md');
-  const [before = '', rest = ''] = (await readFile(file, 'utf8')).split(BEGIN);
-  const [, after = ''] = rest.split(END);
+  const [before = '', fromBegin = ''] = (await readFile(file, 'utf8')).split(BEGIN);
+  const [, after = ''] = fromBegin.split(END);
   await writeFile(file, await formatted(file, `${before}${BEGIN}\n\n${text}\n\n${END}${after}`));
 }
 

@@ -17,8 +17,8 @@ interface Result {
 
 async function redocly(description: ApiDescription): Promise<Result> {
   const config = await createConfig({ extends: ['recommended'] });
-  const found = await lintFromString({ source: JSON.stringify(description), absoluteRef: 'openapi.json', config });
-  const problems = found.map(
+  const findings = await lintFromString({ source: JSON.stringify(description), absoluteRef: 'openapi.json', config });
+  const problems = findings.map(
     ({ ruleId, message, location }) => `${ruleId}: ${message} (${location[0]?.pointer ?? ''})`,
   );
   return { summary: `Redocly, recommended rules: ${problems.length} problems`, problems };
@@ -27,8 +27,8 @@ async function redocly(description: ApiDescription): Promise<Result> {
 async function spectralRules(description: ApiDescription): Promise<Result> {
   const linter = new spectral.Spectral();
   linter.setRuleset({ extends: [[oas as spectral.RulesetDefinition, 'recommended']] });
-  const found = await linter.run({ ...description });
-  const problems = found.map(({ code, message, path }) => `${code}: ${message} (${path.join('/')})`);
+  const findings = await linter.run({ ...description });
+  const problems = findings.map(({ code, message, path }) => `${code}: ${message} (${path.join('/')})`);
   return { summary: `Spectral, recommended rules: ${problems.length} problems`, problems };
 }
 

@@ -58,7 +58,7 @@ class Comparison {
   #parameters(name: string, before: ApiOperation, after: ApiOperation): void {
     const keyOf = ({ in: place, name: parameter }: { in: string; name: string }) => `${place} parameter ${parameter}`;
     const now = new Map((after.parameters ?? []).map((parameter) => [keyOf(parameter), parameter]));
-    const known = new Set((before.parameters ?? []).map(keyOf));
+    const formerKeys = new Set((before.parameters ?? []).map(keyOf));
     for (const parameter of before.parameters ?? []) {
       const current = now.get(keyOf(parameter));
       if (current === undefined) {
@@ -71,7 +71,7 @@ class Comparison {
       this.#schemas(`${name}: ${keyOf(parameter)}`, 'request', parameter.schema, current.schema);
     }
     for (const [key, parameter] of now) {
-      if (!known.has(key) && parameter.required === true) this.#report(`${name}: ${key}`, 'is new and required');
+      if (!formerKeys.has(key) && parameter.required === true) this.#report(`${name}: ${key}`, 'is new and required');
     }
   }
 

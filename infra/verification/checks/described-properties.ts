@@ -8,22 +8,22 @@ export interface DescribedProperty {
 
 /** Every property of every schema and every parameter, those of webhooks included. */
 export function describedProperties(description: ApiDescription): DescribedProperty[] {
-  const found: DescribedProperty[] = [];
+  const properties: DescribedProperty[] = [];
   const schemas = description.components?.schemas ?? {};
-  for (const [name, schema] of Object.entries(schemas)) addProperties(found, name, schema);
+  for (const [name, schema] of Object.entries(schemas)) addProperties(properties, name, schema);
   for (const [path, methods] of Object.entries({ ...description.paths, ...description.webhooks })) {
     for (const [method, operation] of Object.entries(methods)) {
       const { operationId, parameters = [], requestBody } = operation;
       for (const parameter of parameters) {
-        found.push({ place: `${operationId} ${parameter.name}`, described: hasText(parameter.description) });
+        properties.push({ place: `${operationId} ${parameter.name}`, described: hasText(parameter.description) });
       }
       const contents = [requestBody?.content, ...responsesOf(operation, description).map(({ content }) => content)];
       for (const content of contents.flatMap((item) => Object.values(item ?? {}))) {
-        addProperties(found, `${operationId} (${method} ${path})`, content.schema);
+        addProperties(properties, `${operationId} (${method} ${path})`, content.schema);
       }
     }
   }
-  return found;
+  return properties;
 }
 
 /** The responses of an operation, without references. */
@@ -35,14 +35,14 @@ export const responsesOf = ({ responses }: ApiOperation, { components }: ApiDesc
     return target;
   });
 
-function addProperties(found: DescribedProperty[], place: string, schema: ApiSchema): void {
+function addProperties(properties: DescribedProperty[], place: string, schema: ApiSchema): void {
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    found.push({ place: `${place}.${name}`, described: isDescribed(property) });
-    addProperties(found, `${place}.${name}`, property);
+    properties.push({ place: `${place}.${name}`, described: isDescribed(property) });
+    addProperties(properties, `${place}.${name}`, property);
   }
   const { items, anyOf = [], oneOf = [], allOf = [], additionalProperties } = schema;
   const parts = [items, ...anyOf, ...oneOf, ...allOf, additionalProperties];
-  for (const part of parts) if (typeof part === 'object') addProperties(found, place, part);
+  for (const part of parts) if (typeof part === 'object') addProperties(properties, place, part);
 }
 
 /** A reference says what its schema describes, but not what the property is, so it needs a text too. */

@@ -23,11 +23,11 @@ export function inspectNames(root: string, document: string): string[] {
   const problems: string[] = [];
   for (const { spans, isEntry } of placesOf(readFileSync(path.join(root, document), 'utf8'))) {
     const named = spans.filter((span) => FILE.test(span));
-    const found = named.map((name) => files.filter((file) => `/${file}`.endsWith(`/${name}`)));
+    const filesOfNames = named.map((name) => files.filter((file) => `/${file}`.endsWith(`/${name}`)));
     for (const [index, name] of named.entries()) {
-      if (found[index]?.length === 0) problems.push(`${document}: names ${name}, which does not exist`);
+      if (filesOfNames[index]?.length === 0) problems.push(`${document}: names ${name}, which does not exist`);
     }
-    const sources = isEntry && named.length > 0 ? found.flat() : files;
+    const sources = isEntry && named.length > 0 ? filesOfNames.flat() : files;
     for (const name of spans.filter((span) => FUNCTION.test(span))) {
       const word = new RegExp(`\\b${name}\\b`);
       if (!sources.some((file) => word.test(textOf(file)))) {

@@ -24,11 +24,11 @@ type Check = (evidence: Evidence, facts: Facts, report: Report) => void;
 /** Compares the history of one workspace with its event feed, which has every revision of every resource. */
 export function check(evidence: Evidence): Violation[] {
   const violations: Violation[] = [];
-  const own = evidence.operations.filter(({ workspace }) => workspace === evidence.slug);
+  const operations = evidence.operations.filter(({ workspace }) => workspace === evidence.slug);
   const lists = evidence.lists.filter(({ operations: [first] }) => first?.workspace === evidence.slug);
   const facts = factsOf(evidence, evidence.polled);
   for (const each of CHECKS) {
-    each({ ...evidence, operations: own, lists }, facts, (what, operations, more) =>
+    each({ ...evidence, operations, lists }, facts, (what, operations, more) =>
       violations.push({ what, operations, more }),
     );
   }

@@ -45,9 +45,9 @@ export function factsOf(history: Pick<History, 'operations' | 'seen'>, feed: rea
   const of = (name: string) => byName.get(name) ?? [];
 
   /** For each revision the place at which somebody first knew it, or a later one. */
-  const known = new Map<string, number[]>();
+  const placesByName = new Map<string, number[]>();
   const knownOf = (name: string): number[] => {
-    const present = known.get(name);
+    const present = placesByName.get(name);
     if (present !== undefined) return present;
     let first = Infinity;
     const places = of(name)
@@ -58,7 +58,7 @@ export function factsOf(history: Pick<History, 'operations' | 'seen'>, feed: rea
         return first;
       })
       .toReversed();
-    known.set(name, places);
+    placesByName.set(name, places);
     return places;
   };
   return {

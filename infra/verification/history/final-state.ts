@@ -31,12 +31,12 @@ export async function readLists(client: Client, slug: string): Promise<Pick<Fina
   const counts: FinalState['counts'][number][] = [];
   for (const path of LISTS) {
     const pages = await readAll(client, `/api/v1/${path}`);
-    const found = pages.flatMap((page) => versionsIn(slug, page));
-    for (const version of found) versions.set(version.name, version);
+    const rows = pages.flatMap((page) => versionsIn(slug, page));
+    for (const version of rows) versions.set(version.name, version);
     const count = pages[0]?.['collection_counts'] as { matched: number; by_status: Record<string, number> } | undefined;
     if (count === undefined) continue;
     const sum = Object.values(count.by_status).reduce((a, b) => a + b, 0);
-    counts.push({ path, counted: count.matched, rows: found.length }, { path, counted: sum, rows: found.length });
+    counts.push({ path, counted: count.matched, rows: rows.length }, { path, counted: sum, rows: rows.length });
   }
   return { versions, counts };
 }
@@ -60,10 +60,10 @@ export async function readFinalState(client: Client, slug: string): Promise<Fina
   const readOne = async (incident: Version) => {
     const path = `/api/v1/incidents/${incident.name.split(' ').at(-1)}`;
     const pages = await readAll(client, `${path}/timeline`);
-    const found = pages.flatMap((page) => versionsIn(slug, page));
-    for (const version of found) state.versions.set(version.name, version);
+    const rows = pages.flatMap((page) => versionsIn(slug, page));
+    for (const version of rows) state.versions.set(version.name, version);
     for (const counted of [valueOf('incident', incident, 'event_count'), pages[0]?.['matched_count']])
-      state.counts.push({ path, counted, rows: found.length });
+      state.counts.push({ path, counted, rows: rows.length });
     const entries = (await readAll(client, `${path}/changelog`)).flatMap((page) => page['changelog'] as Json[]);
     const changes = entries.map((entry) => [Number(entry['revision']), entry['changes']] as Entry);
     state.changelogs.set(incident.name, changes.toReversed());

@@ -68,7 +68,7 @@ export interface History {
   readonly seen: ReadonlyMap<string, ReadonlyMap<number, Seen>>;
   readonly met: Met;
   readonly violations: Violation[];
-  send(sender: Sender, sent: SentOperation): Promise<Operation & { json: Json }>;
+  send(sender: Sender, operation: SentOperation): Promise<Operation & { json: Json }>;
   /** The gateway to which the load balancer sends the next request. */
   nextGateway(): string;
   stop(): Promise<void>;
@@ -116,11 +116,11 @@ export function startHistory(gateways: readonly string[]): History {
   const see = (operation: Operation, { name, revision, text }: Version) => {
     const versions = seen.get(name) ?? new Map<number, Seen>();
     seen.set(name, versions);
-    const known = versions.get(revision);
-    if (known === undefined) versions.set(revision, { text, by: operation });
-    else if (known.text !== text) {
-      const more = { name, revision, texts: [known.text, text] };
-      violations.push({ what: 'two contents of one revision', operations: [known.by, operation], more });
+    const version = versions.get(revision);
+    if (version === undefined) versions.set(revision, { text, by: operation });
+    else if (version.text !== text) {
+      const more = { name, revision, texts: [version.text, text] };
+      violations.push({ what: 'two contents of one revision', operations: [version.by, operation], more });
     }
   };
 

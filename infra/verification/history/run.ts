@@ -54,8 +54,8 @@ export async function startRun(options: RunOptions): Promise<Run> {
     options.workspaces.map(async (workspace) => {
       const { slug, mayDeclare = () => Infinity, receiver } = workspace;
       const me = (await clientOf(workspace).get('/api/v1/me')).body as { user: { id: number } };
-      const known = { incident: [], timeline_event: [], follow_up: [], service: [], team: [], field: [] };
-      const world: World = { slug, user: String(me.user.id), known, declared: 0, mayDeclare };
+      const targetsByKind = { incident: [], timeline_event: [], follow_up: [], service: [], team: [], field: [] };
+      const world: World = { slug, user: String(me.user.id), targetsByKind, declared: 0, mayDeclare };
       const secret = receiver === undefined ? undefined : await subscribe(clientOf(workspace), receiver.url);
       receiver?.server.requests.splice(0);
       return { workspace, world, secret, readers: [] as FeedReader[] };

@@ -8,7 +8,7 @@ export interface World {
   slug: string;
   /** The user of the API keys, as text. */
   user: string;
-  known: Readonly<Record<Kind, Target[]>>;
+  targetsByKind: Readonly<Record<Kind, Target[]>>;
   /** Incidents that were asked for. */
   declared: number;
   /** How many incidents there may be by now. */
@@ -55,7 +55,7 @@ type Result = Operation & { json: Json };
 /** A client that does one random operation after the other. Returns the function that does the next one. */
 export function randomClient(options: ClientOptions): () => Promise<void> {
   const { history, sender, world, other, random, cuts } = options;
-  const { known } = world;
+  const { targetsByKind } = world;
   let count = 0;
   /** A text that nothing else contains: what has it was written by this operation. */
   const token = () => `${sender.slug}-${sender.client}.${(count += 1)}`;
@@ -64,19 +64,19 @@ export function randomClient(options: ClientOptions): () => Promise<void> {
     if (outcome !== 'done') return;
     for (const [kind, resource] of resourcesIn(json)) {
       const { id, revision } = resource as unknown as Target;
-      const target = known[kind].findLast((each) => each.id === id);
-      if (target === undefined) known[kind].push({ id, revision });
+      const target = targetsByKind[kind].findLast((each) => each.id === id);
+      if (target === undefined) targetsByKind[kind].push({ id, revision });
       else target.revision = Math.max(target.revision, revision);
     }
   };
-  const send = async (sent: SentOperation): Promise<Result> => {
+  const send = async (operation: SentOperation): Promise<Result> => {
     const cutAfter = cuts && random.chance(0.03) ? random.int(2) * random.int(30) : undefined;
-    const result = await history.send(sender, { ...sent, cutAfter });
+    const result = await history.send(sender, { ...operation, cutAfter });
     learn(result);
     return result;
   };
   const pick = (kind: Kind): Target | undefined => {
-    const targets = known[kind].slice(-HOT);
+    const targets = targetsByKind[kind].slice(-HOT);
     return targets.length === 0 ? undefined : random.pick(targets);
   };
 
@@ -208,16 +208,19 @@ export function randomClient(options: ClientOptions): () => Promise<void> {
       ['service', '/api/v1/services', { tier: random.pick(['t0', 't1']) }],
       ['field', '/api/v1/custom-fields', { field_type: 'string' }],
     ]);
-    if (known[kind].length < MOST && random.chance(0.4)) {
+    if (targetsByKind[kind].length < MOST && random.chance(0.4)) {
       if (kind === 'field') await send({ method: 'POST', path, body: { ...body, name: token() } });
       else await create(path, { ...body, name: token() });
       return;
     }
     const target = pick(kind);
     if (target === undefined) return;
-    const own = `${path}/${target.id}`;
-    if (kind !== 'service' || random.chance(0.7)) await patch(own, target, () => ({ name: token() }));
-    else await send(random.chance(0.5) ? { method: 'DELETE', path: own } : { method: 'POST', path: `${own}/restore` });
+    const targetPath = `${path}/${target.id}`;
+    if (kind !== 'service' || random.chance(0.7)) await patch(targetPath, target, () => ({ name: token() }));
+    else
+      await send(
+        random.chance(0.5) ? { method: 'DELETE', path: targetPath } : { method: 'POST', path: `${targetPath}/restore` },
+      );
   };
   /** Adds a status, or removes it from the incidents that have it. */
   const configure = async () => {
@@ -267,7 +270,7 @@ export function randomClient(options: ClientOptions): () => Promise<void> {
   const readCatalog = async () =>
     send({ path: random.pick(['/api/v1/teams', '/api/v1/services?include_archived=true', '/api/v1/custom-fields']) });
   const probe = async () => {
-    const [foreign] = other.known.incident.slice(-1);
+    const [foreign] = other.targetsByKind.incident.slice(-1);
     if (foreign !== undefined) await send({ path: `/api/v1/incidents/${foreign.id}` });
   };
 

@@ -35,9 +35,9 @@ export async function findServers(connections = CONNECTIONS): Promise<void> {
   projects += 1;
   if (projects > 1) return;
   process.env[SERVER_VARIABLES.runId] = Date.now().toString(36);
-  const found =
+  const names =
     process.env['TOCSIN_TEST_SERVERS'] === 'none' ? clearServers(NAMES) : await findAvailableServers(connections);
-  if (!found.has('databaseUrl')) setServer('databaseUrl', await startOwnPostgres());
+  if (!names.has('databaseUrl')) setServer('databaseUrl', await startOwnPostgres());
 }
 
 /** Stops what was started, after the last project. */
@@ -58,14 +58,14 @@ export async function withServers<Result>(work: () => Promise<Result>): Promise<
 }
 
 async function findAvailableServers(connections: number): Promise<Set<ServerName>> {
-  const found = new Set(NAMES.filter((name) => (process.env[SERVER_VARIABLES[name]] ?? '') !== ''));
-  clearServers(NAMES.filter((name) => !found.has(name)));
+  const names = new Set(NAMES.filter((name) => (process.env[SERVER_VARIABLES[name]] ?? '') !== ''));
+  clearServers(NAMES.filter((name) => !names.has(name)));
   const use = async (name: ServerName, url: string | undefined) => {
     if (url === undefined) return;
     setServer(name, url);
-    found.add(name);
+    names.add(name);
   };
-  const missing = () => NAMES.filter((name) => !found.has(name));
+  const missing = () => NAMES.filter((name) => !names.has(name));
   await Promise.all(
     missing().map(async (name) =>
       use(name, (await LOCAL[name].isUsable(LOCAL[name].url, connections)) ? LOCAL[name].url : undefined),
@@ -80,7 +80,7 @@ async function findAvailableServers(connections: number): Promise<Set<ServerName
       }),
     );
   }
-  return found;
+  return names;
 }
 
 function clearServers(names: readonly ServerName[]): Set<ServerName> {

@@ -17,9 +17,9 @@ export async function startOpsgenie(past: readonly Past[], limit: number): Promi
   let isGone = false;
   const route = ({ pathname, searchParams: query }: URL): FakeAnswer => {
     const size = Number(query.get('limit') ?? 20);
-    const ok = (data: unknown, rest: object = {}) => ({
+    const ok = (data: unknown, more: object = {}) => ({
       status: 200,
-      body: { data, ...rest, took: 0.01, requestId: 'r' },
+      body: { data, ...more, took: 0.01, requestId: 'r' },
     });
     const paged = <Row>(rows: readonly Row[]): FakeAnswer => {
       const offset = Number(query.get('offset') ?? 0);

@@ -68,8 +68,8 @@ export async function startPagerDuty(past: readonly Past[], limit: number): Prom
       data_type: 'string',
       field_type: 'single_value_fixed',
     };
-    const own = Object.entries({ ...OWN_VALUES, number: 'a number of ours' });
-    const fields = own.map(([name, value], index) => ({ ...field, id: `PF${index + 2}`, name, value }));
+    const customFields = Object.entries({ ...OWN_VALUES, number: 'a number of ours' });
+    const fields = customFields.map(([name, value], index) => ({ ...field, id: `PF${index + 2}`, name, value }));
     return { status: 200, body: { custom_fields: [{ ...field, value: incident.tag }, ...fields] } };
   };
   return startFakeApi({

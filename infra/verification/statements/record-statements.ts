@@ -17,13 +17,13 @@ export async function recordStatements(work: () => Promise<unknown>): Promise<St
   const { query } = client;
   client.query = function (this: { user?: string }, ...args: unknown[]) {
     // The second argument may be a callback instead of values.
-    const [sent, values] = args as [string | pg.QueryConfig | { statements: readonly pg.QueryConfig[] }, unknown];
+    const [statement, values] = args as [string | pg.QueryConfig | { statements: readonly pg.QueryConfig[] }, unknown];
     const configs: readonly pg.QueryConfig[] =
-      typeof sent === 'string'
-        ? [{ text: sent, values: Array.isArray(values) ? values : [] }]
-        : 'statements' in sent
-          ? sent.statements
-          : [sent];
+      typeof statement === 'string'
+        ? [{ text: statement, values: Array.isArray(values) ? values : [] }]
+        : 'statements' in statement
+          ? statement.statements
+          : [statement];
     for (const { text, values: bound, name } of configs) {
       statements.push({ text, values: bound ?? [], name: name === '' ? undefined : name, role: this.user });
     }

@@ -15,12 +15,12 @@ export async function findProcesses(supervisor: number): Promise<Map<AppName, nu
 
 /** Returns the processes of each app of one supervisor. */
 export async function findReplicas(supervisor: number): Promise<Map<AppName, number[]>> {
-  const found = new Map<AppName, number[]>();
+  const replicas = new Map<AppName, number[]>();
   for (const [pid, { parent, command }] of await processesWith('src/main.ts')) {
     const name = APP_NAMES.find((app) => command.includes(`${APPS[app].folder}/src/main.ts`));
-    if (parent === supervisor && name !== undefined) found.set(name, [...(found.get(name) ?? []), pid]);
+    if (parent === supervisor && name !== undefined) replicas.set(name, [...(replicas.get(name) ?? []), pid]);
   }
-  return found;
+  return replicas;
 }
 
 /** The resident memory of a process now and its highest since `resetPeak`, in MiB; `undefined` if it has ended. */

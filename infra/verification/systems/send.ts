@@ -43,9 +43,9 @@ const shared = new Agent({ keepAlive: true, maxSockets: Infinity });
 export async function send(
   gateway: { host: string; port: number },
   workspace: Pick<Workspace, 'host' | 'token'>,
-  sent: SentRequest & { signal: AbortSignal },
+  options: SentRequest & { signal: AbortSignal },
 ): Promise<ReceivedAnswer> {
-  const { method = 'GET', path, body, headers, from = SENDER_ADDRESS, agent = shared, kept = 4_096, signal } = sent;
+  const { method = 'GET', path, body, headers, from = SENDER_ADDRESS, agent = shared, kept = 4_096, signal } = options;
   const { promise, resolve } = Promise.withResolvers<ReceivedAnswer>();
   const start = performance.now();
   let bytes = 0;

@@ -69,7 +69,7 @@ export async function startTarget(mode: Mode, settings: Environment = {}): Promi
     const internalUrl = (app: AppName) => instance.env[APPS[app].addressVariable] ?? '';
     const processes = async (): Promise<Processes> =>
       mode === 'services' ? findProcesses(instance.command.pid) : new Map([['gateway', instance.command.pid]]);
-    const own = faults({ mode, processes, databaseUrl: instance.databaseUrl, redis, broker });
+    const targetFaults = faults({ mode, processes, databaseUrl: instance.databaseUrl, redis, broker });
     const isReady = async () => {
       const running = await processes();
       if (running.size < Object.keys(APPS).length) return false;
@@ -89,10 +89,10 @@ export async function startTarget(mode: Mode, settings: Environment = {}): Promi
       get sql() {
         return instance.sql;
       },
-      faults: own,
+      faults: targetFaults,
       createWorkspace: async () => instance.createWorkspace(),
       restart: async () => {
-        own.heal();
+        targetFaults.heal();
         if (mode === 'embedded') {
           await instance.stop();
           instance = await start();
@@ -105,7 +105,7 @@ export async function startTarget(mode: Mode, settings: Environment = {}): Promi
         await eventually(isReady, { within: READY_WITHIN, what: 'the restart of the system' });
       },
       stop: async () => {
-        own.heal();
+        targetFaults.heal();
         await stop();
       },
     };

@@ -11,7 +11,7 @@ const attack: Attack = { name: 'example', what: 'an example', expects: [200, 503
 const quiet = { requests: 30, errors: {}, p50: 10, p99: 20, lag: 40, eventLoop: 20 };
 const memory = Object.fromEntries(APP_NAMES.map((name) => [name, 150])) as Observed['measurement']['memory'];
 const attacker = {
-  sent: 3,
+  requestCount: 3,
   outcomes: { 200: 1, 429: 1, 503: 1 },
   violations: [],
   skipped: undefined,
