@@ -74,14 +74,14 @@ async function deliver(statuses: readonly number[], { loss, trip }: { loss: Loss
   const answers = [...statuses];
   receiver.requests.length = 0;
   receiver.respond = () => behave.answer(answers.shift() ?? 204);
-  const { lost, made } = await losing({ loss, trip, of: 'work' }, async () => {
+  const { lost, trips } = await losing({ loss, trip, of: 'work' }, async () => {
     for (let rounds = 0; rounds < ROUNDS; rounds += 1) {
       await round().catch(() => undefined);
       if ((await deliveries(service))[0]?.status === 'succeeded') return;
       service.clock.advance(5_000);
     }
   });
-  return { eventId, lost, sent: made.filter(({ what }) => what === REQUEST).length };
+  return { eventId, lost, sent: trips.filter(({ what }) => what === REQUEST).length };
 }
 
 const REQUEST = 'POST /hook';

@@ -79,7 +79,7 @@ function kept(received: MessageProperties) {
     unknown
   >;
   const entries = Object.entries(headers ?? {}) as [string, unknown][];
-  const own = Object.fromEntries(entries.filter(([name]) => !BROKER_HEADERS.test(name)));
+  const eventHeaders = Object.fromEntries(entries.filter(([name]) => !BROKER_HEADERS.test(name)));
   const properties = Object.entries({ messageId, type, contentType, contentEncoding, timestamp });
-  return { ...Object.fromEntries(properties.filter(([, value]) => value !== undefined)), headers: own };
+  return { ...Object.fromEntries(properties.filter(([, value]) => value !== undefined)), headers: eventHeaders };
 }

@@ -21,8 +21,9 @@ const MAX_PATTERN = 255;
 export function checkPatterns(patterns: readonly string[]): void {
   if (patterns.length === 0) throw new TypeError('types must have at least one event type or pattern');
   for (const pattern of patterns) {
-    const known = pattern.length <= MAX_PATTERN && EVENT_TYPES.some((type) => matchesPattern(pattern, type));
-    if (!known) throw new TypeError(`types: no event type that this version knows matches ${JSON.stringify(pattern)}`);
+    const isMatched = pattern.length <= MAX_PATTERN && EVENT_TYPES.some((type) => matchesPattern(pattern, type));
+    if (!isMatched)
+      throw new TypeError(`types: no event type that this version knows matches ${JSON.stringify(pattern)}`);
   }
 }
 
@@ -34,8 +35,8 @@ const matchesPattern = (pattern: string, type: string): boolean => matchesWords(
 function matchesWords([pattern, ...patterns]: string[], words: string[]): boolean {
   if (pattern === undefined) return words.length === 0;
   if (pattern !== '#') {
-    const [word, ...rest] = words;
-    return word !== undefined && (pattern === '*' || pattern === word) && matchesWords(patterns, rest);
+    const [word, ...otherWords] = words;
+    return word !== undefined && (pattern === '*' || pattern === word) && matchesWords(patterns, otherWords);
   }
   return words.some((_, index) => matchesWords(patterns, words.slice(index))) || matchesWords(patterns, []);
 }

@@ -67,10 +67,10 @@ export function collectBatches(
         else again.push(entry);
       }
       waiting = [...again, ...waiting];
-      const rest = gathering - (performance.now() - begun);
-      if (rest <= 0 || isFull()) continue;
+      const remaining = gathering - (performance.now() - begun);
+      if (remaining <= 0 || isFull()) continue;
       full = Promise.withResolvers();
-      await withTimeout(full.promise, rest, () => undefined);
+      await withTimeout(full.promise, remaining, () => undefined);
       full = undefined;
     }
     running -= 1;

@@ -25,8 +25,8 @@ const parsed = boundedCache<string, ParsedMessage>({
  * @throws InvalidMessage for a body that is not an event, and UnknownType for an event of an unknown type
  */
 export function parseMessage(body: string): ParsedMessage {
-  const known = parsed.get(body);
-  if (known !== undefined) return known;
+  const keptMessage = parsed.get(body);
+  if (keptMessage !== undefined) return keptMessage;
   const message = parse(body);
   parsed.set(body, message);
   return message;

@@ -76,12 +76,12 @@ export async function readChangePage<Change extends object>(
   const version = await current();
   const positions = [endOf(from.since), ...(from.after === undefined ? [] : [fromText(from.after)])];
   const start = positions.sort(compare).at(-1) ?? endOf(from.since);
-  const found = await Promise.all(
+  const rowsOfSources = await Promise.all(
     sources.map(async ({ table }, source) =>
       findChanged(db, { table, source, workspaceId: from.workspaceId, start, version, limits }),
     ),
   );
-  const { rows, isLast } = cut(found, limits);
+  const { rows, isLast } = cut(rowsOfSources, limits);
   const changes = await readChanges(rows, sources);
   const last = rows.at(-1);
   if (isLast || last === undefined) return { version, next: null, changes };
@@ -125,8 +125,8 @@ async function findChanged(
 }
 
 /** Merges the rows of all sources, in their order, up to the limits. */
-function cut(found: readonly ChangedRow[][], limits: PageLimits): { rows: ChangedRow[]; isLast: boolean } {
-  const all = found.flat().sort(compare);
+function cut(rowsOfSources: readonly ChangedRow[][], limits: PageLimits): { rows: ChangedRow[]; isLast: boolean } {
+  const all = rowsOfSources.flat().sort(compare);
   const rows: ChangedRow[] = [];
   let bytes = 0;
   for (const row of all) {

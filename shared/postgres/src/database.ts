@@ -81,12 +81,14 @@ export async function pipeline<Rows extends readonly unknown[]>(
   const client = db.client as StatementClient;
   const target = await client.acquireConnection({ proven: !statements.some(({ isPoll }) => isPoll === true) });
   try {
-    const sent = statements.flatMap((statement) => [
+    const numberedStatements = statements.flatMap((statement) => [
       ...(statement.plannedForValues === true ? [PLAN_FOR_VALUES] : []),
       statement.isComposed === true ? numbered(statement) : statement,
     ]);
-    const results = await runOn(target, sent, options);
-    const rows = results.flatMap((result, index) => (sent[index] === PLAN_FOR_VALUES ? [] : [result.rows]));
+    const results = await runOn(target, numberedStatements, options);
+    const rows = results.flatMap((result, index) =>
+      numberedStatements[index] === PLAN_FOR_VALUES ? [] : [result.rows],
+    );
     return rows as RowsOfEach<Rows>;
   } finally {
     await client.releaseConnection(target);
@@ -109,8 +111,8 @@ function numbered({ name = '', text, values = [] }: Statement): Statement {
   const names = numberedNames.get(name) ?? new Map<string, string>();
   numberedNames.set(name, names);
   if (names.size < MAX_TEXTS && !names.has(text)) names.set(text, `${name}-${names.size}`);
-  const known = names.get(text);
-  return known === undefined ? { text, values } : { name: known, text, values };
+  const numberedName = names.get(text);
+  return numberedName === undefined ? { text, values } : { name: numberedName, text, values };
 }
 
 /**

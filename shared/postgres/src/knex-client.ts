@@ -75,14 +75,14 @@ function knexInTransaction(connections: Pool, transaction: Transaction): Knex.Tr
     acquireConnection: async () => transaction,
     releaseConnection: async () => undefined,
   };
-  let made: Knex | undefined;
-  const make = () => (made ??= knexOn({ connections, transaction }));
+  let knex: Knex | undefined;
+  const make = () => (knex ??= knexOn({ connections, transaction }));
   return new Proxy((() => undefined) as unknown as Knex.Transaction, {
     apply: (_target, _this, [table]: [string]) => make()(table),
     get: (_target, name) => {
       if (name === 'client') return client;
       const value: unknown = Reflect.get(make(), name);
-      return typeof value === 'function' ? (value.bind(made) as unknown) : value;
+      return typeof value === 'function' ? (value.bind(knex) as unknown) : value;
     },
   });
 }

@@ -132,8 +132,9 @@ export class Pipeline {
     const parsedText = (name: string) => parsed.get(name) ?? ownProperty(connection.parsedStatements, name);
     for (const { name = '', text } of this.statements) {
       if (name === '') continue;
-      const known = parsedText(name);
-      if (known !== undefined && known !== text) return new Error(`the prepared statement ${name} has another text`);
+      const preparedText = parsedText(name);
+      if (preparedText !== undefined && preparedText !== text)
+        return new Error(`the prepared statement ${name} has another text`);
       parsed.set(name, text);
     }
     parsed.clear();
@@ -175,8 +176,8 @@ export class Pipeline {
     };
     this.#readers[this.#current] = reader;
     if (this.name === '' || this.#connection === undefined) return;
-    const known = readers.get(this.#connection) ?? new Map<string, RowReader>();
-    readers.set(this.#connection, known.set(this.name, reader));
+    const readersByName = readers.get(this.#connection) ?? new Map<string, RowReader>();
+    readers.set(this.#connection, readersByName.set(this.name, reader));
   }
 
   handleDataRow({ fields }: { fields: readonly (string | null)[] }): void {

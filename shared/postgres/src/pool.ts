@@ -69,8 +69,8 @@ export class Pool {
   #dryRun(): DryRunTransaction | undefined {
     const dryRun = currentDryRun();
     if (dryRun === undefined) return undefined;
-    const known = this.#dryRuns.get(dryRun);
-    if (known !== undefined) return known;
+    const existing = this.#dryRuns.get(dryRun);
+    if (existing !== undefined) return existing;
     const transaction = new DryRunTransaction(this);
     dryRun.atEnd(async () => transaction.end());
     this.#dryRuns.set(dryRun, transaction);

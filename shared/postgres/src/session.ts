@@ -70,9 +70,9 @@ export async function endSession(client: pg.Client): Promise<void> {
  */
 export async function prepareSession(client: pg.Client, options: SessionOptions): Promise<void> {
   const settings = sessionSettings(options);
-  const { processID: own } = client as unknown as { processID: number | null };
-  let pid = own;
-  let applied = await apply(client, settings, own ?? 0);
+  const { processID: clientPid } = client as unknown as { processID: number | null };
+  let pid = clientPid;
+  let applied = await apply(client, settings, clientPid ?? 0);
   if (applied.length === 0) {
     // A pooler gives its clients a number of its own instead of the server's.
     pid = await checkPooler(client, options.config);

@@ -35,8 +35,8 @@ export function startStatementSpan(connection: PooledConnection, summarise: () =
 
 /** `INSERT outbox`, `SELECT teams`, `COMMIT`. */
 export function summaryOf(sql: string): string {
-  const known = summaries.get(sql);
-  if (known !== undefined) return known;
+  const keptSummary = summaries.get(sql);
+  if (keptSummary !== undefined) return keptSummary;
   const summary = summaryOfText(sql);
   if (summaries.size < MAX_SUMMARIES) summaries.set(sql, summary);
   return summary;

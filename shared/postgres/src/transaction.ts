@@ -61,8 +61,8 @@ export class Transaction {
     if (commit && bounds.lasts && currentRequest()?.isClientGone() === true) {
       throw new DatabaseCallError('abandoned', 'the client has gone');
     }
-    const sent = [...(isFirst ? [bounds.begin] : []), ...statements, ...(commit ? [bounds.commit] : [])];
-    const running = runStatements(this.#connection, sent, { mayWrite: commit && bounds.lasts });
+    const wholeBatch = [...(isFirst ? [bounds.begin] : []), ...statements, ...(commit ? [bounds.commit] : [])];
+    const running = runStatements(this.#connection, wholeBatch, { mayWrite: commit && bounds.lasts });
     if (isFirst) this.#first = running;
     const results = await running;
     this.#isOver = commit;

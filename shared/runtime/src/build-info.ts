@@ -45,9 +45,9 @@ export function productVersion(): string {
 }
 
 /** Asked once: five apps may share a process. */
-let known: { commit: string | undefined } | undefined;
+let checkout: { commit: string | undefined } | undefined;
 
-const checkedOutCommit = () => (known ??= { commit: askGit() }).commit;
+const checkedOutCommit = () => (checkout ??= { commit: askGit() }).commit;
 
 /** Undefined without git, without a checkout, and where the repository of something else contains these sources. */
 function askGit(): string | undefined {

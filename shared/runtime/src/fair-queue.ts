@@ -175,18 +175,18 @@ export class FairQueue<Holder> {
   }
 
   #lease(holder: Holder, amount: number): Lease {
-    let own = amount;
+    let leased = amount;
     this.#count(holder, amount);
     return {
       tryGrow: (more) => {
         if (!this.#allows(holder, more)) return false;
-        own += more;
+        leased += more;
         this.#count(holder, more);
         return true;
       },
       release: () => {
-        this.#count(holder, -own);
-        own = 0;
+        this.#count(holder, -leased);
+        leased = 0;
         this.#serve();
       },
     };

@@ -50,11 +50,11 @@ export function parseKeyName(name: string): { id: string; purpose: string | unde
 export function parseSecretKeys(text: string): ReadonlyMap<string, Buffer> {
   const keys = new Map<string, Buffer>();
   for (const item of text.split(',')) {
-    const [name = '', encoded = '', ...rest] = item.trim().split(':');
+    const [name = '', encoded = '', ...surplus] = item.trim().split(':');
     const { id, purpose } = parseKeyName(name);
     const key = Buffer.from(encoded, 'base64');
     const hasValidLength = purpose === undefined ? key.length >= 32 : key.length === LEAF_KEY_BYTES;
-    if (!NAME.test(name) || !hasValidLength || rest.length > 0) {
+    if (!NAME.test(name) || !hasValidLength || surplus.length > 0) {
       throw new ConfigError(
         'TOCSIN_SECRET_KEYS: must be id:base64 or id/purpose:base64 pairs, comma-separated, of at least 32 bytes each',
       );
@@ -77,9 +77,9 @@ export function generateSecretKeys(): string {
 /** The keys of one purpose, in order: its leaf keys, and those derived from root keys. */
 function keysFor(secretKeys: string, purpose: string): { id: string; key: Buffer }[] {
   const keys = [...parseSecretKeys(secretKeys)].flatMap(([name, key]) => {
-    const { id, purpose: own } = parseKeyName(name);
-    if (own === undefined) return [{ id, key: deriveLeafKey(key, purpose) }];
-    return own === purpose ? [{ id, key }] : [];
+    const { id, purpose: keyPurpose } = parseKeyName(name);
+    if (keyPurpose === undefined) return [{ id, key: deriveLeafKey(key, purpose) }];
+    return keyPurpose === purpose ? [{ id, key }] : [];
   });
   if (keys.length === 0) throw new ConfigError(`TOCSIN_SECRET_KEYS: holds no key for ${purpose}`);
   return keys;

@@ -42,8 +42,8 @@ function hasPublishedKey(text: string): boolean {
   try {
     return [...parseSecretKeys(text)].some(([name, key]) => {
       const { purpose } = parseKeyName(name);
-      return PUBLISHED_KEYS.map((known) => Buffer.from(known, 'base64')).some((known) =>
-        key.equals(purpose === undefined ? known : deriveLeafKey(known, purpose)),
+      return PUBLISHED_KEYS.map((encoded) => Buffer.from(encoded, 'base64')).some((publishedKey) =>
+        key.equals(purpose === undefined ? publishedKey : deriveLeafKey(publishedKey, purpose)),
       );
     });
   } catch {

@@ -28,8 +28,8 @@ const UNTRUSTED = createContextKey('tocsin: the parent is of a client');
  */
 export function contextOfHeaders(traceparent: unknown, tracestate: unknown): Context | undefined {
   if (typeof traceparent !== 'string' || traceparent.length > MAX_TRACEPARENT) return undefined;
-  const [, version, traceId = '', spanId = '', flags = '', rest] = TRACEPARENT.exec(traceparent) ?? [];
-  if (version === undefined || version === 'ff' || (version === '00' && rest !== undefined)) return undefined;
+  const [, version, traceId = '', spanId = '', flags = '', suffix] = TRACEPARENT.exec(traceparent) ?? [];
+  if (version === undefined || version === 'ff' || (version === '00' && suffix !== undefined)) return undefined;
   const traceState = parseTraceState(tracestate);
   const parent: SpanContext = {
     traceId,

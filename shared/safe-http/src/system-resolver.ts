@@ -30,7 +30,7 @@ export function systemResolver(options: { servers?: readonly string[] } = {}): R
     const errors: unknown[] = [];
     const lookups = [resolver.resolve4(host), resolver.resolve6(host)].map(async (lookup) =>
       lookup.then(
-        (found) => addresses.push(...found),
+        (addressesOfFamily) => addresses.push(...addressesOfFamily),
         (error: unknown) => errors.push(error),
       ),
     );

@@ -40,7 +40,7 @@ const INLINE = new RegExp(
 );
 
 /** Of an address in a sentence, what is not part of it. */
-function splitUrl(text: string): [url: string, rest: string] {
+function splitUrl(text: string): [url: string, punctuation: string] {
   const isOpen = text.includes('(');
   let end = text.length;
   while (/[.,;:!?'\]]/.test(text.charAt(end - 1)) || (!isOpen && text.charAt(end - 1) === ')')) end -= 1;
@@ -61,13 +61,14 @@ export function inlinesOf(line: string): Inline[] {
     const { code, strong, em, label, target, auto, url = '' } = match.groups ?? {};
     addText(line.slice(end, match.index));
     end = match.index + whole.length;
-    const [address, rest] = target === undefined && auto === undefined ? splitUrl(url) : [target ?? auto ?? '', ''];
+    const [address, punctuation] =
+      target === undefined && auto === undefined ? splitUrl(url) : [target ?? auto ?? '', ''];
     if (code !== undefined) parts.push({ kind: 'code', text: code });
     else if (strong !== undefined) parts.push({ kind: 'strong', children: inlinesOf(strong) });
     else if (em !== undefined) parts.push({ kind: 'em', children: inlinesOf(em) });
     else if (isWebAddress(address)) {
       parts.push({ kind: 'link', text: label ?? address, url: address });
-      addText(rest);
+      addText(punctuation);
     } else addText(whole);
   }
   addText(line.slice(end));

@@ -37,6 +37,6 @@ export const ARCHIVED_FACTOR = 4;
 
 /** @returns null for unlimited */
 export function quotaOf({ quotas }: { quotas?: Quotas | undefined }, name: QuotaName): number | null {
-  const own = quotas?.[name];
-  return own === undefined ? QUOTAS[name] : own;
+  const quota = quotas?.[name];
+  return quota === undefined ? QUOTAS[name] : quota;
 }

@@ -39,7 +39,7 @@ export function localFetch({ hostname, protocol }: URL): Fetch | undefined {
         ...{ host: '127.0.0.1', port: url.port, path: url.pathname + url.search, servername: hostname },
         ...{ method, signal, headers: { ...Object.fromEntries(headers), Host: url.host } },
       };
-      const sent = request(options, (message) => {
+      const httpRequest = request(options, (message) => {
         const { statusCode: status = 0, rawHeaders } = message;
         if (status >= 300 && status < 400) {
           message.destroy();
@@ -52,7 +52,7 @@ export function localFetch({ hostname, protocol }: URL): Fetch | undefined {
         if (isEmpty) message.resume();
         resolve(new Response(isEmpty ? null : Readable.toWeb(message), { status, headers: received }));
       });
-      sent.on('error', reject);
-      sent.end(body ?? undefined);
+      httpRequest.on('error', reject);
+      httpRequest.end(body ?? undefined);
     });
 }

@@ -56,12 +56,12 @@ export const CONTRACT_LIMITS: ServiceLimits = {
 
 /**
  * Returns the part of a service's configuration that all services have.
- * @param own the service's schema, and the URL of its own database if one is set. Without one, the service connects to
+ * @param app the service's schema, and the URL of its own database if one is set. Without one, the service connects to
  *   the server of `DATABASE_URL` as the role that owns the schema.
  */
 export function serviceConfig(
   read: ReturnType<typeof readConfig<typeof serviceSettings>>,
-  own: { schema: { readonly name: string }; databaseUrl: string | undefined },
+  app: { schema: { readonly name: string }; databaseUrl: string | undefined },
 ): ServiceConfig & { serviceLimits: ServiceLimits } {
   return {
     http: { host: read.HOST, port: read.PORT },
@@ -71,7 +71,7 @@ export function serviceConfig(
     secretKeys: read.TOCSIN_SECRET_KEYS,
     namespace: read.TOCSIN_NAMESPACE,
     database: {
-      url: own.databaseUrl ?? urlForRole(read.DATABASE_URL, roleOf(read.TOCSIN_NAMESPACE, own.schema.name)),
+      url: app.databaseUrl ?? urlForRole(read.DATABASE_URL, roleOf(read.TOCSIN_NAMESPACE, app.schema.name)),
       ...poolOptions(read),
     },
     amqpUrl: read.AMQP_URL,

@@ -101,10 +101,10 @@ interface OpenServers<Name extends string> {
 
 /** The service's own server opens first: health and internal routes work before the other servers accept requests. */
 async function openServers<Name extends string>(
-  own: ServerSpec,
+  internalServer: ServerSpec,
   additional: ServiceSpec<Name>['servers'],
 ): Promise<OpenServers<Name>> {
-  const ownServer = await listen(own.handler, own.address);
+  const ownServer = await listen(internalServer.handler, internalServer.address);
   const others = new Map<string, HttpServer>();
   const close = async (drainTime: number) => {
     const all = [...others.values(), ownServer];

@@ -25,7 +25,7 @@ interface LosingOptions {
 }
 
 interface Plan extends LosingOptions {
-  made: LostTrip[];
+  trips: LostTrip[];
   lost: LostTrip | undefined;
 }
 
@@ -37,12 +37,12 @@ const kept = new Set<Socket>();
 export async function losing<Result>(
   options: LosingOptions,
   work: () => Promise<Result>,
-): Promise<{ result: Result; lost: LostTrip | undefined; made: LostTrip[] }> {
-  const own: Plan = { ...options, made: [], lost: undefined };
-  plan = own;
+): Promise<{ result: Result; lost: LostTrip | undefined; trips: LostTrip[] }> {
+  const newPlan: Plan = { ...options, trips: [], lost: undefined };
+  plan = newPlan;
   try {
-    const result = await (own.of === 'work' ? ofWork.run(own, work) : work());
-    return { result, lost: own.lost, made: own.made };
+    const result = await (newPlan.of === 'work' ? ofWork.run(newPlan, work) : work());
+    return { result, lost: newPlan.lost, trips: newPlan.trips };
   } finally {
     plan = undefined;
   }
@@ -51,8 +51,8 @@ export async function losing<Result>(
 /** Counts a trip. Returns how it is lost, if it is. */
 export function lossOf(trip: LostTrip): Loss | undefined {
   if (plan === undefined) return undefined;
-  plan.made.push(trip);
-  if (plan.made.length !== plan.trip) return undefined;
+  plan.trips.push(trip);
+  if (plan.trips.length !== plan.trip) return undefined;
   plan.lost = trip;
   return plan.loss;
 }
@@ -121,21 +121,22 @@ function losePipelines(): () => void {
 function loseRequests(): () => void {
   const { request } = http;
   http.request = ((...args: Parameters<typeof request>) => {
-    const sent = request(...args);
-    const what = `${sent.method} ${sent.path}`;
-    if (/^\/(?:healthz|readyz|metrics)/.test(sent.path) || (plan?.of === 'work' && !isOfPlan())) return sent;
-    const loss = lossOf({ what, mayChange: !['GET', 'HEAD'].includes(sent.method) });
+    const httpRequest = request(...args);
+    const what = `${httpRequest.method} ${httpRequest.path}`;
+    if (/^\/(?:healthz|readyz|metrics)/.test(httpRequest.path) || (plan?.of === 'work' && !isOfPlan()))
+      return httpRequest;
+    const loss = lossOf({ what, mayChange: !['GET', 'HEAD'].includes(httpRequest.method) });
     const broken = new Error('socket hang up');
-    if (loss === 'before') sent.destroy(broken);
+    if (loss === 'before') httpRequest.destroy(broken);
     if (loss === 'after') {
-      const emit = sent.emit.bind(sent) as (...emitted: unknown[]) => boolean;
-      sent.emit = (name: string | symbol, ...rest: unknown[]) => {
-        if (name !== 'response') return emit(name, ...rest);
-        sent.destroy(broken);
+      const emit = httpRequest.emit.bind(httpRequest) as (...emitted: unknown[]) => boolean;
+      httpRequest.emit = (name: string | symbol, ...values: unknown[]) => {
+        if (name !== 'response') return emit(name, ...values);
+        httpRequest.destroy(broken);
         return true;
       };
     }
-    return sent;
+    return httpRequest;
   }) as typeof request;
   return () => void (http.request = request);
 }

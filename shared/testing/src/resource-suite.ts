@@ -27,9 +27,9 @@ export function describeResource({ service, path, one, many, newUser, more = {},
   const newClient = () => service.as(newUser());
   const post = async (client: Client, body: object) => client.post(path, { ...more, ...body });
   const create = async (client: Client, body: object = { name: 'x' }) => {
-    const { status, body: made, text } = await post(client, body);
+    const { status, body: reply, text } = await post(client, body);
     if (status !== 201) throw new Error(`${one} not created: ${text}`);
-    return made[one];
+    return reply[one];
   };
   const atOnce = async (count: number, send: (n: number) => ReturnType<Client['post']>) =>
     Promise.all(Array.from({ length: count }, async (_, n) => send(n)));
@@ -63,8 +63,8 @@ export function describeResource({ service, path, one, many, newUser, more = {},
       const refused = answers.filter(({ status }) => status !== 201);
       expect(refused).toHaveLength(14);
       for (const answer of refused) expect(answer).toMatchObject(duplicate);
-      const made = await atOnce(15, async () => post(client, { name: 'same' }));
-      expect(new Set(made.map(({ body }) => body[one].slug))).toEqual(
+      const created = await atOnce(15, async () => post(client, { name: 'same' }));
+      expect(new Set(created.map(({ body }) => body[one].slug))).toEqual(
         new Set(['same', ...Array.from({ length: 14 }, (_, n) => `same_${n + 2}`)]),
       );
     });
@@ -80,9 +80,9 @@ export function describeResource({ service, path, one, many, newUser, more = {},
     test('is checked in the documented order', async () => {
       const client = newClient();
       const { id } = await create(client);
-      const own = `${path}/${id}`;
+      const resourcePath = `${path}/${id}`;
       const field = 'If-Service-Resource-Version';
-      const refused = async (body: unknown, headers: Record<string, string>, to = own) => {
+      const refused = async (body: unknown, headers: Record<string, string>, to = resourcePath) => {
         const answer = await client.patch(to, body, headers);
         return [answer.status, answer.body.code, answer.body.field];
       };
@@ -94,7 +94,7 @@ export function describeResource({ service, path, one, many, newUser, more = {},
       expect(await refused({ slug: 'x' }, at(7))).toEqual([400, 'unknown_field', 'slug']);
       expect(await refused({ name: 'x' }, at(7), `${path}/${UNKNOWN}`)).toEqual([404, 'not_found', undefined]);
       expect(await refused({ name: 'y' }, at(7))).toEqual([412, 'precondition_failed', field]);
-      await client.delete(own);
+      await client.delete(resourcePath);
       expect(await refused({ name: 'y' }, at(7))).toEqual([409, 'invalid_resource_state', undefined]);
     });
 
@@ -109,22 +109,22 @@ export function describeResource({ service, path, one, many, newUser, more = {},
 
   test(`an archived ${one} is readable and restorable, and not in the list`, async () => {
     const client = newClient();
-    const made = await create(client);
-    const own = `${path}/${made.id}`;
-    const archived = await client.delete(own);
+    const resource = await create(client);
+    const resourcePath = `${path}/${resource.id}`;
+    const archived = await client.delete(resourcePath);
     expect([archived.status, archived.headers.get('Service-Resource-Version')]).toEqual([200, '2']);
-    expect(archived.body[one]).toStrictEqual({ ...made, revision: 2, updated_at: MOMENT, archived_at: MOMENT });
-    expect((await client.get(own)).body).toStrictEqual(archived.body);
+    expect(archived.body[one]).toStrictEqual({ ...resource, revision: 2, updated_at: MOMENT, archived_at: MOMENT });
+    expect((await client.get(resourcePath)).body).toStrictEqual(archived.body);
     for (const query of ['', '?include_archived=false'])
       expect((await client.get(path + query)).body[many]).toEqual([]);
     expect((await client.get(`${path}?include_archived=true`)).body[many]).toStrictEqual([archived.body[one]]);
     const wrongState = refusal(409, 'invalid_resource_state');
-    expect(await client.delete(own)).toMatchObject(wrongState);
-    expect(await client.patch(own, {}, at(2))).toMatchObject(wrongState);
-    const restored = await client.post(`${own}/restore`);
+    expect(await client.delete(resourcePath)).toMatchObject(wrongState);
+    expect(await client.patch(resourcePath, {}, at(2))).toMatchObject(wrongState);
+    const restored = await client.post(`${resourcePath}/restore`);
     expect([restored.status, restored.headers.get('Service-Resource-Version')]).toEqual([200, '3']);
-    expect(restored.body[one]).toStrictEqual({ ...made, revision: 3, updated_at: MOMENT });
-    expect(await client.post(`${own}/restore`)).toMatchObject(wrongState);
+    expect(restored.body[one]).toStrictEqual({ ...resource, revision: 3, updated_at: MOMENT });
+    expect(await client.post(`${resourcePath}/restore`)).toMatchObject(wrongState);
   });
 
   describe(`the external ID of a ${one}`, () => {
@@ -139,14 +139,18 @@ export function describeResource({ service, path, one, many, newUser, more = {},
       expect(second).not.toHaveProperty('external_id');
       const patched = await client.patch(`${path}/${second.id}`, { external_id: 'EXT/1' }, at(1));
       expect(patched.body[one]).toMatchObject({ revision: 2, external_id: 'EXT/1' });
-      const found = async (id: string, query = '') =>
+      const idsWith = async (id: string, query = '') =>
         idsOf((await client.get(`${path}?external_id=${encodeURIComponent(id)}${query}`)).body[many]);
-      expect([await found('ext/1'), await found('EXT/1'), await found('ext')]).toEqual([[first.id], [second.id], []]);
+      expect([await idsWith('ext/1'), await idsWith('EXT/1'), await idsWith('ext')]).toEqual([
+        [first.id],
+        [second.id],
+        [],
+      ]);
       const cleared = await client.patch(`${path}/${second.id}`, { external_id: null }, at(2));
       expect(cleared.body[one]).not.toHaveProperty('external_id');
-      expect(await found('EXT/1')).toEqual([]);
+      expect(await idsWith('EXT/1')).toEqual([]);
       await client.delete(`${path}/${first.id}`);
-      expect([await found('ext/1'), await found('ext/1', '&include_archived=true')]).toEqual([[], [first.id]]);
+      expect([await idsWith('ext/1'), await idsWith('ext/1', '&include_archived=true')]).toEqual([[], [first.id]]);
       expect((await client.get(`${path}?external_id=`)).status).toBe(400);
     });
 

@@ -96,12 +96,13 @@ export type SlackMethod = keyof typeof SLACK_METHODS;
 export const isSlackMethod = (name: string): name is SlackMethod => Object.hasOwn(SLACK_METHODS, name);
 
 /** Checks that a name is valid and that no other channel has it, including archived ones. */
-function checkName({ channels }: SlackState, name = '', own?: SlackChannel): string {
+function checkName({ channels }: SlackState, name = '', renamedChannel?: SlackChannel): string {
   if (name === '') throw new SlackError('invalid_name_required');
   if ([...name].length > MAX_NAME_LENGTH) throw new SlackError('invalid_name_maxlength');
   if (name !== name.toLowerCase() || /[^\p{L}\p{M}\p{N}_-]/u.test(name)) throw new SlackError('invalid_name_specials');
   if (/^[_-]+$/.test(name)) throw new SlackError('invalid_name_punctuation');
-  if (channels.some((channel) => channel !== own && channel.name === name)) throw new SlackError('name_taken');
+  if (channels.some((channel) => channel !== renamedChannel && channel.name === name))
+    throw new SlackError('name_taken');
   return name;
 }
 

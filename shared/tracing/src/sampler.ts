@@ -23,8 +23,8 @@ const PARENT_BASED = 'parentbased_';
 export function samplerFrom(env: Environment): Sampler {
   const name = env['OTEL_TRACES_SAMPLER'] ?? `${PARENT_BASED}always_on`;
   const isParentBased = name.startsWith(PARENT_BASED);
-  const own = isParentBased ? name.slice(PARENT_BASED.length) : name;
-  const create = ownProperty(SAMPLERS, own);
+  const samplerName = isParentBased ? name.slice(PARENT_BASED.length) : name;
+  const create = ownProperty(SAMPLERS, samplerName);
   if (create === undefined) {
     const names = Object.keys(SAMPLERS).flatMap((one) => [one, PARENT_BASED + one]);
     throw new ConfigError(`OTEL_TRACES_SAMPLER: must be one of ${names.join(', ')}`);

@@ -102,12 +102,12 @@ export function readListQuery<Position>(
 ) {
   const { limit = DEFAULT_LIMIT, cursor, include_archived: includeArchived = false, slug, name } = query;
   const { workspaceId, path, positions, filters } = options;
-  const own = { includeArchived, externalId: query.external_id, slug, name };
-  const scope: CursorScope = { workspaceId, path, filters: { ...own, ...filters } };
+  const commonFilters = { includeArchived, externalId: query.external_id, slug, name };
+  const scope: CursorScope = { workspaceId, path, filters: { ...commonFilters, ...filters } };
   return {
     limit,
     scope,
-    listed: { limit: limit + 1, ...own },
+    listed: { limit: limit + 1, ...commonFilters },
     after: cursor === undefined ? undefined : positions.decode(cursor, scope),
   };
 }

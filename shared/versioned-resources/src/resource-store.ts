@@ -143,8 +143,8 @@ export function resourceStore<Kind extends StoredResource>(
       if (!generated) return slug;
       for (let first = 1; ; first += BATCH) {
         const candidates = Array.from({ length: BATCH }, (_, index) => numberedSlug(slug, first + index));
-        const found = await rows().whereIn('slug', candidates).select<{ slug: string }[]>('slug');
-        const taken = new Set(found.map((row) => row.slug));
+        const rowsOfCandidates = await rows().whereIn('slug', candidates).select<{ slug: string }[]>('slug');
+        const taken = new Set(rowsOfCandidates.map((row) => row.slug));
         const free = candidates.find((candidate) => !taken.has(candidate));
         if (free !== undefined) return free;
       }

@@ -18,9 +18,9 @@ const chosen = fc.sample(fc.integer({ min: 0, max: 9 }), { seed: SEED, numRuns: 
  * The trips to lose, of those that were made without a loss. In a sample a tenth of them, and those whose answer is asked
  * for most: of a change, and of the last trip before it, which leaves the key locked.
  */
-function* trips(loss: Loss, made: readonly LostTrip[], isKeyed: boolean): Generator<number> {
-  for (let trip = 1; trip <= made.length || IS_WHOLE; trip += 1) {
-    const [own, next] = made.slice(trip - 1);
+function* trips(loss: Loss, allTrips: readonly LostTrip[], isKeyed: boolean): Generator<number> {
+  for (let trip = 1; trip <= allTrips.length || IS_WHOLE; trip += 1) {
+    const [own, next] = allTrips.slice(trip - 1);
     const matters = loss === 'after' && (own?.mayChange === true || (isKeyed && next?.mayChange === true));
     if (IS_WHOLE || matters || chosen.pop() === 0) yield trip;
   }
@@ -154,11 +154,13 @@ test(
       const write = { ...oneItem(example), headers: { ...example.headers, 'Idempotency-Key': example.id } };
       await state.save();
       const before = await state.read();
-      const { result: expected, made } = await losing({ loss: 'before', trip: 0 }, async () => send(client, write));
+      const { result: expected, trips: allTrips } = await losing({ loss: 'before', trip: 0 }, async () =>
+        send(client, write),
+      );
       const after = await state.read();
       if (expected.status !== write.success) refused.push(write.id);
       for (const loss of ['before', 'after'] as const) {
-        for (const trip of trips(loss, made, isKeyed(write))) {
+        for (const trip of trips(loss, allTrips, isKeyed(write))) {
           endKeptSessions();
           await state.restore();
           if ((await loseTrip({ write, before, after, expected }, loss, trip)) === undefined) break;

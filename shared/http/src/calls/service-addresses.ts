@@ -158,17 +158,17 @@ function origin(
   const isName = isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0;
   let isResolving = false;
 
-  const replace = (found: readonly LookupAddress[]) => {
+  const replace = (lookupAddresses: readonly LookupAddress[]) => {
     // One address of a name needs no pinning, and may be reached in more than one way: localhost is two.
-    if (found.length === 0 || (found.length === 1 && addresses.has(BY_NAME))) return;
-    const current = new Set(found.map(({ address }) => address));
+    if (lookupAddresses.length === 0 || (lookupAddresses.length === 1 && addresses.has(BY_NAME))) return;
+    const current = new Set(lookupAddresses.map(({ address }) => address));
     for (const [key, address] of addresses) {
       if (current.has(key)) continue;
       addresses.delete(key);
       address.health.retire();
       closeIdleConnections(address.agent);
     }
-    for (const ip of found) if (!addresses.has(ip.address)) addresses.set(ip.address, open(url, ip));
+    for (const ip of lookupAddresses) if (!addresses.has(ip.address)) addresses.set(ip.address, open(url, ip));
     onReplace();
   };
 
@@ -180,9 +180,9 @@ function origin(
     refresh: async () => {
       if (!isName || isResolving) return;
       isResolving = true;
-      const found = await resolve(url.hostname).catch(() => []);
+      const lookupAddresses = await resolve(url.hostname).catch(() => []);
       isResolving = false;
-      replace(ofOneFamily(found));
+      replace(ofOneFamily(lookupAddresses));
     },
     close: () => {
       for (const { agent, health } of addresses.values()) {
@@ -194,9 +194,9 @@ function origin(
 }
 
 /** A process may have an address of each family; our images listen on those of IPv4. */
-function ofOneFamily(found: readonly LookupAddress[]): readonly LookupAddress[] {
-  const ipv4 = found.filter(({ family }) => family === 4);
-  return ipv4.length > 0 ? ipv4 : found;
+function ofOneFamily(lookupAddresses: readonly LookupAddress[]): readonly LookupAddress[] {
+  const ipv4 = lookupAddresses.filter(({ family }) => family === 4);
+  return ipv4.length > 0 ? ipv4 : lookupAddresses;
 }
 
 function lookupOf(ip: LookupAddress): LookupFunction {

@@ -22,15 +22,15 @@ export function queryOf({ method, query }: Pick<Contract, 'method' | 'query'>): 
 export function validatedReply({ reply: { assigned = [] } }: Pick<Contract, 'reply'>, reply: Reply): Reply {
   const headers = { ...reply.headers, [VALIDATED_HEADER]: 'true' };
   if (reply.text === undefined && reply.body === undefined) return { ...reply, headers };
-  const { text, assigned: ofItems = [], ...rest } = reply;
+  const { text, assigned: ofItems = [], ...others } = reply;
   const body: unknown = JSON.parse(text ?? JSON.stringify(reply.body));
   for (const path of [...assigned, ...ofItems]) setNull(body, path.split('.'));
-  return { ...rest, body, headers };
+  return { ...others, body, headers };
 }
 
 /** Sets a property to null if there is one at the path; a path through a list has the place of an item. */
-function setNull(value: unknown, [name = '', ...rest]: readonly string[]): void {
+function setNull(value: unknown, [name = '', ...innerPath]: readonly string[]): void {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return;
-  if (rest.length === 0) Object.assign(value, { [name]: null });
-  else setNull(ownProperty(value as Readonly<Record<string, unknown>>, name), rest);
+  if (innerPath.length === 0) Object.assign(value, { [name]: null });
+  else setNull(ownProperty(value as Readonly<Record<string, unknown>>, name), innerPath);
 }

@@ -38,8 +38,8 @@ export function validationMessage(issue: RawIssue): string {
 /** Names the property that was probably meant, if one is near. */
 function unknownProperty({ keys, inst }: Extract<RawIssue, { code: 'unrecognized_keys' }>): string {
   const def: object | undefined = inst?._zod.def;
-  const known = def !== undefined && 'shape' in def ? Object.keys(def.shape as object) : [];
-  const meant = nearName(keys[0] ?? '', known);
+  const names = def !== undefined && 'shape' in def ? Object.keys(def.shape as object) : [];
+  const meant = nearName(keys[0] ?? '', names);
   return `Is not a known property${meant === undefined ? '' : `; did you mean ${meant}?`}`;
 }
 

@@ -8,9 +8,9 @@ const LETTERS_PER_ERROR = 3;
  * the given name among its words, as `field_type` has `type`.
  * @returns undefined if there is none, or more than one that is equally near
  */
-export function nearName(given: string, known: readonly string[]): string | undefined {
+export function nearName(given: string, names: readonly string[]): string | undefined {
   if (given === '' || given.length > MAX_LENGTH) return undefined;
-  const near = known
+  const near = names
     .map((name) => ({ name, distance: distanceOf(given, name) }))
     .filter(({ distance }) => distance !== Infinity)
     .sort((a, b) => a.distance - b.distance);

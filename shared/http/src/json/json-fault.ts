@@ -17,15 +17,15 @@ const MAX_DOCUMENTS = 1_000;
 export function findJsonFault(text: string): JsonFault {
   const first = endOfDocument(text, 0);
   if (first < 0) return { kind: 'malformed', index: ~first };
-  const rest = skipSpace(text, first);
-  let index = rest;
+  const next = skipSpace(text, first);
+  let index = next;
   for (let documents = 1; index < text.length && documents < MAX_DOCUMENTS; documents += 1) {
     const end = endOfDocument(text, index);
     // Not a second document, but something that must not follow the first one.
-    if (end < 0) return { kind: 'malformed', index: rest };
+    if (end < 0) return { kind: 'malformed', index: next };
     index = skipSpace(text, end);
   }
-  return index > rest ? { kind: 'several' } : { kind: 'malformed', index };
+  return index > next ? { kind: 'several' } : { kind: 'malformed', index };
 }
 
 /** The place after a text in UTF-8. A line ends with a line feed. */

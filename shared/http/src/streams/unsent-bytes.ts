@@ -54,8 +54,8 @@ export function unsentBytes({ ofWorkspace = MAX_OF_WORKSPACE, inAll = MAX_IN_ALL
       if (mayBeRefused) check(workspaceId, bytes);
       let left = bytes;
       change(workspaceId, bytes);
-      const release = (sent: number) => {
-        const released = Math.min(sent, left);
+      const release = (amount: number) => {
+        const released = Math.min(amount, left);
         left -= released;
         change(workspaceId, -released);
       };
