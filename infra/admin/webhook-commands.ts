@@ -104,8 +104,8 @@ export const webhookCommands: readonly Command[] = [
     argument,
     flags: {},
     run: async ({ delivery }: { delivery: number }, { database }) => {
-      const found = await deliveryLog(database('webhook')).delivery(delivery);
-      return { delivery: deliveryView(found.delivery), attempts: found.attempts.map(attemptView) };
+      const logged = await deliveryLog(database('webhook')).delivery(delivery);
+      return { delivery: deliveryView(logged.delivery), attempts: logged.attempts.map(attemptView) };
     },
   },
   {

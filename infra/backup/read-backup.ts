@@ -67,9 +67,9 @@ export async function readBackup(file: string, visitor: BackupVisitor = {}): Pro
 }
 
 async function readContents(reader: ByteReader, visitor: BackupVisitor): Promise<BackupContents> {
-  const found = parseHeader(await reader.line());
-  await visitor.onHeader?.(found);
-  const contents: BackupContents = { header: found, tables: [], sequences: [], secrets: {} };
+  const backupHeader = parseHeader(await reader.line());
+  await visitor.onHeader?.(backupHeader);
+  const contents: BackupContents = { header: backupHeader, tables: [], sequences: [], secrets: {} };
   for (;;) {
     const digestBefore = reader.digest();
     const item = parseLine(await reader.line());

@@ -71,8 +71,8 @@ async function checkMigrations({ schemas, product_version: version }: BackupHead
   const unknown: string[] = [];
   for (const { name, migrations } of schemas) {
     const app = APP_NAMES.find((each) => APPS[each].schema.name === name);
-    const known = new Set(app === undefined ? [] : await listMigrations(APPS[app].schema.migrations));
-    const newer = migrations.filter((migration) => !known.has(migration));
+    const names = new Set(app === undefined ? [] : await listMigrations(APPS[app].schema.migrations));
+    const newer = migrations.filter((migration) => !names.has(migration));
     if (app === undefined || newer.length > 0) unknown.push(`${name}: ${newer.join(', ')}`);
   }
   if (unknown.length === 0) return;
@@ -114,8 +114,8 @@ async function clearFolder(
 const keptName = () => `before-restore-${new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
 
 async function listExisting(folder: string): Promise<string[]> {
-  const found = await Promise.all(DATA_FILES.map(async (name) => lstat(path.join(folder, name)).catch(ignoreMissing)));
-  return DATA_FILES.filter((_, index) => found[index] !== undefined);
+  const stats = await Promise.all(DATA_FILES.map(async (name) => lstat(path.join(folder, name)).catch(ignoreMissing)));
+  return DATA_FILES.filter((_, index) => stats[index] !== undefined);
 }
 
 async function load(

@@ -60,8 +60,8 @@ export async function createDemo(options: DemoOptions): Promise<Demo | undefined
   const { url, env } = options;
   const { token, link } = await withDatabase(openGatewayDatabase(env), async (database) => {
     const admin = administration(database, systemClock);
-    const found = await findToken(admin, options);
-    return { token: found, link: found.kind === 'none' ? undefined : await createLink(admin) };
+    const demoToken = await findToken(admin, options);
+    return { token: demoToken, link: demoToken.kind === 'none' ? undefined : await createLink(admin) };
   });
   if (token.kind === 'none') return undefined;
   const host = `${WORKSPACE.slug}.${env['BASE_DOMAIN'] ?? 'localhost'}:${new URL(url).port}`;

@@ -37,8 +37,8 @@ export function formatLine(
   const name = paint('cyan', app.padEnd(WIDTH));
   const record = parse(line);
   if (record === undefined) return `${name}  ${inOneLine(stripVTControlCharacters(line))}`;
-  const { time, level, msg, app: _app, err, ...rest } = record;
-  const details = Object.entries({ ...rest, ...(err !== undefined && { error: messageOf(err) }) }).map(
+  const { time, level, msg, app: _app, err, ...fields } = record;
+  const details = Object.entries({ ...fields, ...(err !== undefined && { error: messageOf(err) }) }).map(
     ([key, value]) => `${paint('dim', `${key}=`)}${textOf(value)}`,
   );
   const [levelName, words] = [String(level), textOf(msg)];

@@ -69,8 +69,8 @@ export async function prepareInstallation(folder: string): Promise<PostgresInsta
 
 /** The folder of a database cluster: `folder` itself, or a folder in the target of the link. */
 export async function clusterOf(folder: string): Promise<string> {
-  const found = await findLinkStat(folder);
-  if (found?.isSymbolicLink() !== true) return folder;
+  const stats = await findLinkStat(folder);
+  if (stats?.isSymbolicLink() !== true) return folder;
   const target = await realpath(folder).catch(ignoreMissing);
   if (target !== undefined) return path.join(target, 'cluster');
   throw new Error(

@@ -92,8 +92,12 @@ function operation(action: 'send' | 'receive', description: string, includes: (t
 }
 
 const schemaOf = (schema: z.ZodType): JsonSchema => {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: 'draft-7', io: 'input', unrepresentable: 'any' });
-  return rest as JsonSchema;
+  const { $schema: _, ...properties } = z.toJSONSchema(schema, {
+    target: 'draft-7',
+    io: 'input',
+    unrepresentable: 'any',
+  });
+  return properties as JsonSchema;
 };
 
 /** The schemas that several messages have. */
@@ -115,22 +119,22 @@ function textOf({ description: _, ...schema }: JsonSchema): string {
 
 const referenceTo = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-/** @param own the name of the schema itself, which is no reference */
-function withReferences(schema: JsonSchema, own?: string): JsonSchema {
+/** @param nameOfSchema the name of the schema itself, which is no reference */
+function withReferences(schema: JsonSchema, nameOfSchema?: string): JsonSchema {
   const name = NAMES.get(textOf(schema));
-  if (name === undefined || name === own) return mapInner(schema, (inner) => withReferences(inner));
+  if (name === undefined || name === nameOfSchema) return mapInner(schema, (inner) => withReferences(inner));
   const { description } = schema;
   if (description === undefined || description === SCHEMAS[name]?.description) return referenceTo(name);
   return { description, allOf: [referenceTo(name)] };
 }
 
 function message(type: EventType) {
-  const own = z.object({ type: z.literal(type), data: eventData[type] });
+  const typeAndData = z.object({ type: z.literal(type), data: eventData[type] });
   return {
     name: type,
     title: EVENTS[type].summary,
     contentType: 'application/json',
     bindings: { amqp: { messageType: type } },
-    payload: { allOf: [referenceTo('Envelope'), withReferences(schemaOf(own))] },
+    payload: { allOf: [referenceTo('Envelope'), withReferences(schemaOf(typeAndData))] },
   };
 }

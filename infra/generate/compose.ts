@@ -20,7 +20,9 @@ function service(app: AppName): string {
     `http://${other}:${internalPort(other)}`,
   ]);
   const variables = new Map(addresses as [string, string][]);
-  const own = settingsOf(app).filter((name) => !SHARED.test(name) && !variables.has(name) && !OMITTED.test(name));
+  const settingNames = settingsOf(app).filter(
+    (name) => !SHARED.test(name) && !variables.has(name) && !OMITTED.test(name),
+  );
   const isPublic = app === 'gateway';
   return [
     `# ${does}`,
@@ -40,7 +42,7 @@ function service(app: AppName): string {
     `    <<: [*environment${usesRedis ? ', *redis' : ''}]`,
     `    ${databaseFile(app)}`,
     ...[...variables].map(([name, value]) => `    ${name}: ${value}`),
-    ...own.map((name) => `    ${name}: \${${name}:-}`),
+    ...settingNames.map((name) => `    ${name}: \${${name}:-}`),
     '',
   ].join('\n');
 }

@@ -8,8 +8,12 @@ const FOLDER = 'shared/events-client';
 const HEADER = '// Generated from shared/schemas by npm run generate. Do not edit.';
 
 const schemaOf = (schema: z.ZodType): JsonSchema => {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: 'draft-7', io: 'input', unrepresentable: 'any' });
-  return tolerantSchema(rest as JsonSchema);
+  const { $schema: _, ...jsonSchema } = z.toJSONSchema(schema, {
+    target: 'draft-7',
+    io: 'input',
+    unrepresentable: 'any',
+  });
+  return tolerantSchema(jsonSchema as JsonSchema);
 };
 
 const dataSchemas = Object.fromEntries(EVENT_TYPES.map((type) => [type, schemaOf(eventData[type])]));

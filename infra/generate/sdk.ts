@@ -116,15 +116,15 @@ const referenced = ({ $ref }: JsonSchema): string | undefined =>
  * (contract: Versioning); what it accepts is exact.
  */
 function readable(schema: JsonSchema, isReturned: boolean): JsonSchema {
-  const { oneOf, enum: values, additionalProperties, ...rest } = schema;
+  const { oneOf, enum: values, additionalProperties, ...others } = schema;
   const inner = (part: JsonSchema) => readable(part, isReturned);
   if (referenced(schema) !== undefined) return { $ref: referenced(schema), ...describe(schema) };
   if (oneOf !== undefined) return { anyOf: (oneOf as JsonSchema[]).map(inner), ...describe(schema) };
   if (values?.length === 1) return { const: values[0], ...describe(schema) };
-  const { examples: _, ...known } = rest;
+  const { examples: _, ...keywords } = others;
   return mapInner(
     {
-      ...known,
+      ...keywords,
       ...(values !== undefined && (isReturned ? { examples: values } : { enum: values })),
       ...(additionalProperties !== undefined && { additionalProperties }),
     },

@@ -27,12 +27,12 @@ const startedAt = performance.now();
 const elapsed = () => (performance.now() - startedAt) / 1_000;
 const print = (text) => process.stdout.write(`${'packages'.padEnd(NAME_WIDTH)}${text}\n`);
 
-let found = 0;
+let lookedUp = 0;
 let fetched = 0;
 const errors = [];
 print(`installing up to ${total}, which takes a minute or two the first time`);
 const timer = setInterval(() => {
-  print(`${found} found, ${fetched} fetched, ${elapsed().toFixed(0)} s ...`);
+  print(`${lookedUp} found, ${fetched} fetched, ${elapsed().toFixed(0)} s ...`);
 }, INTERVAL);
 
 // npm's own progress bar needs a terminal; its log says what it has fetched.
@@ -43,7 +43,7 @@ const npm = spawn('npm', ['ci', '--loglevel=http', '--no-color', '--no-progress'
 createInterface(npm.stderr).on('line', (line) => {
   const answer = ANSWER.exec(line);
   if (answer?.[1] !== undefined) fetched += 1;
-  else if (answer !== null) found += 1;
+  else if (answer !== null) lookedUp += 1;
   else if (line.startsWith('npm error')) errors.push(line);
 });
 npm.on('error', (error) => {

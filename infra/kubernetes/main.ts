@@ -15,9 +15,9 @@ import { INGRESSES, type ManifestOptions, writeManifests } from './write-manifes
 
 /** @throws ConfigError naming the option */
 function chosen<Value extends string>(option: string, value: string, values: readonly Value[]): Value {
-  const found = values.find((each) => each === value);
-  if (found === undefined) throw new ConfigError(`--${option}: must be ${values.join(', ')}`);
-  return found;
+  const choice = values.find((each) => each === value);
+  if (choice === undefined) throw new ConfigError(`--${option}: must be ${values.join(', ')}`);
+  return choice;
 }
 
 function options(): ManifestOptions {

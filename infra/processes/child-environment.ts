@@ -17,15 +17,15 @@ const SYSTEM_VARIABLES =
 export function childEnvironment(app: AppName, env: Environment): Environment {
   const { databaseVariable, readConfig } = APPS[app];
   const database = migrateConfig(env).targets.find((target) => target.app === app);
-  const own: Environment = {
+  const settings: Environment = {
     ...env,
     DATABASE_URL: undefined,
     [databaseVariable]: database?.url,
     TOCSIN_SECRET_KEYS: deriveServiceKeys(env['TOCSIN_SECRET_KEYS'] ?? '', app),
   };
-  const { names } = readRecorded(readConfig, own);
+  const { names } = readRecorded(readConfig, settings);
   return Object.fromEntries(
-    Object.entries(own).filter(
+    Object.entries(settings).filter(
       ([name, value]) => value !== undefined && (names.has(name) || SYSTEM_VARIABLES.test(name)),
     ),
   );

@@ -89,15 +89,15 @@ const PENDING_CHECK: Check = {
       const { name: schema, migrations } = APPS[app].schema;
       const rows = await database(app)('migrations').select<{ name: string }[]>('name');
       const applied = new Set(rows.map(({ name }) => name));
-      const known = await listMigrations(migrations);
-      const newer = [...applied].filter((name) => !known.includes(name));
+      const names = await listMigrations(migrations);
+      const newer = [...applied].filter((name) => !names.includes(name));
       if (newer.length > 0) {
         findings.push(
           problem(`the schema ${schema} is of a later release (${some(newer)}): this code cannot upgrade it`),
         );
         continue;
       }
-      const pending = known.filter((name) => !applied.has(name));
+      const pending = names.filter((name) => !applied.has(name));
       if (pending.length === 0) continue;
       const bytes = await indexedBytes(app, pending, (table) =>
         database(app)
@@ -163,9 +163,10 @@ const fileCheck = (file: string | undefined): Check => ({
     if (content === undefined) return [note('there is no .env: name the file with the settings by --settings')];
     const settings = parseEnv(content) as Record<string, string>;
     const example = await readFile(path.join(ROOT, '.env.example'), 'utf8');
-    const known = new Set(Array.from(example.matchAll(/^#?([A-Z][A-Z_]+)=/gm), ([, name = '']) => name));
+    const settingNames = new Set(Array.from(example.matchAll(/^#?([A-Z][A-Z_]+)=/gm), ([, name = '']) => name));
     const gone = Object.keys(settings).filter(
-      (name) => !/^(?:COMPOSE|DOCKER)_/.test(name) && !known.has(name.replace(/_FILE$/, '')) && !known.has(name),
+      (name) =>
+        !/^(?:COMPOSE|DOCKER)_/.test(name) && !settingNames.has(name.replace(/_FILE$/, '')) && !settingNames.has(name),
     );
     const findings = [
       ...gone.map((name) =>

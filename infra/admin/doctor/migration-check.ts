@@ -10,9 +10,9 @@ export const MIGRATION_CHECK: Check = {
     for (const app of APP_NAMES) {
       const rows = await database(app)('migrations').orderBy('id').select<{ name: string }[]>('name');
       const applied = new Set(rows.map(({ name }) => name));
-      const known = await listMigrations(APPS[app].schema.migrations);
-      const missing = known.filter((name) => !applied.has(name));
-      const newer = [...applied].filter((name) => !known.includes(name));
+      const names = await listMigrations(APPS[app].schema.migrations);
+      const missing = names.filter((name) => !applied.has(name));
+      const newer = [...applied].filter((name) => !names.includes(name));
       const { name } = APPS[app].schema;
       if (missing.length > 0) {
         findings.push(problem(`the schema ${name} lacks ${missing.join(', ')}: run npm run migrate`));

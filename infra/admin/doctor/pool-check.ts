@@ -37,10 +37,10 @@ export const POOL_CHECK: Check = {
     for (const app of APP_NAMES) {
       const row = await readConnections(database(app), app);
       const processes = Math.max(1, row.ready, Math.ceil(row.pooled / poolSize));
-      const own = LISTENING.includes(app) ? 2 : 1;
+      const extraConnections = LISTENING.includes(app) ? 2 : 1;
       const server = servers.get(row.server) ?? { available: row.available, processes: 0, needed: 0 };
       server.processes += processes;
-      server.needed += processes * (poolSize + own);
+      server.needed += processes * (poolSize + extraConnections);
       servers.set(row.server, server);
     }
     return [...servers.values()].map(({ available, processes, needed }): Finding => {

@@ -45,10 +45,10 @@ export async function readReplicas(
     for (const [id, { highest }] of rows) see(owner, id, highest);
     const versions = database(holder)('replica_versions').whereIn('workspace_id', ids);
     // The catalog has no other replica, and does not keep the gateway's version of the workspace.
-    const found = await (holder === 'incident'
+    const versionRows = await (holder === 'incident'
       ? versions.where({ owner }).select<VersionRow[]>('workspace_id', 'version', 'position', 'workspace_version')
       : versions.select<VersionRow[]>('workspace_id', 'version', 'position'));
-    for (const { workspace_id: id, version, position, workspace_version: workspaceVersion = 0 } of found) {
+    for (const { workspace_id: id, version, position, workspace_version: workspaceVersion = 0 } of versionRows) {
       see(owner, id, version);
       see('users', id, workspaceVersion);
       const copy = { holder, version, rows: rows.get(id)?.text ?? NO_ROWS };

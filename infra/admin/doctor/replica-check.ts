@@ -88,9 +88,12 @@ async function findUnknownWorkspaces({ database }: CheckContext): Promise<Findin
     holders.push([app, rows.map((row) => row.workspace_id)]);
   }
   // Afterwards, so that a workspace that has just been created is not unknown.
-  const known = await database('gateway')('workspaces').orderBy('id').limit(MAX_LISTED).select<{ id: number }[]>('id');
-  const highest = known.length === MAX_LISTED ? (known.at(-1)?.id ?? 0) : Infinity;
-  const knownIds = new Set(known.map(({ id }) => id));
+  const workspaces = await database('gateway')('workspaces')
+    .orderBy('id')
+    .limit(MAX_LISTED)
+    .select<{ id: number }[]>('id');
+  const highest = workspaces.length === MAX_LISTED ? (workspaces.at(-1)?.id ?? 0) : Infinity;
+  const knownIds = new Set(workspaces.map(({ id }) => id));
   return holders.flatMap(([app, ids]) => {
     const unknown = ids.filter((id) => id <= highest && !knownIds.has(id));
     if (unknown.length === 0) return [];

@@ -58,12 +58,12 @@ export const SEQUENCE_CHECK: Check = {
       }
     }
     for (const [source, copies] of Map.groupBy(COPIES, (copy) => copy.source)) {
-      const known = await Promise.all(copies.map(async ({ holder, query }) => readId(database(holder), query)));
+      const copiedIds = await Promise.all(copies.map(async ({ holder, query }) => readId(database(holder), query)));
       const [{ app }] = copies as [(typeof COPIES)[number]];
       const finding = await compare(database(app), {
         app: APPS[app].schema.name,
         sequence: `${source}_id_seq`,
-        highest: Math.max(...known),
+        highest: Math.max(...copiedIds),
         where: 'other services know',
       });
       if (finding !== undefined) findings.push(finding);

@@ -19,11 +19,11 @@ export const SETTINGS_CHECK: Check = {
   run: async ({ database }) => {
     const findings = new Map<string, Finding>();
     for (const app of APP_NAMES) {
-      const found = await inspect(database(app)).catch((error: unknown) => {
+      const findingsOfApp = await inspect(database(app)).catch((error: unknown) => {
         if (error instanceof UnusableSession) return [problem(error.message)];
         throw error;
       });
-      for (const finding of found) findings.set(finding.message, finding);
+      for (const finding of findingsOfApp) findings.set(finding.message, finding);
     }
     const isUsable = [...findings.values()].every(({ status }) => status === 'note');
     return [

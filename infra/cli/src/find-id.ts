@@ -105,9 +105,9 @@ export function inputFinder(name: string): Finder | undefined {
 
 /** A resource of the event feed: `incident:12` for `incident:INC-12`. */
 export const findResource: Find = async (tocsin, { text, ...typed }) => {
-  const [, name = '', own = ''] = /^(incident|service|team|custom_field):(.*)$/s.exec(text) ?? [];
+  const [, name = '', reference = ''] = /^(incident|service|team|custom_field):(.*)$/s.exec(text) ?? [];
   const kind = name === 'custom_field' ? 'field' : name;
-  return kind in KINDS ? `${name}:${await findId(tocsin, kind as ResourceKind, { ...typed, text: own })}` : text;
+  return kind in KINDS ? `${name}:${await findId(tocsin, kind as ResourceKind, { ...typed, text: reference })}` : text;
 };
 
 /** Ended and archived ones count only if no other has the name. */

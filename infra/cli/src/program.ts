@@ -157,14 +157,14 @@ function addCommands(program: Command, begin: Begin): void {
   ofFiles('plan', 'say what YAML files would change in the workspace; exit code 2 if that is something')
     .option('--out <file>', 'store the plan, for apply')
     .addHelpText('after', example('plan workspace.yaml --out plan.json'))
-    .action(async (files: string[], flags: PlanFlags, own: Command) =>
-      (await workspace()).plan(begin(own), files, flags),
+    .action(async (files: string[], flags: PlanFlags, command: Command) =>
+      (await workspace()).plan(begin(command), files, flags),
     );
   ofFiles('apply', 'carry out a stored plan, or what YAML files change')
     .option('--yes', 'do not ask')
     .addHelpText('after', example('apply plan.json'))
-    .action(async (files: string[], flags: PlanFlags, own: Command) =>
-      (await workspace()).apply(begin(own), files, flags),
+    .action(async (files: string[], flags: PlanFlags, command: Command) =>
+      (await workspace()).apply(begin(command), files, flags),
     );
   ofWorkspace('export', 'write the workspace as a YAML file, whose comments and order are kept')
     .argument('[file]', 'default: stdout')
@@ -174,8 +174,8 @@ function addCommands(program: Command, begin: Begin): void {
       join,
     )
     .addHelpText('after', example('export workspace.yaml'))
-    .action(async (file: string | undefined, flags: ExportFlags, own: Command) =>
-      (await workspace()).exportWorkspace(begin(own), file, flags),
+    .action(async (file: string | undefined, flags: ExportFlags, command: Command) =>
+      (await workspace()).exportWorkspace(begin(command), file, flags),
     );
   program
     .command('mcp')
@@ -203,8 +203,8 @@ function addToResource(resource: string, command: Command, begin: Begin): void {
       .description('print all incidents with their history as lines of JSON')
       .option('--cursor <cursor>', 'go on behind the last position of an export that broke off')
       .addHelpText('after', '\nExample:\n  tocsin incidents export > export.ndjson')
-      .action(async (flags: { cursor?: string }, own: Command) =>
-        (await import('./export.ts')).exportIncidents(begin(own), flags),
+      .action(async (flags: { cursor?: string }, exportCommand: Command) =>
+        (await import('./export.ts')).exportIncidents(begin(exportCommand), flags),
       );
   }
   if (resource === 'events') {
@@ -216,7 +216,9 @@ function addToResource(resource: string, command: Command, begin: Begin): void {
       .option('--from <place>', 'beginning, now or a time', 'now')
       .option('--after <cursor>', 'behind this cursor')
       .addHelpText('after', '\nExample:\n  tocsin events tail --types incident.created,incident.updated')
-      .action(async (flags: FollowFlags, own: Command) => (await import('./tail.ts')).tail(begin(own), flags));
+      .action(async (flags: FollowFlags, tailCommand: Command) =>
+        (await import('./tail.ts')).tail(begin(tailCommand), flags),
+      );
   }
 }
 

@@ -75,8 +75,10 @@ async function subscribe(api: Tocsin, url: string): Promise<{ id: string; secret
   const { webhooks } = await api.webhooks.list();
   const { origin } = new URL(url);
   // Responses show the host without the port, and no other receiver is allowed on this host.
-  const own = webhooks.filter(({ url: shown, status }) => status !== 'revoked' && origin.startsWith(`${shown}:`));
-  const existing = own.find(({ id }) => id === SAMPLE_WEBHOOK) ?? own[0];
+  const subscriptions = webhooks.filter(
+    ({ url: shown, status }) => status !== 'revoked' && origin.startsWith(`${shown}:`),
+  );
+  const existing = subscriptions.find(({ id }) => id === SAMPLE_WEBHOOK) ?? subscriptions[0];
   const { webhook, secret } = await (existing === undefined
     ? api.webhooks.create({ url })
     : api.webhooks.rotateSecret(existing.id));

@@ -62,10 +62,10 @@ function handlesOf(value: unknown, depth: number): unknown {
   if (Array.isArray(value)) return value.slice(0, 1).map((item) => handlesOf(item, depth));
   if (typeof value !== 'object' || value === null) return undefined;
   const entries = Object.entries(value);
-  const own = entries.filter(([name, inner]) => isHandle(name, inner)).slice(0, MAX_HANDLES);
+  const handles = entries.filter(([name, inner]) => isHandle(name, inner)).slice(0, MAX_HANDLES);
   const inner = depth === 0 ? [] : entries.map(([name, one]) => [name, handlesOf(one, depth - 1)] as const);
   const below = inner.filter(([, one]) => one !== undefined && JSON.stringify(one) !== '{}').slice(0, MAX_HANDLES);
-  return Object.fromEntries([...below, ...own]);
+  return Object.fromEntries([...below, ...handles]);
 }
 
 /** Reads a page that fits, with fewer rows if it must be: its cursor is right then, too. */

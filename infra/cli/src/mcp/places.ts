@@ -5,9 +5,9 @@ export function createPlaces(count: number) {
   return {
     /** Returns what gives the place back; undefined: there is none for this key. */
     take(key: number): (() => void) | undefined {
-      const own = held.get(key) ?? 0;
-      if (own >= free) return undefined;
-      held.set(key, own + 1);
+      const places = held.get(key) ?? 0;
+      if (places >= free) return undefined;
+      held.set(key, places + 1);
       free -= 1;
       return () => {
         const left = (held.get(key) ?? 0) - 1;

@@ -48,9 +48,9 @@ const tool = <Shape extends z.ZodRawShape>({
   output,
   scopes = [],
   effect = 'reads',
-  ...rest
+  ...options
 }: ToolOptions<Shape>): Tool => ({
-  ...{ ...rest, scopes, effect },
+  ...{ ...options, scopes, effect },
   input: exact(shape),
   output: z
     .looseObject({ ...output, too_large: z.boolean().describe('Only IDs, revisions and cursors are left') })

@@ -40,24 +40,31 @@ export function eventDescriber(tocsin: Tocsin, filters: Filters, consoleUrl: str
     // Events of a timeline have only the reference of the incident.
     const isPart = id !== undefined && !('title' in (incident as object));
     const whole = isPart ? await tocsin.incidents.get(id, options).catch(absent) : undefined;
-    const own: Properties = { ...whole?.incident, ...(incident as object) };
+    const properties: Properties = { ...whole?.incident, ...(incident as object) };
 
     const { severities, teams } = filters;
-    if (severities !== undefined && ![own['severity'], before('severity')].some((key) => severities.has(textOf(key))))
+    if (
+      severities !== undefined &&
+      ![properties['severity'], before('severity')].some((key) => severities.has(textOf(key)))
+    )
       return undefined;
     if (teams !== undefined) {
       const ofCatalog = type === 'team.changed' ? other?.['id'] : other?.['owner_team_id'];
-      const ids = [ofCatalog, before('team_id'), await teamOf(own)];
+      const ids = [ofCatalog, before('team_id'), await teamOf(properties)];
       if (!ids.some((id) => teams.has(Number(id)))) return undefined;
     }
-    const reference = id === undefined ? type.slice(0, type.indexOf('.')) : textOf(own['reference']);
+    const reference = id === undefined ? type.slice(0, type.indexOf('.')) : textOf(properties['reference']);
     const by = actor === undefined ? '' : await actorOf(actor, key);
     return {
       ...{ type, occurred_at, workspace: workspace.slug, reference, by },
       url: id === undefined ? '' : new URL(`/app/incidents/${encodeURIComponent(reference)}`, consoleUrl).href,
-      title: textOf(id === undefined ? other?.['name'] : own['title']),
-      what: whatHappened(type, { own, by, changes, other: id === undefined ? undefined : other }),
-      ...{ severity: textOf(own['severity']), status: textOf(own['status']), service: textOf(own['service']) },
+      title: textOf(id === undefined ? other?.['name'] : properties['title']),
+      what: whatHappened(type, { properties, by, changes, other: id === undefined ? undefined : other }),
+      ...{
+        severity: textOf(properties['severity']),
+        status: textOf(properties['status']),
+        service: textOf(properties['service']),
+      },
     };
   };
 }
@@ -65,7 +72,12 @@ export function eventDescriber(tocsin: Tocsin, filters: Filters, consoleUrl: str
 /** `declared by Ana, sev1, open`, `status open → monitoring`, `timeline event created by Ana: Rolled back` */
 function whatHappened(
   type: string,
-  { own, by, changes, other }: { own: Properties; by: string; changes: Properties[]; other: Properties | undefined },
+  {
+    properties,
+    by,
+    changes,
+    other,
+  }: { properties: Properties; by: string; changes: Properties[]; other: Properties | undefined },
 ): string {
   const byText = by === '' ? '' : ` by ${by}`;
   if (other !== undefined)
@@ -73,7 +85,10 @@ function whatHappened(
       .filter(Boolean)
       .join(': ');
   if (type === 'incident.created')
-    return [`declared${byText}`, own['severity'], own['status'], own['service']].map(textOf).filter(Boolean).join(', ');
+    return [`declared${byText}`, properties['severity'], properties['status'], properties['service']]
+      .map(textOf)
+      .filter(Boolean)
+      .join(', ');
   const verb = type.slice(type.indexOf('.') + 1);
   if (verb !== 'updated') return verb;
   const shown = changes.map(({ field, from, to }) => {

@@ -16,8 +16,8 @@ export async function findFilters(
 ): Promise<Filters> {
   const { severities } = severity === undefined ? {} : await tocsin.configuration.listSeverities({ signal });
   const keys = severity?.split(',').map((name) => {
-    const known = severities?.find(({ key, label }) => key === name || label === name);
-    if (known !== undefined) return known.key;
+    const entry = severities?.find(({ key, label }) => key === name || label === name);
+    if (entry !== undefined) return entry.key;
     const names = severities?.map(({ key }) => key).join(', ');
     throw new UsageError(`--severity: there is no severity ${name}; there are: ${names}`);
   });

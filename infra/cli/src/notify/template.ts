@@ -36,8 +36,9 @@ export function parseTemplate(
     parts.push({ before: text.slice(end, index), placeholder });
     end = index + given.length;
   }
-  const own = parts.reduce((sum, { before }) => sum + before.length, text.length - end);
-  if (text === '' || own > limit / 2) throw wrong(0, `must have 1 to ${limit / 2} characters besides placeholders`);
+  const fixedLength = parts.reduce((sum, { before }) => sum + before.length, text.length - end);
+  if (text === '' || fixedLength > limit / 2)
+    throw wrong(0, `must have 1 to ${limit / 2} characters besides placeholders`);
 
   const render = (values: Values, longest: number): string => {
     const valueOf = (placeholder: string): string => {

@@ -40,25 +40,25 @@ export function addTransfer(program: Command, begin: (command: Command) => Call)
       .option('--url <url>', 'address of the source, if it is not the public one')
       .option('--organization <slug>', 'of Dispatch; default: default')
       .option('--since <date>', 'the first day; default: 2009-01-01, and that of the first fetch for a rerun')
-      .action(async (folder: string, flags: FetchFlags, own: Command) =>
-        (await run()).fetchSource(begin(own), await load(), folder, flags),
+      .action(async (folder: string, flags: FetchFlags, command: Command) =>
+        (await run()).fetchSource(begin(command), await load(), folder, flags),
       );
     step('plan', 'say what an apply would do and what would be lost; exit code 2 if something would be')
       .option('--mapping <file>', 'what becomes of the names of the source; - for stdin')
       .option('--propose <file>', 'write a mapping that leaves out what is open, to be changed by you')
-      .action(async (folder: string, flags: MappingFlags & { propose?: string }, own: Command) =>
-        (await run()).plan(begin(own), await load(), folder, flags),
+      .action(async (folder: string, flags: MappingFlags & { propose?: string }, command: Command) =>
+        (await run()).plan(begin(command), await load(), folder, flags),
       );
     step('apply', 'write them into the workspace; once more changes nothing')
       .option('--mapping <file>', 'what becomes of the names of the source; - for stdin')
-      .action(async (folder: string, flags: MappingFlags, own: Command) =>
-        (await run()).apply(begin(own), await load(), folder, flags),
+      .action(async (folder: string, flags: MappingFlags, command: Command) =>
+        (await run()).apply(begin(command), await load(), folder, flags),
       );
     step('reconcile', 'compare the folder with what the workspace has')
       .option('--mapping <file>', 'what becomes of the names of the source; - for stdin')
       .option('--sample <n>', 'incidents that are compared in full', '100')
-      .action(async (folder: string, flags: MappingFlags & { sample: string }, own: Command) =>
-        (await run()).reconcile(begin(own), await load(), folder, flags),
+      .action(async (folder: string, flags: MappingFlags & { sample: string }, command: Command) =>
+        (await run()).reconcile(begin(command), await load(), folder, flags),
       );
   }
 }

@@ -46,8 +46,8 @@ export function readFacts(folder: string, reader: FactReader) {
         for (const row of reader.rowsOf(answer)) {
           const id = String(row.id);
           if (!wanted.has(id)) continue;
-          const own: AnswersOf = (beginning) => [...answersIn(placeOfIncident(id), beginning)];
-          facts.set(id, [...(facts.get(id) ?? []), reader.factsOf({ row, own, common })]);
+          const answers: AnswersOf = (beginning) => [...answersIn(placeOfIncident(id), beginning)];
+          facts.set(id, [...(facts.get(id) ?? []), reader.factsOf({ row, answers, common })]);
         }
       return facts;
     },

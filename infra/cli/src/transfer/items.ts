@@ -82,16 +82,16 @@ export function toItems(draft: Draft, { source, mapper }: { source: Source; mapp
     return { id, field: 'severity', message: `${draft.severity || 'none'} is no severity of the workspace` };
   if (created === '') return { id, field: 'created_at', message: `${draft.createdAt} is no time` };
   const { external, author } = item;
-  const rest = { external, title: item.title, status, severity, created_at: created, author };
-  return { id, items: partsOf(events).map((timeline, part) => ({ ...(part === 0 ? item : rest), timeline })) };
+  const partHead = { external, title: item.title, status, severity, created_at: created, author };
+  return { id, items: partsOf(events).map((timeline, part) => ({ ...(part === 0 ? item : partHead), timeline })) };
 }
 
 function valuesOf({ fields }: Draft, mapper: Mapper): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
-    const found = mapper.field(name, cleanAll(value));
-    if (found === undefined) continue;
-    const [slug, converted] = found;
+    const counterpart = mapper.field(name, cleanAll(value));
+    if (counterpart === undefined) continue;
+    const [slug, converted] = counterpart;
     // Of the types, only texts may be empty.
     if (converted === undefined) mapper.note(`empty value of field ${name}`, null);
     else if (Object.hasOwn(values, slug)) mapper.note(`field ${name}, whose place another field has`, null);
@@ -144,11 +144,11 @@ export function eventIdOf(id: string, index: number): string {
 
 function textsOf(body: string): string[] {
   const texts: string[] = [];
-  for (let rest = body; rest !== '';) {
+  for (let remainder = body; remainder !== '';) {
     // Neither half of a pair of surrogates, nor white space alone, may stand by itself.
-    const isPair = /[\ud800-\udbff]/.test(rest.charAt(BODY - 1));
-    const text = rest.slice(0, isPair ? BODY - 1 : BODY);
-    rest = rest.slice(text.length);
+    const isPair = /[\ud800-\udbff]/.test(remainder.charAt(BODY - 1));
+    const text = remainder.slice(0, isPair ? BODY - 1 : BODY);
+    remainder = remainder.slice(text.length);
     if (text.trim() !== '') texts.push(text);
   }
   return texts;
@@ -159,12 +159,12 @@ function partsOf(events: readonly ImportedTimelineEvent[]): ImportedTimelineEven
   let [bytes, weight] = [0, 0];
   for (const event of events) {
     const size = Buffer.byteLength(JSON.stringify(event));
-    const own = weightOf(event);
+    const eventWeight = weightOf(event);
     const last = parts.at(-1) ?? [];
-    const hasPlace = last.length < MAX_EVENTS && bytes + size <= MAX_BYTES && weight + own <= MAX_WEIGHT;
+    const hasPlace = last.length < MAX_EVENTS && bytes + size <= MAX_BYTES && weight + eventWeight <= MAX_WEIGHT;
     if (hasPlace) last.push(event);
     else parts.push([event]);
-    [bytes, weight] = hasPlace ? [bytes + size, weight + own] : [size, own];
+    [bytes, weight] = hasPlace ? [bytes + size, weight + eventWeight] : [size, eventWeight];
   }
   return parts;
 }

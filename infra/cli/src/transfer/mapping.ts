@@ -75,8 +75,8 @@ export function finder<Value>(rows: readonly { key: string; label: string; value
   ].map((nameOf) => Map.groupBy(rows, nameOf));
   return (name) => {
     for (const [index, way] of ways.entries()) {
-      const found = way.get(index === 0 ? name : normalized(name)) ?? [];
-      if (found.length > 0) return found.length === 1 ? found[0]?.value : undefined;
+      const rowsOfName = way.get(index === 0 ? name : normalized(name)) ?? [];
+      if (rowsOfName.length > 0) return rowsOfName.length === 1 ? rowsOfName[0]?.value : undefined;
     }
     return undefined;
   };
@@ -125,8 +125,8 @@ export function createMapper(source: Source, mapping: Mapping, workspace: Worksp
   let incident = '';
   const note = (kind: Kind, name: string, becomes: string | null, decided = becomes !== null): void => {
     const key = `${kind} ${name}`;
-    const found = all.get(key);
-    if (found !== undefined) found.count += 1;
+    const finding = all.get(key);
+    if (finding !== undefined) finding.count += 1;
     else all.set(key, { kind, name, becomes, decided, count: 1, example: incident });
   };
   /** Undefined: nothing says what becomes of it. */
@@ -135,11 +135,11 @@ export function createMapper(source: Source, mapping: Mapping, workspace: Worksp
   const entry = (kind: 'status' | 'severity', given: string): string | undefined => {
     const name = given === '' ? NONE : given;
     const isStatus = kind === 'status';
-    const own = isStatus ? workspace.statuses : workspace.severities;
+    const keyOf = isStatus ? workspace.statuses : workspace.severities;
     const usuals = isStatus ? source.statuses : source.severities;
     const usual = Object.hasOwn(usuals, name) ? (usuals[name] ?? name) : name;
     const chosen = decide(isStatus ? mapping.statuses : mapping.severities, name) ?? usual;
-    const key = own(chosen);
+    const key = keyOf(chosen);
     note(kind, name, key ?? null);
     return key;
   };

@@ -56,9 +56,9 @@ export async function compare(
     const rows = facts.get(id);
     if (rows !== undefined) {
       result.compared += 1;
-      const found = joined(parts);
+      const incident = joined(parts);
       const [fewest = []] = rows
-        .map((row) => differencesOf(row, found, { source, mapper }))
+        .map((row) => differencesOf(row, incident, { source, mapper }))
         .toSorted((one, other) => one.length - other.length);
       add(...fewest.map(([field, expected, present]) => ({ id, field, expected, found: present })));
     }
@@ -83,8 +83,8 @@ function sampleOf({ ids, sizeOf }: Pick<ReturnType<typeof readFacts>, 'ids' | 's
   const sample = new Set([...ids].filter((_, index) => index % step === 0));
   let longest: { id: string; size: number } | undefined;
   for (const id of ids) {
-    const own = sizeOf(id);
-    if (own > (longest?.size ?? 0)) longest = { id, size: own };
+    const amount = sizeOf(id);
+    if (amount > (longest?.size ?? 0)) longest = { id, size: amount };
   }
   if (longest !== undefined) sample.add(longest.id);
   return sample;
@@ -96,14 +96,14 @@ const joined = (parts: readonly ImportedIncident[]): ImportedIncident => ({
   timeline: parts.flatMap(({ timeline = [] }) => timeline),
 });
 
-type Found = [field: string, expected: unknown, found: unknown];
+type FieldDifference = [field: string, expected: unknown, present: unknown];
 
 function differencesOf(
   facts: Facts,
-  found: ImportedIncident,
+  incident: ImportedIncident,
   { source, mapper }: { source: Source; mapper: Mapper },
-): Found[] {
-  const differences: Found[] = [];
+): FieldDifference[] {
+  const differences: FieldDifference[] = [];
   const check = (
     field: string,
     expected: unknown,
@@ -133,22 +133,23 @@ function differencesOf(
       wanted.every((one) => there.includes(one)),
     );
   };
-  const events = new Map(found.timeline?.map((event) => [event.external_id, event]));
+  const events = new Map(incident.timeline?.map((event) => [event.external_id, event]));
 
   const title = clean(textOf(facts.title)).trim();
-  if (title.length > TITLE) check('title', title, found.title, textOfEvent('title', events).trim() === title);
-  else if (title !== '') check('title', title, found.title);
-  check('status', mapper.status(facts.status), found.status);
-  check('severity', mapper.severity(facts.severity), found.severity);
-  if (facts.service) check('service', mapper.service(clean(facts.service)), found.service);
+  if (title.length > TITLE) check('title', title, incident.title, textOfEvent('title', events).trim() === title);
+  else if (title !== '') check('title', title, incident.title);
+  check('status', mapper.status(facts.status), incident.status);
+  check('severity', mapper.severity(facts.severity), incident.severity);
+  if (facts.service) check('service', mapper.service(clean(facts.service)), incident.service);
   const team = facts.team ? mapper.team(facts.team) : undefined;
-  if (team !== undefined) check('team', team, found.team);
-  for (const [field, time] of Object.entries(facts.times)) checkTime(field, time, at(found, field));
+  if (team !== undefined) check('team', team, incident.team);
+  for (const [field, time] of Object.entries(facts.times)) checkTime(field, time, at(incident, field));
   for (const [field, address] of Object.entries(facts.addresses))
-    if (typeof address === 'string' && isUrl(address)) check(field, address, at(found, field));
-  if (facts.author !== undefined) checkPeople('author', [facts.author], [found.author]);
-  if (facts.manager !== undefined) checkPeople('people.manager', [facts.manager], [found.people?.manager]);
-  if (facts.responders.length < 100) checkPeople('people.responders', facts.responders, found.people?.responders ?? []);
+    if (typeof address === 'string' && isUrl(address)) check(field, address, at(incident, field));
+  if (facts.author !== undefined) checkPeople('author', [facts.author], [incident.author]);
+  if (facts.manager !== undefined) checkPeople('people.manager', [facts.manager], [incident.people?.manager]);
+  if (facts.responders.length < 100)
+    checkPeople('people.responders', facts.responders, incident.people?.responders ?? []);
 
   const taken = new Set<string>();
   for (const [name, value] of facts.fields) {
@@ -159,7 +160,7 @@ function differencesOf(
     // That the field cannot hold it, or holds another one, is a finding of the plan.
     if (taken.has(slug) || (field !== undefined && isEmpty)) continue;
     taken.add(slug);
-    const present: unknown = found.values?.[slug];
+    const present: unknown = incident.values?.[slug];
     check(`values.${slug}`, value, present, isSameValue(value, present));
   }
   for (const entry of facts.entries) checkEntry(entry);

@@ -103,19 +103,19 @@ async function* batchesOf(incidents: AsyncIterable<Converted>, skip: number): As
     }
     for (const item of converted.items) {
       const size = Buffer.byteLength(JSON.stringify(item));
-      const own = weightOf(item);
-      if (own > MAX_WEIGHT || size > MAX_BYTES) {
+      const itemWeight = weightOf(item);
+      if (itemWeight > MAX_WEIGHT || size > MAX_BYTES) {
         const message = 'Are more than one request of a transfer takes';
         batch.unsent.push({ id: converted.id, field: 'values', message });
         break;
       }
-      if (batch.items.length === MAX_ITEMS || weight + own > MAX_WEIGHT || bytes + size > MAX_BYTES) {
+      if (batch.items.length === MAX_ITEMS || weight + itemWeight > MAX_WEIGHT || bytes + size > MAX_BYTES) {
         yield batch;
         batch = { items: [], unsent: [], incidents: count };
         [weight, bytes] = [0, 0];
       }
       batch.items.push(item);
-      weight += own;
+      weight += itemWeight;
       bytes += size;
     }
   }

@@ -133,10 +133,10 @@ export const isAbsent = (value: unknown): boolean =>
 export function fieldsOf(
   usual: Readonly<Record<string, unknown>>,
   place: string,
-  own: Iterable<readonly [name: string, value: unknown]>,
+  customFields: Iterable<readonly [name: string, value: unknown]>,
 ): Record<string, unknown> {
   const fields = new Map(Object.entries(usual));
-  for (const [name, value] of own) {
+  for (const [name, value] of customFields) {
     let unique = name;
     while (fields.has(unique)) unique = `${place}.${unique}`;
     fields.set(unique, value);
@@ -180,6 +180,6 @@ export type AnswersOf = (beginning: string) => readonly unknown[];
 export interface FactReader {
   /** Of an answer in the folder `list`. */
   rowsOf(answer: unknown): readonly { id: string | number }[];
-  /** @param options.own the other answers about the incident; those of all incidents are in `common` */
-  factsOf(options: { row: unknown; own: AnswersOf; common: AnswersOf }): Facts;
+  /** @param options.answers the other answers about the incident; those of all incidents are in `common` */
+  factsOf(options: { row: unknown; answers: AnswersOf; common: AnswersOf }): Facts;
 }

@@ -81,9 +81,9 @@ async function carryOutWebhook(run: Run, step: Step, current: Row | undefined): 
   if (current !== undefined && state === undefined) throw await conflict(run, step, current);
   if (current === undefined && action === 'rotate') throw await conflict(run, step, current);
   if (current === undefined) secrets.add(name);
-  const made: Step = current === undefined ? step : { ...step, action: 'rotate' };
+  const writtenStep: Step = current === undefined ? step : { ...step, action: 'rotate' };
   try {
-    const { webhook = current, secret } = (await send(tocsin, present, made, { signal })) as {
+    const { webhook = current, secret } = (await send(tocsin, present, writtenStep, { signal })) as {
       webhook?: Row;
       secret: string;
     };
@@ -97,17 +97,17 @@ async function carryOutWebhook(run: Run, step: Step, current: Row | undefined): 
 
 /** Keeps what a write has made. */
 function keep({ present }: Run, { list, action, name, team = '' }: Step, reply: Row): true {
-  const [made] = Object.values(reply) as [Row?];
-  if (list === 'configuration') present.configuration = { ...made } as unknown as Present['configuration'];
+  const [resource] = Object.values(reply) as [Row?];
+  if (list === 'configuration') present.configuration = { ...resource } as unknown as Present['configuration'];
   else if (list === 'members') {
     const members = present.members.get(keyOf('teams', team)) ?? new Map<string, Row>();
     present.members.set(keyOf('teams', team), members);
-    if (made === undefined) members.delete(keyOf('users', name));
-    else members.set(keyOf('users', name), made);
+    if (resource === undefined) members.delete(keyOf('users', name));
+    else members.set(keyOf('users', name), resource);
   } else if (list === 'webhooks' && action === 'archive') present.rows[list].delete(keyOf(list, name));
-  else if (made !== undefined) {
-    present.rows[list].set(keyOf(list, name), made);
-    if (list === 'teams') present.teamSlugs.set(made['id'], made['slug'] as string);
+  else if (resource !== undefined) {
+    present.rows[list].set(keyOf(list, name), resource);
+    if (list === 'teams') present.teamSlugs.set(resource['id'], resource['slug'] as string);
   }
   return true;
 }

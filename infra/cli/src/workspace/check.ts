@@ -63,14 +63,14 @@ async function checkStep(tocsin: Tocsin, step: Step, present: Present, signal: A
 function uncheckedIn(steps: readonly Step[], present: Present): (step: Step) => string[] {
   const idOf = (list: string, name: string) =>
     `${list} ${list === 'configuration' ? '' : keyOf(list as 'teams', name)}`;
-  const made = new Set<string>();
+  const createdIds = new Set<string>();
   /** The parents that teams will have. */
   const moved = new Map<string, unknown>();
   for (const { action, list, name, properties } of steps) {
-    if (action === 'create' || action === 'restore') made.add(idOf(list, name));
+    if (action === 'create' || action === 'restore') createdIds.add(idOf(list, name));
     if (list === 'teams' && properties['parent'] !== undefined) moved.set(idOf(list, name), properties['parent']);
   }
-  const isMade = (list: string, name: unknown) => typeof name === 'string' && made.has(idOf(list, name));
+  const isMade = (list: string, name: unknown) => typeof name === 'string' && createdIds.has(idOf(list, name));
   /** Whether a team or one above it is made or moved. */
   const isTouched = (name: unknown): boolean => {
     if (typeof name !== 'string') return false;

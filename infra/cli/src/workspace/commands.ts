@@ -44,10 +44,10 @@ const DONE: Readonly<Record<string, string>> = {
 export async function plan(call: Call, files: readonly string[], flags: PlanFlags): Promise<void> {
   const isDone = await refusing(call, async () => {
     const documents = await readDocuments(call, files, flags);
-    const made = await makePlan(call, await call.connect(), documents, { ...flags, mayLack: true });
-    print(call, made);
-    if (flags.out !== undefined) writeText(flags.out, `${JSON.stringify(made.plan, undefined, 2)}\n`);
-    return made.plan.steps.length === 0 && made.present.unreadWebhooks === undefined;
+    const prepared = await makePlan(call, await call.connect(), documents, { ...flags, mayLack: true });
+    print(call, prepared);
+    if (flags.out !== undefined) writeText(flags.out, `${JSON.stringify(prepared.plan, undefined, 2)}\n`);
+    return prepared.plan.steps.length === 0 && prepared.present.unreadWebhooks === undefined;
   });
   if (!isDone) throw new Exit(2);
 }
@@ -68,15 +68,15 @@ export async function apply(call: Call, files: readonly string[], flags: PlanFla
       if (planned !== here) throw new Error(`the plan is for the workspace ${planned}, and this is ${here}`);
       return run(call, { tocsin, plan: stored, present, secrets: secretsOf(flags, present), signal });
     }
-    const made = await makePlan(call, tocsin, await readDocuments(call, files, flags), flags);
-    print(call, made);
-    if (made.plan.steps.length === 0) return;
+    const prepared = await makePlan(call, tocsin, await readDocuments(call, files, flags), flags);
+    print(call, prepared);
+    if (prepared.plan.steps.length === 0) return;
     if (flags.yes !== true) {
       await confirm(call);
       // Time has passed.
-      made.present = await readPresent(tocsin, wantedBy(made.plan), signal);
+      prepared.present = await readPresent(tocsin, wantedBy(prepared.plan), signal);
     }
-    await run(call, made);
+    await run(call, prepared);
   });
 }
 
@@ -184,8 +184,8 @@ export async function makePlan(
   if (refusals.length > 0) throw new Mistakes(refusals);
   for (const why of lacking) call.output.note(`not checked by the server: ${why}`);
   const { installation_id, workspace } = present;
-  const made: Plan = { format: 1, id: randomUUID(), installation_id, workspace, steps };
-  return { tocsin, plan: made, present, secrets, signal };
+  const newPlan: Plan = { format: 1, id: randomUUID(), installation_id, workspace, steps };
+  return { tocsin, plan: newPlan, present, secrets, signal };
 }
 
 const needsSecret = ({ list, action }: Step) => list === 'webhooks' && action !== 'archive';
@@ -233,10 +233,10 @@ const placeOf = ({ workspace, installation_id: installation }: Pick<Plan, 'works
 const secretsOf = ({ secretsTo }: PlanFlags, present: Present) =>
   secretsTo === undefined ? undefined : openSecrets(secretsTo, present);
 
-function print({ output, options }: Call, { plan: made, present: { unreadWebhooks } }: Run): void {
-  const { steps } = made;
+function print({ output, options }: Call, { plan: printedPlan, present: { unreadWebhooks } }: Run): void {
+  const { steps } = printedPlan;
   const say = options.json === true ? output.note : output.line;
-  if (options.json === true) output.line(JSON.stringify(made, undefined, 2));
+  if (options.json === true) output.line(JSON.stringify(printedPlan, undefined, 2));
   else if (steps.length === 0)
     output.line(`no differences${unreadWebhooks === undefined ? '' : ' in what was compared'}`);
   else for (const step of inPrint(steps)) output.line(lineOf(step));
@@ -244,14 +244,14 @@ function print({ output, options }: Call, { plan: made, present: { unreadWebhook
 }
 
 /** Carries a plan out, and says after each step what was done; after a failure also what was not. */
-async function run({ output, options }: Call, made: Run): Promise<void> {
-  const { steps } = made.plan;
-  if (made.secrets === undefined && steps.some(needsSecret))
+async function run({ output, options }: Call, prepared: Run): Promise<void> {
+  const { steps } = prepared.plan;
+  if (prepared.secrets === undefined && steps.some(needsSecret))
     throw new UsageError('the secrets of webhooks would be lost: give --secrets-to FILE');
   const say = options.json === true ? output.note : output.line;
   let count = 0;
   try {
-    await applySteps(made, (step, isWritten) => {
+    await applySteps(prepared, (step, isWritten) => {
       count += 1;
       const name = nameOfStep(step);
       say(isWritten ? `${DONE[verbOf(step)] ?? ''} ${name}` : `${name} is as planned already`);

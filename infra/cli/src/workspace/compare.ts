@@ -102,11 +102,11 @@ function stepsOf(entry: Entry, present: Present, limits: Limits, mistakes: strin
     if (missing.length > 0) return refuse(`${missing.join(' and ')}: Is required for a new ${item}`);
     const names = Object.keys(properties).filter((property) => !later.includes(property));
     const create: Step = { ...step, action: 'create', properties: pick(properties, names) };
-    const rest = pick(properties, later);
-    const changes = changesOf(Object.keys(rest), { active: true }, rest);
+    const laterProperties = pick(properties, later);
+    const changes = changesOf(Object.keys(laterProperties), { active: true }, laterProperties);
     return changes.length === 0
       ? [create]
-      : [create, { ...step, action: 'change', revision: 1, properties: rest, changes }];
+      : [create, { ...step, action: 'change', revision: 1, properties: laterProperties, changes }];
   }
   if (list === 'webhooks') {
     if (present.ambiguous.has(key)) return refuse('Several webhooks have this name: revoke all but one');

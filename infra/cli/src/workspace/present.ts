@@ -70,11 +70,11 @@ export async function readPresent(tocsin: Tocsin, wanted: Wanted, signal: AbortS
   );
   const members = new Map<string, Map<string, Row>>();
   await inParallel(asked, async ([key, team]) => {
-    const own = new Map<string, Row>();
+    const membersOfTeam = new Map<string, Row>();
     if (team['member_count'] !== 0)
       for await (const member of tocsin.teams.listMembers(team['id'] as number, { limit: PAGE }, { signal }))
-        own.set(keyOf('users', member.email), { ...member });
-    members.set(key, own);
+        membersOfTeam.set(keyOf('users', member.email), { ...member });
+    members.set(key, membersOfTeam);
   });
   const { installation_id, workspace } = me;
   return {

@@ -19,21 +19,21 @@ export type Secrets = ReturnType<typeof openSecrets>;
  * only its own lines. The file is made by the first write.
  */
 export function openSecrets(file: string, { installation_id, workspace: { slug: workspace } }: Place) {
-  const known = new Map<string, SecretLine>();
+  const lines = new Map<string, SecretLine>();
   let isCut = false;
   try {
     const text = readFileSync(file, 'utf8');
     isCut = text !== '' && !text.endsWith('\n');
     for (const line of text.split('\n').map(parseLine))
       if (line?.installation_id === installation_id && line.workspace === workspace)
-        known.set(keyOf('webhooks', line.webhook), line);
+        lines.set(keyOf('webhooks', line.webhook), line);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
   return {
     /** `lost`: a create was begun, and its end is not known. */
     stateOf: (webhook: string): 'stored' | 'lost' | undefined => {
-      const line = known.get(keyOf('webhooks', webhook));
+      const line = lines.get(keyOf('webhooks', webhook));
       if (line?.secret === null || line === undefined) return undefined;
       return line.secret === undefined ? 'lost' : 'stored';
     },
@@ -50,7 +50,7 @@ export function openSecrets(file: string, { installation_id, workspace: { slug: 
         closeSync(descriptor);
       }
       isCut = false;
-      known.set(keyOf('webhooks', webhook), line);
+      lines.set(keyOf('webhooks', webhook), line);
     },
   };
 }

@@ -13,11 +13,11 @@ interface Participant {
 
 export const dispatchFacts: FactReader = {
   rowsOf: (answer) => answer as { id: number }[],
-  factsOf: ({ row, own }) => {
+  factsOf: ({ row, answers }) => {
     const incident = row as Json;
-    const [rest = {}] = own('rest') as Json[];
-    const events = (own('events-') as Json[][]).flat();
-    const listOf = <Item>(name: string) => (rest[name] ?? []) as Item[];
+    const [details = {}] = answers('rest') as Json[];
+    const events = (answers('events-') as Json[][]).flat();
+    const listOf = <Item>(name: string) => (details[name] ?? []) as Item[];
     const utc = (time: unknown) => (typeof time === 'string' ? `${time}Z` : undefined);
     const personOf = (contact?: Contact | null): Person | undefined => {
       const name = [contact?.name, contact?.email].find(Boolean);
@@ -36,10 +36,10 @@ export const dispatchFacts: FactReader = {
       ['project', incident['project']],
       ['visibility', incident['visibility'] === 'Open' ? null : incident['visibility']],
       ['duplicate_of', incident['duplicate_id']],
-      ['conversation', rest['conversation']],
+      ['conversation', details['conversation']],
       ['documents', listOf<{ weblink?: unknown }>('documents').flatMap(({ weblink }) => weblink ?? [])],
-      ['tasks', rest['tasks']],
-      ['costs', rest['costs']],
+      ['tasks', details['tasks']],
+      ['costs', details['costs']],
     ];
     const unique = (name: string) => (usual.some(([each]) => each === name) ? `tags.${name}` : name);
     const created = utc(incident['reported_at'] ?? incident['created_at']);
@@ -59,8 +59,8 @@ export const dispatchFacts: FactReader = {
         'moments.recovered_at': utc(incident['stable_at']),
       },
       addresses: {
-        'external.url': rest['ticket'],
-        meet_url: rest['conference'],
+        'external.url': details['ticket'],
+        meet_url: details['conference'],
         doc_url: documents.find(({ resource_type: type }) => type === 'dispatch-incident-document')?.weblink,
       },
       author: participant(incident['reporter_id']),

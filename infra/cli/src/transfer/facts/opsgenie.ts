@@ -10,7 +10,7 @@ interface Listed {
 
 export const opsgenieFacts: FactReader = {
   rowsOf: (answer) => (answer as Listed).data,
-  factsOf: ({ row, own, common }) => {
+  factsOf: ({ row, answers, common }) => {
     const incident = row as Row;
     const rows = (name: string) => (common(name) as Listed[]).flatMap(({ data }) => data);
     const nameOf = (list: string, id: unknown) =>
@@ -21,7 +21,7 @@ export const opsgenieFacts: FactReader = {
       const email = (user?.['username'] as string | undefined) ?? (key.includes('@') ? key : undefined);
       return { name: (user?.['fullName'] as string | undefined) ?? key, email };
     };
-    const pages = (name: string) => (own(name) as ({ data: unknown } | null)[]).flatMap((page) => page?.data ?? []);
+    const pages = (name: string) => (answers(name) as ({ data: unknown } | null)[]).flatMap((page) => page?.data ?? []);
     const logs = pages('logs-') as Json[];
     const notes = pages('notes-') as Json[];
     const timeline = (pages('timeline-') as { entries: Json[] }[]).flatMap(({ entries }) => entries);
@@ -36,7 +36,7 @@ export const opsgenieFacts: FactReader = {
       ['further_services', services],
       ['responder_teams', responders.filter(({ type }) => type === 'team').map(({ id }) => nameOf('teams', id))],
     ];
-    const made = Object.entries((incident['extraProperties'] ?? {}) as Json);
+    const extraProperties = Object.entries((incident['extraProperties'] ?? {}) as Json);
     const unique = (name: string) => (usual.some(([each]) => each === name) ? `extraProperties.${name}` : name);
     const contentOf = (part: unknown) => (part as { content?: unknown } | undefined)?.content;
     const earliest = earliestBy(logs, 'createdAt');
@@ -58,7 +58,7 @@ export const opsgenieFacts: FactReader = {
       addresses: { 'external.url': (incident['links'] as { web?: unknown } | undefined)?.web },
       author: personOf(earliest?.['owner']),
       responders: responders.flatMap(({ type, id }) => (type === 'user' ? (personOf(id) ?? []) : [])),
-      fields: [...usual, ...made.map(([name, value]) => [unique(name), value] as const)],
+      fields: [...usual, ...extraProperties.map(([name, value]) => [unique(name), value] as const)],
       entries: [
         ...(description.trim() === ''
           ? []

@@ -16,7 +16,7 @@ interface LogEntry extends Row {
 
 export const pagerdutyFacts: FactReader = {
   rowsOf: (answer) => (answer as { incidents: Row[] }).incidents,
-  factsOf: ({ row, own, common }) => {
+  factsOf: ({ row, answers, common }) => {
     const incident = row as Row;
     const users = (common('users') as { users: { id: string; name: string; email?: string }[] }[]).flatMap(
       (page) => page.users,
@@ -29,18 +29,18 @@ export const pagerdutyFacts: FactReader = {
     const summaryOf = (name: string) => (incident[name] as Reference | null | undefined)?.summary;
     const bridge = incident['conference_bridge'] as Record<string, unknown> | null | undefined;
     const [team, ...teams] = ((incident['teams'] ?? []) as Reference[]).map(({ summary }) => summary);
-    const notes = (own('notes') as ({ notes: (Row & { user?: Reference })[] } | null)[]).flatMap(
+    const notes = (answers('notes') as ({ notes: (Row & { user?: Reference })[] } | null)[]).flatMap(
       (page) => page?.notes ?? [],
     );
-    const log = (own('log-') as ({ log_entries: LogEntry[] } | null)[]).flatMap((page) => page?.log_entries ?? []);
+    const log = (answers('log-') as ({ log_entries: LogEntry[] } | null)[]).flatMap((page) => page?.log_entries ?? []);
     const earliest = (type: string) =>
       earliestBy(
         log.filter((entry) => entry['type'] === type),
         'created_at',
       );
-    const made = (own('fields') as ({ custom_fields?: { name: string; value?: unknown }[] } | null)[]).flatMap(
-      (page) => page?.custom_fields ?? [],
-    );
+    const customFields = (
+      answers('fields') as ({ custom_fields?: { name: string; value?: unknown }[] } | null)[]
+    ).flatMap((page) => page?.custom_fields ?? []);
     const usual: [string, unknown][] = [
       ['number', incident['incident_number']],
       ['urgency', incident['urgency']],
@@ -69,7 +69,7 @@ export const pagerdutyFacts: FactReader = {
       addresses: { 'external.url': incident['html_url'], meet_url: bridge?.['conference_url'] },
       author: personOf(earliest('trigger_log_entry')?.agent),
       responders: assigned.flatMap(({ assignee }) => personOf(assignee) ?? []),
-      fields: [...usual, ...made.map(({ name, value }) => [nameOf(name), value] as const)],
+      fields: [...usual, ...customFields.map(({ name, value }) => [nameOf(name), value] as const)],
       entries: [
         ...log.map((entry) => ({
           id: entry.id,

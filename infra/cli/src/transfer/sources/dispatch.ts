@@ -184,7 +184,7 @@ async function connect({ env, organization }: ConnectOptions): Promise<Connectio
 
 async function readDraft(read: Read<Statement>, incident: Incident): Promise<Draft> {
   const { id } = incident;
-  const rest = (await read(`incidents/${id}/rest`, { text: REST, values: [id] })) as Rest;
+  const details = (await read(`incidents/${id}/rest`, { text: REST, values: [id] })) as Rest;
   const events: Event[] = [];
   for (let after = 0; ;) {
     const statement = { text: EVENT_PAGE, values: [id, after] };
@@ -193,7 +193,7 @@ async function readDraft(read: Read<Statement>, incident: Incident): Promise<Dra
     if (page.length < EVENTS) break;
     after = page.at(-1)?.id ?? after;
   }
-  return toDraft(incident, { rest, events });
+  return toDraft(incident, { details, events });
 }
 
 /** Times are UTC without a zone. */
@@ -205,18 +205,18 @@ function personOf(contact: Contact | null | undefined): Person | undefined {
   return text === '' ? undefined : { name: text, email: email ?? undefined };
 }
 
-function toDraft(incident: Incident, { rest, events }: { rest: Rest; events: readonly Event[] }): Draft {
-  const participants = rest.participants ?? [];
+function toDraft(incident: Incident, { details, events }: { details: Rest; events: readonly Event[] }): Draft {
+  const participants = details.participants ?? [];
   const participant = (id: number | null | undefined) =>
     personOf(participants.find((one) => one.id === id)?.individual);
   const { status, stable_at: stable, closed_at: closed, visibility, description, resolution, summary } = incident;
   const createdAt = utc(incident.reported_at ?? incident.created_at) ?? '';
-  const documents = rest.documents ?? [];
+  const documents = details.documents ?? [];
   const endedAt = utc(closed ?? stable) ?? createdAt;
   return {
     id: String(incident.id),
-    url: rest.ticket ?? undefined,
-    meetUrl: rest.conference ?? undefined,
+    url: details.ticket ?? undefined,
+    meetUrl: details.conference ?? undefined,
     docUrl: documents.find(({ resource_type: type }) => type === 'dispatch-incident-document')?.weblink ?? undefined,
     title: textOf(incident.title),
     status,
@@ -238,19 +238,19 @@ function toDraft(incident: Incident, { rest, events }: { rest: Rest; events: rea
         // Everybody in a workspace sees all of its incidents.
         visibility: visibility === 'Open' ? undefined : visibility,
         duplicate_of: incident.duplicate_id,
-        conversation: rest.conversation,
+        conversation: details.conversation,
         documents: documents.flatMap(({ weblink }) => weblink ?? []),
-        tasks: rest.tasks,
-        costs: rest.costs,
+        tasks: details.tasks,
+        costs: details.costs,
       },
       'tags',
-      tagsByType(rest.tags ?? []),
+      tagsByType(details.tags ?? []),
     ),
     entries: [
       ...textEntry('description', description, createdAt),
       ...textEntry('resolution', resolution, endedAt),
       ...textEntry('summary', summary, endedAt),
-      ...(rest.reports ?? []).map((report) => reportOf(report, participant(report.participant_id))),
+      ...(details.reports ?? []).map((report) => reportOf(report, participant(report.participant_id))),
       ...events.map(eventOf),
     ],
   };

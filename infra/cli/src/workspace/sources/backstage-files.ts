@@ -85,7 +85,7 @@ async function yamlFiles(root: string, leaveOut: LeaveOut): Promise<string[]> {
     }
   };
   const isFolder = await stat(root).then(
-    (found) => found.isDirectory(),
+    (stats) => stats.isDirectory(),
     (error: unknown) => {
       throw new Error(`cannot read ${root}: ${(error as Error).message}`);
     },

@@ -75,7 +75,7 @@ interface Members {
 
 function addUsers(users: readonly Entity[], builder: Builder): Members {
   const members: Members = { ofGroup: new Map(), emailOf: new Map() };
-  const known = new Set<string>();
+  const emails = new Set<string>();
   for (const user of users) {
     const { metadata, spec, place } = user;
     const email = spec.profile?.email?.trim() ?? '';
@@ -85,8 +85,8 @@ function addUsers(users: readonly Entity[], builder: Builder): Members {
       members.ofGroup.set(reference, (members.ofGroup.get(reference) ?? new Set()).add(email.toLowerCase()));
     }
     // Somebody may have an entity in several namespaces.
-    if (known.has(email.toLowerCase())) continue;
-    known.add(email.toLowerCase());
+    if (emails.has(email.toLowerCase())) continue;
+    emails.add(email.toLowerCase());
     builder.add('users', { email, name: nameOf(user) }, { identity: `email ${email.toLowerCase()}`, place });
   }
   return members;
