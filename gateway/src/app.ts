@@ -200,7 +200,7 @@ function apiServers({ publicUrl, baseDomain, defaultWorkspace, http }: GatewayCo
   if (publicUrl !== undefined) return [publicUrl];
   const isLocal = baseDomain === 'localhost' || baseDomain.endsWith('.localhost');
   if (!isLocal) return [`https://{workspace}.${baseDomain}`];
-  const own = `http://{workspace}.${baseDomain}:${http.port}`;
+  const workspaceUrl = `http://{workspace}.${baseDomain}:${http.port}`;
   // Node.js, Python and most generated clients do not resolve names below localhost.
-  return defaultWorkspace === undefined ? [own] : [`http://localhost:${http.port}`, own];
+  return defaultWorkspace === undefined ? [workspaceUrl] : [`http://localhost:${http.port}`, workspaceUrl];
 }

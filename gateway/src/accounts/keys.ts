@@ -61,9 +61,9 @@ export async function createKey(trx: Knex.Transaction, input: NewKey, context: C
     throw invalidRequest('expires_at', `Must be at most ${latest}, the latest expiry that your token may give a key`);
   }
   await checkKeyQuota(trx, workspace, now);
-  const made = await insertKey(trx, { userId, name, scopes, expiresAt, createdAt: now });
-  await recordKeyChange(trx, context, { workspace, verb: 'created', before: null, after: made.key });
-  return made;
+  const keyWithToken = await insertKey(trx, { userId, name, scopes, expiresAt, createdAt: now });
+  await recordKeyChange(trx, context, { workspace, verb: 'created', before: null, after: keyWithToken.key });
+  return keyWithToken;
 }
 
 /** Stores a key, or a session, with a new token. */
@@ -141,17 +141,17 @@ export async function rotateKey(
   if (input.overlap > 0) await checkKeyQuota(trx, workspace, now);
 
   const firstKeyId = old.firstKeyId ?? old.id;
-  const made = await insertKey(trx, { userId, name, scopes, expiresAt, createdAt: now, firstKeyId });
+  const keyWithToken = await insertKey(trx, { userId, name, scopes, expiresAt, createdAt: now, firstKeyId });
   const end = addMilliseconds(now, input.overlap);
   const changes = {
-    replacedBy: made.key.id,
+    replacedBy: keyWithToken.key.id,
     expiresAt: input.overlap === 0 || (old.expiresAt !== null && old.expiresAt < end) ? old.expiresAt : end,
     revokedAt: input.overlap === 0 ? now : null,
   };
   const replaced = await changeKey(trx, context, { ...locked, verb: 'rotated', changes });
-  await recordKeyChange(trx, context, { workspace, verb: 'created', before: null, after: made.key });
+  await recordKeyChange(trx, context, { workspace, verb: 'created', before: null, after: keyWithToken.key });
   await announceIdentityChange(trx);
-  return { ...made, replaced };
+  return { ...keyWithToken, replaced };
 }
 
 /**

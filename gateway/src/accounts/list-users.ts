@@ -37,22 +37,22 @@ export async function listUsers(database: Knex, request: UserListRequest): Promi
     return { users: await store.page({ workspaceId, filter, after: request.after, limit }), cost: 0 };
   }
   const matches = containing(fold(text));
-  const found: number[] = [];
+  const ids: number[] = [];
   let { after } = request;
   /** Returns whether there may be more users. */
   const compare = async (): Promise<boolean> => {
     const portion = await store.texts({ workspaceId, filter, after, limit: PORTION });
-    for (const { id, name, email } of portion) if (matches(fold(name)) || matches(fold(email))) found.push(id);
+    for (const { id, name, email } of portion) if (matches(fold(name)) || matches(fold(email))) ids.push(id);
     after = portion.at(-1)?.sortKey ?? after;
     return portion.length === PORTION;
   };
   let hasMore = await compare();
   let cost = 0;
   // Gateways compare while they serve everybody else, so one portion after the other, with pauses.
-  while (hasMore && found.length < limit && PORTION * (1 + cost / PORTION_COST) < MAX_COMPARED) {
+  while (hasMore && ids.length < limit && PORTION * (1 + cost / PORTION_COST) < MAX_COMPARED) {
     hasMore = await throttleByWorkspace(workspaceId, compare);
     cost += PORTION_COST;
   }
-  const users = await store.listed(workspaceId, found.slice(0, limit));
-  return { users, cost, continueAfter: hasMore && found.length < limit ? after : undefined };
+  const users = await store.listed(workspaceId, ids.slice(0, limit));
+  return { users, cost, continueAfter: hasMore && ids.length < limit ? after : undefined };
 }

@@ -4,8 +4,8 @@ import { type User, userStore } from './store/user-store.ts';
 import { type Workspace, workspaceStore } from './store/workspace-store.ts';
 
 /** Returns the row that a store finds. @throws DomainError `not_found` */
-export async function existing<Row>(found: Promise<Row | undefined>, what: string): Promise<Row> {
-  const row = await found;
+export async function existing<Row>(reading: Promise<Row | undefined>, what: string): Promise<Row> {
+  const row = await reading;
   if (row === undefined) throw notFound(what);
   return row;
 }

@@ -140,7 +140,7 @@ async function findOrCreate(
   if (user?.active === false) throw new RefusedSignIn('deactivated_user');
   const identities = await oidcIdentityStore(trx).find(workspaceId, { userId: user?.id, issuer, subject });
   const isSame = identities.every(
-    (known) => known.userId === user?.id && known.issuer === issuer && known.subject === subject,
+    (identity) => identity.userId === user?.id && identity.issuer === issuer && identity.subject === subject,
   );
   if (!isSame) throw new RefusedSignIn('other_account');
   if (user !== undefined) return { user, isKnown: identities.length > 0 };

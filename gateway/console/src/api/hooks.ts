@@ -119,13 +119,13 @@ export const useWrite = <Body>(...changes: readonly string[]) =>
 
 /** Idempotency keys: the same for repetitions of one content, so that somebody who clicks often creates one resource. */
 export function useContentKey() {
-  const sent = useRef({ content: '', key: '' });
+  const lastRequest = useRef({ content: '', key: '' });
   return {
     of: (content: string): string => {
-      if (sent.current.content !== content) sent.current = { content, key: crypto.randomUUID() };
-      return sent.current.key;
+      if (lastRequest.current.content !== content) lastRequest.current = { content, key: crypto.randomUUID() };
+      return lastRequest.current.key;
     },
-    forget: () => void (sent.current = { content: '', key: '' }),
+    forget: () => void (lastRequest.current = { content: '', key: '' }),
   };
 }
 

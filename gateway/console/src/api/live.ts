@@ -160,14 +160,14 @@ function applyIncident(type: string, snapshot: IncidentSnapshot, changes: readon
   changeRows<ListIncidentsReply>(/^\/incidents(\/archived)?(\?|$)/, (page) => ({
     ...page,
     incidents: page.incidents.map((row) =>
-      row.id === snapshot.id && row.revision < snapshot.revision ? { ...row, ...known(row, snapshot) } : row,
+      row.id === snapshot.id && row.revision < snapshot.revision ? { ...row, ...propertiesOfRow(row, snapshot) } : row,
     ),
   }));
   changeRows<ListIncidentRelationsReply>(/^\/incidents\/\d+\/relations$/, (page) => ({
     ...page,
     relations: page.relations.map(({ incident, ...row }) => ({
       ...row,
-      incident: incident.id === snapshot.id ? { ...incident, ...known(incident, snapshot) } : incident,
+      incident: incident.id === snapshot.id ? { ...incident, ...propertiesOfRow(incident, snapshot) } : incident,
     })),
   }));
 }
@@ -180,5 +180,5 @@ const changeRows = <Page>(path: RegExp, change: (page: Page) => Page): void =>
   );
 
 /** The properties of the snapshot that the row has, too. */
-const known = (row: object, snapshot: object): Partial<Incident> =>
+const propertiesOfRow = (row: object, snapshot: object): Partial<Incident> =>
   Object.fromEntries(Object.entries(snapshot).filter(([name]) => name in row && name !== 'custom_fields'));

@@ -42,10 +42,10 @@ interface FollowUpsSearch {
 
 /** Anybody may write an address: what it does not understand is left out. */
 export function readFollowUpsSearch({ view, status, team, q }: Record<string, unknown>): FollowUpsSearch {
-  const [known] = VIEWS.find(([key]) => key === view) ?? [];
+  const [shownView] = VIEWS.find(([key]) => key === view) ?? [];
   const [chosen] = STATUSES.find(([key]) => key === status) ?? [];
   return {
-    ...(known && { view: known }),
+    ...(shownView && { view: shownView }),
     ...(chosen && { status: chosen }),
     ...(typeof team === 'number' && { team }),
     ...((typeof q === 'string' || typeof q === 'number') && { q: String(q) }),

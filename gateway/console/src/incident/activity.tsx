@@ -110,7 +110,7 @@ function useEntries(incident: Incident, { kind, order, text }: { kind: Kind; ord
   const compare = (a: string, b: string) => sign * (Date.parse(a) - Date.parse(b));
   const end = ends.filter((time) => time !== undefined).sort(compare)[0];
 
-  const found: Entry[] = [
+  const entries: Entry[] = [
     ...(hasEvents ? (events.data?.rows ?? []) : []).map((event) => ({
       ...{ id: `event ${event.id}`, time: event.started_at, event },
     })),
@@ -121,12 +121,14 @@ function useEntries(incident: Incident, { kind, order, text }: { kind: Kind; ord
     ...(hasChanges ? [{ id: 'declared', time: incident.created_at, declared: incident }] : []),
   ];
   const isLoading = (hasEvents && !events.data) || (hasChanges && (!changes.data || isReadingAll));
-  const known = isLoading
+  const rows = isLoading
     ? undefined
-    : found.filter(({ time }) => end === undefined || compare(time, end) <= 0).sort((a, b) => compare(a.time, b.time));
+    : entries
+        .filter(({ time }) => end === undefined || compare(time, end) <= 0)
+        .sort((a, b) => compare(a.time, b.time));
   return {
     query: {
-      data: known,
+      data: rows,
       error: (hasEvents ? events.error : null) ?? (hasChanges ? changes.error : null),
       refetch: () => [events.refetch(), changes.refetch()],
     },
@@ -197,11 +199,11 @@ function Change({
   const actorOf = useActorOf();
   const { canEdit } = useEditedIncident();
   const { label, value } = useDescribe();
-  const own = changes.filter(({ field }) => !CONSEQUENCES.includes(field));
+  const causes = changes.filter(({ field }) => !CONSEQUENCES.includes(field));
   return (
     <div className={css.change}>
       <span className={ui.strong}>{actorOf(actor, key)}</span> {imported && <Badge>Imported</Badge>}
-      {(own.length > 0 ? own : changes).map(({ field, from, to }) => {
+      {(causes.length > 0 ? causes : changes).map(({ field, from, to }) => {
         const [, part, partId, property] = PART.exec(field) ?? [];
         if (part !== undefined && (property === undefined || property === 'deleted_at')) {
           const what = part === 'follow_ups' ? 'follow-up' : 'event';

@@ -103,17 +103,19 @@ export function Composer({ incidentId }: { incidentId: number }) {
 
   const submit = async () => {
     if (draft.body.trim() === '' || state === 'sending') return;
-    const { sent, body, is_key, started_at, ended_at } = latest.current;
+    const { sent: attempt, body, is_key, started_at, ended_at } = latest.current;
     const event = { body, is_key, ...(started_at && { started_at }), ...(ended_at && { ended_at }) };
     const content = JSON.stringify(event);
-    const key = sent?.content === content ? sent.key : crypto.randomUUID();
+    const key = attempt?.content === content ? attempt.key : crypto.randomUUID();
     set({ ...latest.current, sent: { content, key } });
     setState('sending');
     try {
       await write({ path: `/incidents/${incidentId}/timeline`, key, body: event });
       // Whoever types on meanwhile keeps that.
-      const rest = latest.current.body.startsWith(body) ? latest.current.body.slice(body.length) : latest.current.body;
-      set(rest.trim() === '' ? undefined : { ...NOTHING, body: rest });
+      const newText = latest.current.body.startsWith(body)
+        ? latest.current.body.slice(body.length)
+        : latest.current.body;
+      set(newText.trim() === '' ? undefined : { ...NOTHING, body: newText });
       setHasTimes(false);
       setState('rest');
       await refreshTimeline(incidentId);

@@ -67,9 +67,9 @@ export function DeclareDialog({ onClose }: { onClose: () => void }) {
     const [list, index] = at.split('.');
     if (list !== 'custom_field_values') return at;
     // Without an index it is one that was not sent.
-    const sent = bodyOf(draft).custom_field_values?.[Number(index)]?.field_id;
+    const fieldId = bodyOf(draft).custom_field_values?.[Number(index)]?.field_id;
     const missing = asked.find((field) => field.required_on_creation && valueIn(field, draft) === undefined);
-    return nameOf(sent ?? missing?.id);
+    return nameOf(fieldId ?? missing?.id);
   };
   return (
     <EditDialog<Draft, { incident: Incident }>

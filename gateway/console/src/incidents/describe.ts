@@ -68,8 +68,8 @@ export function useDescribe(): Describe {
     const isText = (typeof value === 'string' && value !== '') || typeof value === 'number';
     if (!isText) return formatValue(value);
     if (PEOPLE.includes(PART.exec(name)?.[3] ?? name)) return nameOf(value);
-    const known = optionsFor(name).find(([key]) => key === String(value))?.[1];
-    return known ?? (name === 'team_id' ? `Team ${value}` : formatValue(value));
+    const optionLabel = optionsFor(name).find(([key]) => key === String(value))?.[1];
+    return optionLabel ?? (name === 'team_id' ? `Team ${value}` : formatValue(value));
   };
   return {
     label: (name) => {

@@ -29,8 +29,8 @@ export function useSeverityColour(): (key: string) => { colour: string; text: st
     const shade = DEFAULT_COLOURS.indexOf(chosen);
     if (shade === -1 && COLOUR.test(chosen)) return { colour: chosen, text: textOn(chosen) };
     const last = DEFAULT_COLOURS.length - 1;
-    const known = shade !== -1 ? shade : index === -1 ? last : Math.min(index, last);
-    return { colour: `var(--sev-${known})`, text: `var(--sev-${known}-text)` };
+    const severity = shade !== -1 ? shade : index === -1 ? last : Math.min(index, last);
+    return { colour: `var(--sev-${severity})`, text: `var(--sev-${severity}-text)` };
   };
 }
 

@@ -276,18 +276,18 @@ function DurationChart({
   rows: readonly (Measured & { name: string; list: ListSearch | undefined })[];
   measure: keyof Measured;
 }) {
-  const known = rows
+  const measured = rows
     .flatMap(({ name, list, [measure]: durations }) => (durations === null ? [] : [{ name, list, ...durations }]))
     .sort((a, b) => b.incidents - a.incidents)
     .slice(0, SHOWN);
-  const longest = Math.max(1, ...known.map(({ p90_seconds: seconds }) => seconds));
-  const sumOf = (count: 'incidents' | 'derived') => known.reduce((sum, each) => sum + each[count], 0);
+  const longest = Math.max(1, ...measured.map(({ p90_seconds: seconds }) => seconds));
+  const sumOf = (count: 'incidents' | 'derived') => measured.reduce((sum, each) => sum + each[count], 0);
   const derived = sumOf('derived');
   // Durations range from minutes to days: a linear scale would show only the longest.
   const place = (seconds: number) => `${(Math.log1p(seconds) / Math.log1p(longest)) * 100}%`;
   return (
     <Card title={title}>
-      {known.length === 0 ? (
+      {measured.length === 0 ? (
         <Empty title="No duration is known" icon="chart">
           {measure === 'time_to_response'
             ? 'It is known once another person acts on an incident, or “Responded” is set.'
@@ -296,7 +296,7 @@ function DurationChart({
       ) : (
         <Table
           label={`${title} as a table`}
-          rows={known}
+          rows={measured}
           keyOf={({ name }) => name}
           columns={[
             [

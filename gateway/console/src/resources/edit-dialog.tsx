@@ -62,15 +62,15 @@ export function EditDialog<Draft, Reply>({
     if (state === 'busy') return;
     setState('busy');
     try {
-      const sent = await request(draft);
+      const change = await request(draft);
       let reply: Reply | undefined;
-      if (sent.shown === undefined) reply = await write<Reply>(sent);
-      else if (!(await saveChange(sent, await request(initial), save))) {
+      if (change.shown === undefined) reply = await write<Reply>(change);
+      else if (!(await saveChange(change, await request(initial), save))) {
         setState('rest');
         return;
       }
       forget();
-      void refresh(...(refreshes ?? [listOf(sent.path)]));
+      void refresh(...(refreshes ?? [listOf(change.path)]));
       onClose();
       if (reply !== undefined) onDone?.(reply);
     } catch (error) {

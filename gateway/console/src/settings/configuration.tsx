@@ -62,7 +62,7 @@ function Editor({ configuration, canEdit }: { configuration: Configuration; canE
   const removed = (name: ListName) =>
     configuration[name].filter(({ key }) => draft[name].every((each) => each.key !== key));
   const submit = () => {
-    const { revision, ...rest } = configuration;
+    const { revision, ...settings } = configuration;
     const lists = LISTS.map(([name]) => [
       name,
       draft[name].map(({ id: _id, ...row }: Row) => ({ ...row, order: undefined })),
@@ -72,7 +72,7 @@ function Editor({ configuration, canEdit }: { configuration: Configuration; canE
         method: 'PUT',
         path: PATH,
         revision,
-        body: { ...rest, ...Object.fromEntries(lists), replace },
+        body: { ...settings, ...Object.fromEntries(lists), replace },
       },
       { onSuccess: () => say('The configuration is saved.') },
     );

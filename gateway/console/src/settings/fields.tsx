@@ -66,20 +66,20 @@ export function FieldsPage() {
 const hasOptions = (type: string) => type === 'select' || type === 'multi_select';
 
 function FieldDialog({ field, onClose }: { field: CustomField | undefined; onClose: () => void }) {
-  const known = field === undefined ? [] : optionsOf(field);
+  const storedOptions = field === undefined ? [] : optionsOf(field);
   return (
     <EditDialog
       title={field === undefined ? 'New field' : `Edit ${field.name}`}
       initial={{
         name: field?.name ?? '',
         field_type: field?.field_type ?? 'string',
-        options: known.map(([value]) => value).join('\n'),
+        options: storedOptions.map(([value]) => value).join('\n'),
         currency: field?.config?.currency ?? 'USD',
         show_on_creation: field?.show_on_creation ?? true,
         required_on_creation: field?.required_on_creation ?? false,
       }}
       request={({ name, field_type: type, options, currency, show_on_creation, required_on_creation }) => {
-        const labels = new Map(known);
+        const labels = new Map(storedOptions);
         const config = hasOptions(type)
           ? {
               config: {

@@ -17,7 +17,7 @@ const PATH = '/settings/users';
 const ROLES: readonly User['role'][] = ['owner', 'admin', 'manager', 'member', 'viewer'];
 
 export function UsersPage() {
-  const { canManage, user: own } = useAccess();
+  const { canManage, user: me } = useAccess();
   const [link, setLink] = useState<{ user: User; url: string }>();
   const make = useWrite<{ login_link: { path: string } }>();
   const makeLink = (user: User) =>
@@ -42,7 +42,7 @@ export function UsersPage() {
         editor={(user, onClose) => <UserDialog user={user} onInvited={makeLink} onClose={onClose} />}
         more={(user) =>
           user.active &&
-          ROLES.indexOf(user.role) >= ROLES.indexOf(own?.role ?? 'viewer') && (
+          ROLES.indexOf(user.role) >= ROLES.indexOf(me?.role ?? 'viewer') && (
             <Button kind="quiet" small busy={make.isPending} onClick={() => makeLink(user)}>
               Sign-in link
             </Button>
@@ -53,7 +53,7 @@ export function UsersPage() {
           { ...saveTo(PATH, user), body: { active: !user.active } },
         ]}
         columns={[
-          ['Name', ({ id, name, email }) => <Named name={id === own?.id ? `${name} (you)` : name} about={email} />],
+          ['Name', ({ id, name, email }) => <Named name={id === me?.id ? `${name} (you)` : name} about={email} />],
           ['Role', ({ role }) => formatName(role)],
           [
             'Seat',
@@ -90,9 +90,9 @@ function UserDialog({
   onInvited: (user: User) => void;
   onClose: () => void;
 }) {
-  const own = useAccess().user?.role ?? 'viewer';
+  const myRole = useAccess().user?.role ?? 'viewer';
   // Nobody raises anybody above their own role.
-  const roles = ROLES.slice(ROLES.indexOf(own));
+  const roles = ROLES.slice(ROLES.indexOf(myRole));
   return (
     <EditDialog<{ name: string; email: string; role: User['role']; isResponder: boolean }, { user: User }>
       title={user === undefined ? 'Invite somebody' : `Edit ${user.name}`}

@@ -35,7 +35,7 @@ export function Palette({
   const { data: teams = [] } = useTeams();
   const incidents = useFoundIncidents(text);
   const matches = (name: string) => name.toLowerCase().includes(text.trim().toLowerCase());
-  const found = <Row,>(rows: readonly Row[], toEntry: (row: Row) => Entry): Entry[] =>
+  const matchesIn = <Row,>(rows: readonly Row[], toEntry: (row: Row) => Entry): Entry[] =>
     rows
       .map(toEntry)
       .filter(({ name }) => matches(name))
@@ -47,16 +47,16 @@ export function Palette({
       about: status,
       run: () => void navigate({ to: '/incidents/$id', params: { id } }),
     })),
-    ...found(verbs, ([name, run]) => ({ name, about: 'Do', run })),
-    ...found(isEmpty ? [] : services, ({ id, name }) => ({
+    ...matchesIn(verbs, ([name, run]) => ({ name, about: 'Do', run })),
+    ...matchesIn(isEmpty ? [] : services, ({ id, name }) => ({
       ...{ name, about: 'Service' },
       run: () => void navigate({ to: '/catalog/services/$id', params: { id: String(id) } }),
     })),
-    ...found(isEmpty ? [] : teams, ({ id, name }) => ({
+    ...matchesIn(isEmpty ? [] : teams, ({ id, name }) => ({
       ...{ name, about: 'Team' },
       run: () => void navigate({ to: '/catalog/teams/$id', params: { id: String(id) } }),
     })),
-    ...found(ALL_PLACES, ([to, name]) => ({ name, about: 'Page', run: () => void navigate({ to }) })),
+    ...matchesIn(ALL_PLACES, ([to, name]) => ({ name, about: 'Page', run: () => void navigate({ to }) })),
   ];
   const current = Math.min(chosen, entries.length - 1);
   const run = (entry: Entry | undefined) => {

@@ -15,7 +15,7 @@ export function Button({
   busy = false,
   icon,
   children,
-  ...rest
+  ...attributes
 }: ButtonHTMLAttributes<HTMLButtonElement> & {
   kind?: ButtonKind;
   small?: boolean;
@@ -23,7 +23,12 @@ export function Button({
   icon?: IconName;
 }) {
   return (
-    <button type="button" {...rest} disabled={rest.disabled === true || busy} className={buttonClass(kind, small)}>
+    <button
+      type="button"
+      {...attributes}
+      disabled={attributes.disabled === true || busy}
+      className={buttonClass(kind, small)}
+    >
       {icon && <Icon name={icon} />}
       {children}
     </button>

@@ -115,14 +115,16 @@ function useControl({ label, name, hint, bare }: FieldProps) {
   };
 }
 
-export function Input({ label, name, hint, bare, onValue, ...rest }: ComponentProps<'input'> & FieldProps) {
+export function Input({ label, name, hint, bare, onValue, ...attributes }: ComponentProps<'input'> & FieldProps) {
   const { props, wrap } = useControl({ label, name, hint, bare });
-  return wrap(<input autoComplete="off" {...props} onChange={({ target }) => onValue?.(target.value)} {...rest} />);
+  return wrap(
+    <input autoComplete="off" {...props} onChange={({ target }) => onValue?.(target.value)} {...attributes} />,
+  );
 }
 
-export function TextArea({ label, name, hint, bare, onValue, ...rest }: ComponentProps<'textarea'> & FieldProps) {
+export function TextArea({ label, name, hint, bare, onValue, ...attributes }: ComponentProps<'textarea'> & FieldProps) {
   const { props, wrap } = useControl({ label, name, hint, bare });
-  return wrap(<textarea rows={3} {...props} onChange={({ target }) => onValue?.(target.value)} {...rest} />);
+  return wrap(<textarea rows={3} {...props} onChange={({ target }) => onValue?.(target.value)} {...attributes} />);
 }
 
 /** Values with their names for people. */

@@ -27,13 +27,13 @@ export const formatSpan = (from: string, to: string): string =>
 export function bucketFormat(bucket: string, timeZone: string): (start: string) => string {
   const date = { month: 'short', [bucket === 'month' ? 'year' : 'day']: 'numeric' } as const;
   const format = (zone: string) => new Intl.DateTimeFormat('en', { ...date, timeZone: zone });
-  let known: Intl.DateTimeFormat;
+  let dateFormat: Intl.DateTimeFormat;
   try {
-    known = format(timeZone);
+    dateFormat = format(timeZone);
   } catch {
-    known = format('UTC');
+    dateFormat = format('UTC');
   }
-  return (start) => known.format(new Date(start));
+  return (start) => dateFormat.format(new Date(start));
 }
 
 const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [

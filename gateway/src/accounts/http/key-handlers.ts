@@ -37,8 +37,8 @@ export function keyHandlers({
   /** The key of the request may not be the one that the token was made with. */
   const reveal = async (request: Parameters<typeof contextOf>[1], stored: Reply<never>) =>
     tokens.reveal(stored, async ({ user_id: userId, scopes, expires_at: expiresAt }) => {
-      const made = { workspaceId: request.principal.workspace.id, userId, scopes, expiresAt };
-      return database.transaction(async (trx) => checkTokenReplay(trx, made, contextOf(dependencies, request)));
+      const keyOfToken = { workspaceId: request.principal.workspace.id, userId, scopes, expiresAt };
+      return database.transaction(async (trx) => checkTokenReplay(trx, keyOfToken, contextOf(dependencies, request)));
     });
   return {
     listApiKeys: async (request) => {

@@ -62,9 +62,9 @@ export function forwarder({
   );
 
   /** @param until when the wait for leases ends; the clock of `performance` */
-  const send = async (context: RequestContext, caller: Caller, rest: SendOptions) => {
+  const send = async (context: RequestContext, caller: Caller, options: SendOptions) => {
     const { request, response, requestId, target } = context;
-    const { operation, body, until, lease, signal } = rest;
+    const { operation, body, until, lease, signal } = options;
     const { workspace } = caller.identity;
     const service = services.get(operation.service);
     if (service === undefined) throw new Error(`there is no address of the ${operation.service} service`);
@@ -76,7 +76,7 @@ export function forwarder({
       // The key may have ended while the request waited.
       signal.throwIfAborted();
       const bodyLength = isRead(request) ? undefined : (body.bytes?.length ?? 0);
-      const own = {
+      const gatewayHeaders = {
         principal: caller.principalFor(operation.service),
         requestId,
         bodyLength,
@@ -90,7 +90,7 @@ export function forwarder({
         lease.release();
       };
       await inSpan(forwardSpan(context, operation), async (span) => {
-        request.headers = forwardedHeaders(request.headers, { ...own, trace: traceHeaders() });
+        request.headers = forwardedHeaders(request.headers, { ...gatewayHeaders, trace: traceHeaders() });
         await service.upstream.forward({
           request,
           response,

@@ -118,10 +118,12 @@ async function handleRequest(context: RequestContext, dependencies: PublicHandle
   }
   const resource = dependencies.routes.find(target.path);
   const operation = resource?.operation(context.method);
-  const sent =
+  const credentialsOfRequest =
     credentials(request.headers, dependencies.cookie, { basic: operation?.basic }) ??
     (await credentialsInBody(context, operation, dependencies));
-  const caller = (await findCaller(sent, slug, dependencies)) ?? (await refuseAnonymous(context, slug, dependencies));
+  const caller =
+    (await findCaller(credentialsOfRequest, slug, dependencies)) ??
+    (await refuseAnonymous(context, slug, dependencies));
   const { identity } = caller;
   context.workspace = identity.workspace;
   checkContentLength(request, dependencies.maxBodyBytes);
@@ -137,11 +139,11 @@ async function handleRequest(context: RequestContext, dependencies: PublicHandle
   });
   if (counted !== undefined) await counted;
   if (identity.usedAt !== null) checkSameOrigin(request, originOf(host, slug, dependencies));
-  const known = checkOperation(context, resource);
-  if (known.scope === undefined)
-    await checkWithService(dependencies, known, { path: target.path, known: resource?.allow ?? [] });
-  checkAccess(identity, known);
-  if (!response.destroyed) await dependencies.forwarder.forward(context, caller, known);
+  const calledOperation = checkOperation(context, resource);
+  if (calledOperation.scope === undefined)
+    await checkWithService(dependencies, calledOperation, { path: target.path, tableMethods: resource?.allow ?? [] });
+  checkAccess(identity, calledOperation);
+  if (!response.destroyed) await dependencies.forwarder.forward(context, caller, calledOperation);
 }
 
 /**
@@ -188,12 +190,12 @@ async function credentialsInBody(
 
 /** Returns the caller if a request sends a valid token of the workspace that the host names. */
 async function findCaller(
-  sent: Credentials | undefined,
+  credentialsOfRequest: Credentials | undefined,
   slug: string | undefined,
   { identities, clock, uses }: PublicHandlerDependencies,
 ): Promise<Caller | undefined> {
-  if (slug === undefined || sent === undefined) return undefined;
-  const caller = await identities.findByToken(sent.token, sent.kind);
+  if (slug === undefined || credentialsOfRequest === undefined) return undefined;
+  const caller = await identities.findByToken(credentialsOfRequest.token, credentialsOfRequest.kind);
   const isValid = caller?.identity.workspace.slug === slug && !hasEnded(caller.identity, uses, clock);
   return isValid ? caller : undefined;
 }
@@ -258,10 +260,10 @@ async function servePage(
 async function countPage(context: RequestContext, dependencies: PublicHandlerDependencies): Promise<void> {
   const { request, response } = context;
   const { limits, trustedProxies, hosts, cookie, log } = dependencies;
-  const sent = credentials(request.headers, cookie);
-  const slug = sent && slugOf(requestedHost(context, trustedProxies), hosts);
+  const credentialsOfRequest = credentials(request.headers, cookie);
+  const slug = credentialsOfRequest && slugOf(requestedHost(context, trustedProxies), hosts);
   // Pages are shown without the database, too.
-  const caller = await findCaller(sent, slug, dependencies).catch((error: unknown) => {
+  const caller = await findCaller(credentialsOfRequest, slug, dependencies).catch((error: unknown) => {
     log.warn({ err: error }, 'cannot look up who reads a page');
     return undefined;
   });

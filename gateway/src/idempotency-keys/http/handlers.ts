@@ -20,21 +20,21 @@ export const idempotencyKeyHandlers = ({
 }): IdempotencyKeyApi => ({
   getIdempotencyKey: async ({ principal, params: { key }, query: { operation } }) => {
     const lookup = { workspaceId: principal.workspace.id, userId: principal.user_id, key };
-    const [own, { uses, missing }] = await Promise.all([ownKeys(lookup), findKeyUses(services, lookup)]);
-    const [latest] = [...own, ...uses]
+    const [gatewayUses, { uses, missing }] = await Promise.all([ownKeys(lookup), findKeyUses(services, lookup)]);
+    const [latest] = [...gatewayUses, ...uses]
       .filter((use) => operation === undefined || use.operation === operation)
       .sort((one, other) => (one.created_at < other.created_at ? 1 : -1));
     if (latest === undefined && missing.length > 0) {
       throw serviceUnavailable(`The ${missing.join(' and the ')} service cannot be asked now; try again`);
     }
     if (latest === undefined) throw notFound('The idempotency key');
-    const { state, ...rest } = latest;
+    const { state, ...use } = latest;
     if (state === 'unknown') {
       throw new DomainError(
         'idempotency_outcome_unknown',
         'The outcome of the request with this key is unknown; read the resource before you retry',
       );
     }
-    return { body: { idempotency_key: { key, state, ...rest } } };
+    return { body: { idempotency_key: { key, state, ...use } } };
   },
 });

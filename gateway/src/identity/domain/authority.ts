@@ -40,8 +40,8 @@ export function checkActsFor(acting: Acting, owner: { readonly id: number; reado
 }
 
 /** @throws DomainError `missing_scope` for the first scope that the acting key lacks */
-export function checkScopesWithin(own: readonly string[], scopes: readonly string[], field?: string): void {
-  const missing = scopes.find((scope) => !own.includes(scope));
+export function checkScopesWithin(actingScopes: readonly string[], scopes: readonly string[], field?: string): void {
+  const missing = scopes.find((scope) => !actingScopes.includes(scope));
   if (missing === undefined) return;
   throw new DomainError('missing_scope', `The token lacks the scope ${missing}`, {
     ...(field !== undefined && { field }),

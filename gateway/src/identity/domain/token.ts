@@ -33,11 +33,11 @@ export const shownPart = (token: string): string => token.slice(0, SHOWN_LENGTH)
 
 /** CRC-32 in base 62, padded with zeros. */
 function checksum(text: string): string {
-  let rest = crc32(text);
+  let quotient = crc32(text);
   let digits = '';
   while (digits.length < CHECKSUM_LENGTH) {
-    digits = ALPHABET.charAt(rest % ALPHABET.length) + digits;
-    rest = Math.floor(rest / ALPHABET.length);
+    digits = ALPHABET.charAt(quotient % ALPHABET.length) + digits;
+    quotient = Math.floor(quotient / ALPHABET.length);
   }
   return digits;
 }

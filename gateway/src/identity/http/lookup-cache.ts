@@ -51,9 +51,9 @@ export function lookupCache<Value extends object>(options: LookupCacheOptions<Va
     }
     const start = performance.now();
     try {
-      const found = await find(batch.map(([key]) => key));
+      const results = await find(batch.map(([key]) => key));
       for (const [key, { resolve }] of batch) {
-        const value = found.get(key);
+        const value = results.get(key);
         // After a clear, this value may be the outdated one.
         if (generation === running) {
           if (value === undefined) misses.set(key, 1, { start });
@@ -61,7 +61,7 @@ export function lookupCache<Value extends object>(options: LookupCacheOptions<Va
         }
         resolve(value);
       }
-      return found.size === batch.length;
+      return results.size === batch.length;
     } catch (error) {
       for (const [, { reject }] of batch) reject(error);
       return false;

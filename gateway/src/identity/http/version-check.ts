@@ -17,9 +17,9 @@ export function versionCheck(options: {
 
   const check = async (): Promise<void> => {
     const start = performance.now();
-    const found = await options.find();
-    if (found !== version) options.onChange();
-    version = found;
+    const current = await options.find();
+    if (current !== version) options.onChange();
+    version = current;
     checkedAt = start;
   };
   const checkOnce = async (): Promise<void> => {

@@ -81,8 +81,8 @@ export function windowCounter(options: {
   let isUrgent = false;
 
   const sumOf = (key: string, length: number): Sum => {
-    const found = gathered.get(key);
-    if (found !== undefined) return found;
+    const gatheredSum = gathered.get(key);
+    if (gatheredSum !== undefined) return gatheredSum;
     const sum: Sum = { length, requests: 0, cost: 0, bytes: 0, waiting: [], isKept: false };
     gathered.set(key, sum);
     return sum;
@@ -95,8 +95,8 @@ export function windowCounter(options: {
     const now = performance.now();
     const remaining = window.endsAt - now;
     if (now - window.readAt > MAX_AGE || remaining < MIN_REMAINING) return undefined;
-    const sent = underWay.get(key);
-    const unconfirmed = sent === undefined ? sum : plus(sum, sent);
+    const sumUnderWay = underWay.get(key);
+    const unconfirmed = sumUnderWay === undefined ? sum : plus(sum, sumUnderWay);
     const used = plus(window.used, unconfirmed);
     const isFarBelow = isWithin(used, limits, USED) && isWithin(unconfirmed, limits, UNCONFIRMED);
     return isFarBelow ? { ...used, remaining } : undefined;

@@ -74,15 +74,15 @@ export function connectionLimits(options: {
       const network = trustedProxies.has(peer)
         ? undefined
         : clientNetwork(clientAddress(peer, undefined, trustedProxies));
-      const own = network === undefined ? undefined : (networks.get(network) ?? noConnections());
+      const ofNetwork = network === undefined ? undefined : (networks.get(network) ?? noConnections());
       // First within the network, so that a network at its bound costs no other one a connection.
-      if ((own !== undefined && !hasRoom(own, perNetwork)) || !hasRoom(all, total)) {
+      if ((ofNetwork !== undefined && !hasRoom(ofNetwork, perNetwork)) || !hasRoom(all, total)) {
         socket.destroy();
         closed.inc({ reason: 'refused' });
         return;
       }
-      if (network !== undefined && own !== undefined) networks.set(network, own);
-      const members = own === undefined ? [all] : [all, own];
+      if (network !== undefined && ofNetwork !== undefined) networks.set(network, ofNetwork);
+      const members = ofNetwork === undefined ? [all] : [all, ofNetwork];
       tracked.set(socket, { members, requests: 0 });
       for (const connections of members) {
         connections.count += 1;
@@ -90,7 +90,8 @@ export function connectionLimits(options: {
       }
       socket.once('close', () => {
         remove(socket);
-        if (network !== undefined && own?.count === 0 && networks.get(network) === own) networks.delete(network);
+        if (network !== undefined && ofNetwork?.count === 0 && networks.get(network) === ofNetwork)
+          networks.delete(network);
       });
     },
     onRequest: ({ socket }, response) => {

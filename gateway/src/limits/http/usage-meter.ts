@@ -28,7 +28,7 @@ interface Watched {
   readonly workspaceId: number;
   readonly limit: number;
   /** Bytes that the connection has sent, as far as they are added up. */
-  sent: number;
+  countedBytes: number;
 }
 
 const NO_USAGE: Usage = { cost: 0, bytes: 0 };
@@ -49,8 +49,8 @@ export function usageMeter({ counter, log }: { counter: RequestCounter; log: Log
   /** Adds what was sent since the last time, and returns it. */
   const addSent = (watched: Watched): number => {
     const { bytesWritten } = watched.context.request.socket;
-    const bytes = bytesWritten - watched.sent;
-    watched.sent = bytesWritten;
+    const bytes = bytesWritten - watched.countedBytes;
+    watched.countedBytes = bytesWritten;
     if (bytes > 0) add(watched.workspaceId, { bytes });
     return bytes;
   };
@@ -83,7 +83,7 @@ export function usageMeter({ counter, log }: { counter: RequestCounter; log: Log
 
   return {
     watch: (context, { id, limit }) => {
-      const watched = { context, workspaceId: id, limit, sent: context.request.socket.bytesWritten };
+      const watched = { context, workspaceId: id, limit, countedBytes: context.request.socket.bytesWritten };
       open.add(watched);
       if (isResting) task.wake();
       isResting = false;

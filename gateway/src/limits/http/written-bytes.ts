@@ -29,18 +29,18 @@ const KNOWN_BYTES = 4 * 1_048_576;
 export function writtenBytes(options: { counter: RequestCounter; limit: number; log: Logger }): WrittenBytes {
   const { counter, limit, log } = options;
   const limits: Amounts = { requests: Infinity, cost: Infinity, bytes: limit };
-  const known = boundedCache<number, { bytes: number; endsAt: number }>({ bytes: KNOWN_BYTES });
+  const windows = boundedCache<number, { bytes: number; endsAt: number }>({ bytes: KNOWN_BYTES });
 
   const add = (workspaceId: number, bytes: number): void => {
     const learn = ({ bytes: written, remaining }: WindowUsage) =>
-      known.set(workspaceId, { bytes: written, endsAt: performance.now() + remaining });
+      windows.set(workspaceId, { bytes: written, endsAt: performance.now() + remaining });
     const usage = counter.count(`written:${workspaceId}`, { length: HOUR, requests: 0, bytes }, limits);
     if (!(usage instanceof Promise)) learn(usage);
     else usage.then(learn, (error: unknown) => log.warn({ err: error }, 'cannot count written bytes'));
   };
 
   const check = (workspaceId: number, isSmall: boolean): void => {
-    const { bytes, endsAt } = known.get(workspaceId) ?? { bytes: 0, endsAt: 0 };
+    const { bytes, endsAt } = windows.get(workspaceId) ?? { bytes: 0, endsAt: 0 };
     const remaining = endsAt - performance.now();
     if (remaining <= 0 || bytes < (isSmall ? 1 + RESERVE : 1) * limit) return;
     const allowed = isSmall ? '' : `, and now only requests of at most ${SMALL_WRITE} bytes`;

@@ -16,8 +16,9 @@ const PATH = /^\/[\w\-.~!$&'()*+,;=:@%/]*$/;
 const SEARCH = /^[!"$-~]*$/;
 
 export function parseTarget(url: string): RequestTarget {
-  const [, host, rest] = ABSOLUTE.exec(url) ?? [];
-  const relative = rest === undefined ? url : rest.startsWith('/') ? rest : `/${rest}`;
+  const [, host, pathAndSearch] = ABSOLUTE.exec(url) ?? [];
+  const relative =
+    pathAndSearch === undefined ? url : pathAndSearch.startsWith('/') ? pathAndSearch : `/${pathAndSearch}`;
   const start = relative.indexOf('?');
   const path = start === -1 ? relative : relative.slice(0, start);
   const search = start === -1 ? '' : relative.slice(start);

@@ -49,8 +49,8 @@ function boundSeries(duration: Histogram<'operation' | 'status'>) {
   return (operation: string, status: number) => {
     const byStatus = series.get(operation) ?? new Map<number, ReturnType<typeof duration.labels>>();
     series.set(operation, byStatus);
-    const found = byStatus.get(status) ?? duration.labels({ operation, status });
-    byStatus.set(status, found);
-    return found;
+    const statusSeries = byStatus.get(status) ?? duration.labels({ operation, status });
+    byStatus.set(status, statusSeries);
+    return statusSeries;
   };
 }

@@ -80,8 +80,8 @@ export function routeTable(operations: readonly Operation[]): RouteTable {
   return {
     find: (path) => {
       if (segmentsOf(path).some(isEmptyOrDots)) return undefined;
-      const known = tree.find(path);
-      if (known !== undefined) return known;
+      const resource = tree.find(path);
+      if (resource !== undefined) return resource;
       const [prefix = ''] = byLength.find(([each]) => `${path}/`.startsWith(each)) ?? [];
       return unknown.get(prefix);
     },

@@ -191,8 +191,10 @@ export function oidcClient(options: OidcClientOptions): OidcClient {
 }
 
 async function describe({ issuer, clientId }: OidcRegistration, fetchSafely: CustomFetch): Promise<ServerMetadata> {
-  const found = await discovery(new URL(issuer), clientId, undefined, undefined, { [customFetch]: fetchSafely });
-  return found.serverMetadata();
+  const configuration = await discovery(new URL(issuer), clientId, undefined, undefined, {
+    [customFetch]: fetchSafely,
+  });
+  return configuration.serverMetadata();
 }
 
 function configure(
@@ -226,7 +228,7 @@ function safeFetch({ egress, resolve = systemResolver(), ca, timeout = TIMEOUT }
     const url = new URL(text);
     if (url.protocol !== 'https:' || findDestinationProblem(url, allowed) !== undefined)
       throw new ProviderError('unavailable', 'it names an address that is not public');
-    const sent = body instanceof URLSearchParams ? body.toString() : undefined;
+    const form = body instanceof URLSearchParams ? body.toString() : undefined;
     const response = await http.request({
       url: text,
       method: method === 'POST' ? 'POST' : 'GET',
@@ -234,7 +236,7 @@ function safeFetch({ egress, resolve = systemResolver(), ca, timeout = TIMEOUT }
       maxBodyBytes: MAX_BYTES,
       prepare: async () => ({
         headers: { ...headers, 'accept-encoding': 'identity' },
-        ...(sent !== undefined && { body: sent }),
+        ...(form !== undefined && { body: form }),
       }),
     });
     if (response.kind !== 'response')

@@ -59,15 +59,15 @@ export function checkSite({ headers }: IncomingMessage): void {
 /**
  * Browsers send cookies with the requests of every site, so that a write must show that the console's own origin sends
  * it (contract: Sessions).
- * @param own the origin of the console
+ * @param consoleOrigin the origin of the console
  * @throws DomainError `permission_denied`
  */
-export function checkSameOrigin(request: IncomingMessage, own: string): void {
+export function checkSameOrigin(request: IncomingMessage, consoleOrigin: string): void {
   if (isRead(request)) return;
   const { 'sec-fetch-site': site, origin } = request.headers;
-  if (site === undefined ? isOrigin(origin, own) : site === 'same-origin') return;
+  if (site === undefined ? isOrigin(origin, consoleOrigin) : site === 'same-origin') return;
   throw new DomainError('permission_denied', 'A session must be used from its own origin');
 }
 
-const isOrigin = (origin: string | undefined, own: string): boolean =>
-  origin !== undefined && URL.canParse(own) && URL.parse(origin)?.origin === new URL(own).origin;
+const isOrigin = (origin: string | undefined, consoleOrigin: string): boolean =>
+  origin !== undefined && URL.canParse(consoleOrigin) && URL.parse(origin)?.origin === new URL(consoleOrigin).origin;

@@ -40,12 +40,12 @@ const DROPPED_RESPONSE_HEADERS = new Set([...HOP_BY_HOP, 'transfer-encoding', 'd
 
 /**
  * Returns the headers for the service: those of the client, without internal ones, and those of the gateway.
- * @param own `bodyLength` is what will be sent; `undefined` for a request without a body. `bodyLimit` is the limit of a
+ * @param added `bodyLength` is what will be sent; `undefined` for a request without a body. `bodyLimit` is the limit of a
  *   body that was cut off behind it
  */
 export function forwardedHeaders(
   headers: IncomingHttpHeaders,
-  own: {
+  added: {
     principal: string;
     requestId: string;
     bodyLength: number | undefined;
@@ -58,12 +58,12 @@ export function forwardedHeaders(
     !DROPPED_REQUEST_HEADERS.has(name) && !name.startsWith(INTERNAL_PREFIX) && !connectionOptions.includes(name);
   const forwarded: IncomingHttpHeaders = {
     ...Object.fromEntries(Object.entries(headers).filter(([name]) => isForService(name))),
-    ...own.trace,
+    ...added.trace,
   };
-  forwarded[PRINCIPAL_HEADER] = own.principal;
-  forwarded['x-request-id'] = own.requestId;
-  if (own.bodyLength !== undefined) forwarded['content-length'] = String(own.bodyLength);
-  if (own.bodyLimit !== undefined) forwarded[BODY_LIMIT_HEADER] = String(own.bodyLimit);
+  forwarded[PRINCIPAL_HEADER] = added.principal;
+  forwarded['x-request-id'] = added.requestId;
+  if (added.bodyLength !== undefined) forwarded['content-length'] = String(added.bodyLength);
+  if (added.bodyLimit !== undefined) forwarded[BODY_LIMIT_HEADER] = String(added.bodyLimit);
   return forwarded;
 }
 

@@ -151,8 +151,8 @@ export function upstream(options: {
           mayArriveTwice: isRead(request),
           open: (opened) => {
             attempt = opened;
-            const own = { attempt, body, onProcessing: beginWait };
-            void proxy(request, Object.assign(new ServerResponse(request), own));
+            const parts = { attempt, body, onProcessing: beginWait };
+            void proxy(request, Object.assign(new ServerResponse(request), parts));
           },
           receive: async (upstreamResponse) => {
             if (isStream(upstreamResponse)) {
