@@ -44,7 +44,7 @@ export function serviceHandlers(
       if (after !== undefined && !tiers.includes(after[0])) {
         throw invalidRequest('cursor', 'Is out of date: its tier has been removed; start again without a cursor');
       }
-      const [found, { references, truncated }] = await Promise.all([
+      const [rowsOfPage, { references, truncated }] = await Promise.all([
         serviceStore(database, workspace.id).list({
           ...listed,
           tiers,
@@ -54,7 +54,7 @@ export function serviceHandlers(
         after === undefined ? findUnmanagedReferences(dependencies, workspace) : NO_REFERENCES,
       ]);
       const { rows, pagination } = await buildPage({
-        listed: found,
+        listed: rowsOfPage,
         limit,
         view: serviceView,
         nextCursor: (last) => {

@@ -130,8 +130,8 @@ export async function changeConfiguration(
     ...differences(listsView(before.lists), listsView(after)),
     now,
   });
-  const known = new Set([...before.lists.groups, ...(part.timeline_groups ?? [])].map(({ id }) => id));
-  const newGroups = after.groups.flatMap(({ id }, place) => (known.has(id) ? [] : place));
+  const givenIds = new Set([...before.lists.groups, ...(part.timeline_groups ?? [])].map(({ id }) => id));
+  const newGroups = after.groups.flatMap(({ id }, place) => (givenIds.has(id) ? [] : place));
   const incidents = mapped.length + ended.length;
   return { lists: after, version, tiersVersion, isChanged: true, newGroups, incidents };
 }

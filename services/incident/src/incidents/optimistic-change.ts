@@ -20,9 +20,9 @@ export function keptIncidents(database: Knex) {
       { workspaceId, id, revision }: Pick<Incident, 'workspaceId' | 'id' | 'revision'>,
       decide: (before: Incident) => Decision<Incident>,
     ): Promise<Incident | undefined> {
-      const known = kept.get(id);
-      const isKnown = known?.workspaceId === workspaceId && known.revision === revision;
-      const before = isKnown ? known : await incidentStore(database, workspaceId).find(id);
+      const keptVersion = kept.get(id);
+      const isKnown = keptVersion?.workspaceId === workspaceId && keptVersion.revision === revision;
+      const before = isKnown ? keptVersion : await incidentStore(database, workspaceId).find(id);
       if (before?.revision !== revision) return undefined;
       try {
         const decision = decide(before);

@@ -44,8 +44,8 @@ export async function updateIncident(dependencies: UpdateDependencies, command: 
     optimistic: needsLocks(changes)
       ? undefined
       : async (decide) => {
-          const known = { workspaceId: workspace.id, id, revision: expectedRevision };
-          return dependencies.keptIncidents.change(known, (before) => decide({ before }));
+          const version = { workspaceId: workspace.id, id, revision: expectedRevision };
+          return dependencies.keptIncidents.change(version, (before) => decide({ before }));
         },
     prepares: async ({ readConfiguration }) => readConfiguration(),
     reads: async (trx, { prepared: configuration, freshness }) => {

@@ -40,7 +40,7 @@ interface ListRequest<Rendered, Wire> extends QueryRequest {
 type FindRendered<Rendered> = (version: IncidentVersion) => Rendered | undefined;
 
 /** An incident of a page; it is rendered or read unless it is large. */
-type ListedIncident<Rendered> = PositionedIncident & { known: Rendered | VersionedIncident | undefined };
+type ListedIncident<Rendered> = PositionedIncident & { content: Rendered | VersionedIncident | undefined };
 
 export interface IncidentList<Wire> {
   page: Page<Wire>;
@@ -80,10 +80,10 @@ export async function listIncidents<Rendered extends IncidentVersion, Wire>(
     limit,
     whole: (rows) =>
       readWhole<Rendered | VersionedIncident>(
-        rows.map(({ id, known, largeWeight }) =>
-          known === undefined
+        rows.map(({ id, content, largeWeight }) =>
+          content === undefined
             ? ({ id, largeWeight: largeWeight ?? 0 } as Listed<VersionedIncident>)
-            : { ...known, largeWeight: null },
+            : { ...content, largeWeight: null },
         ),
         incidentStore(database, workspace.id).readVersioned,
       ),
@@ -118,8 +118,8 @@ async function readRows<Rendered extends IncidentVersion>(
     const incidents = missing.length === 0 ? [] : await readVersioned(missing.map(({ id }) => id));
     const byId = new Map(incidents.map((incident) => [incident.id, incident]));
     const isUnchanged = missing.every(({ id, xmin }) => byId.get(id)?.xmin === xmin);
-    const known = listed.map((row) => ({ ...row, known: rendered.get(row.id) ?? byId.get(row.id) }));
-    return { isUnchanged, searchedUntil, listed: known };
+    const incidentsOfPage = listed.map((row) => ({ ...row, content: rendered.get(row.id) ?? byId.get(row.id) }));
+    return { isUnchanged, searchedUntil, listed: incidentsOfPage };
   };
   const first = await read(database);
   if (first.isUnchanged) return first;

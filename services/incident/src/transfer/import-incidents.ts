@@ -150,9 +150,9 @@ async function valueOf(
 ): Promise<PreparedValue> {
   const at = `values.${slug}`;
   const field = checkByReplica(freshness, 'custom_field', () => {
-    const found = fields.findBySlug(slug);
-    if (found === undefined) throw invalidRequest(at, 'Must be an existing custom field');
-    return found;
+    const definition = fields.findBySlug(slug);
+    if (definition === undefined) throw invalidRequest(at, 'Must be an existing custom field');
+    return definition;
   });
   try {
     checkByReplica(freshness, 'custom_field', () => {
@@ -260,8 +260,14 @@ function prepareChange(entry: ImportedChange, textOf: (person: Person) => string
   const { changedAt, actor, key } = entry;
   const { changes } = shortenChanges(entry.changes);
   const who = actor.email?.toLowerCase() ?? actor.name;
-  const made = { changedAt, actor: textOf(actor), keyName: key?.name ?? null, keyPrefix: key?.prefix ?? null, changes };
-  return { ...made, importKey: toLargeValue([changedAt, who, changes]).digest };
+  const change = {
+    changedAt,
+    actor: textOf(actor),
+    keyName: key?.name ?? null,
+    keyPrefix: key?.prefix ?? null,
+    changes,
+  };
+  return { ...change, importKey: toLargeValue([changedAt, who, changes]).digest };
 }
 
 function prepareEvent(

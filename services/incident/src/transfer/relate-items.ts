@@ -49,16 +49,16 @@ export async function relateItems(
   const places = new Set<number>();
   for (const { relation, index, item, place } of wanted) {
     const result = results[place];
-    const own = incidents.get(item.externalId);
-    if (own === undefined || result === undefined || result.outcome === 'refused') continue;
+    const incident = incidents.get(item.externalId);
+    if (incident === undefined || result === undefined || result.outcome === 'refused') continue;
     try {
       const other = incidents.get(relation.externalId);
       if (other === undefined) throw invalidRequest('external', 'There is no such incident');
-      if (!(await relate(trx, { own, other, relation }))) continue;
+      if (!(await relate(trx, { incident, other, relation }))) continue;
       places.add(place);
       const sides: [NamedIncident, RelationType, NamedIncident][] = [
-        [own, relation.type, other],
-        [other, inverseOf(relation.type), own],
+        [incident, relation.type, other],
+        [other, inverseOf(relation.type), incident],
       ];
       for (const [incident, type, to] of sides)
         changes.set(incident.id, [...(changes.get(incident.id) ?? []), changeOf(type, to, 'added')]);
@@ -73,15 +73,15 @@ export async function relateItems(
 /** Returns whether the relation is new. @throws DomainError why it is left out */
 async function relate(
   trx: Knex.Transaction,
-  { own, other, relation }: { own: NamedIncident; other: NamedIncident; relation: PreparedRelation },
+  { incident, other, relation }: { incident: NamedIncident; other: NamedIncident; relation: PreparedRelation },
 ): Promise<boolean> {
   const { type: seen, createdAt, createdBy } = relation;
   const isGiven = (GIVEN_TYPES as readonly string[]).includes(seen);
   const type = (isGiven ? seen : inverseOf(seen)) as GivenType;
-  const [from, to] = isGiven ? [own, other] : [other, own];
+  const [from, to] = isGiven ? [incident, other] : [other, incident];
   const relations = relationStore(trx, from.id);
   if ((await relations.find(type, to.id)) !== undefined) return false;
-  if (!own.isImported || !other.isImported) throw invalidRequest('external', 'No import made both incidents');
+  if (!incident.isImported || !other.isImported) throw invalidRequest('external', 'No import made both incidents');
   if (type === 'duplicate_of') checkNoCircle(await relations.walk(to.id));
   const pair = { incidentId: from.id, type, relatedId: to.id };
   const [next] = await query(trx, nextRelation(pair));

@@ -271,9 +271,9 @@ function entriesOf(
   const { id: incidentId, revision } = after;
   const earlier = entries.map((entry) => ({ ...entry, incidentId, revision, isOfParts: false }));
   const { changes } = shortenChanges(before === undefined ? [] : importedChanges(before, after));
-  const own = importEntry(after, { changes, author, now });
-  const ofParts = { ...own, changes: shortenChanges(parts).changes, isOfParts: true };
-  return [...earlier, own, ...(parts.length > 0 ? [ofParts] : [])];
+  const entryOfImport = importEntry(after, { changes, author, now });
+  const ofParts = { ...entryOfImport, changes: shortenChanges(parts).changes, isOfParts: true };
+  return [...earlier, entryOfImport, ...(parts.length > 0 ? [ofParts] : [])];
 }
 
 const importEntry = (

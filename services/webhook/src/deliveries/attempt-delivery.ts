@@ -45,17 +45,17 @@ async function makeAttempt(
     await releaseClaim(dependencies, claim);
     return { stage: 'breaker', result: 'released' };
   }
-  const { outcome, prepared, ...sent } = await send(dependencies, claim);
+  const { outcome, prepared, ...request } = await send(dependencies, claim);
   breakers.record(claim.host, isHostReachable(outcome));
-  if (outcome.kind === 'error') return { ...sent, ...(await giveBack(dependencies, claim, outcome.error)) };
+  if (outcome.kind === 'error') return { ...request, ...(await giveBack(dependencies, claim, outcome.error)) };
   if (outcome.kind === 'cancelled') {
     const result = prepared === undefined || prepared.kind === 'ready' ? 'lost' : prepared.kind;
     const isFinal = prepared?.kind === 'deferred' && prepared.isFinal;
-    return { ...sent, result, ...(isFinal && { because: 'exhausted' }) };
+    return { ...request, result, ...(isFinal && { because: 'exhausted' }) };
   }
-  const recorded = await finishAttempt(dependencies, claim, { outcome, duration: sent.requestDuration });
+  const recorded = await finishAttempt(dependencies, claim, { outcome, duration: request.requestDuration });
   const result = outcome.kind === 'success' ? 'succeeded' : outcome.reason;
-  return { ...sent, result, status: outcome.status, recorded: recorded ?? 'lost' };
+  return { ...request, result, status: outcome.status, recorded: recorded ?? 'lost' };
 }
 
 interface Sent {

@@ -62,14 +62,14 @@ export async function prepareDeliveries(
 ): Promise<PreparedDeliveries> {
   if (events.length === 0) return { handled: new Set(), statements: [] };
   const ids = events.map(({ event }) => event.id);
-  const [claimed, known, subscriptions] = await pipeline(trx, [
+  const [claimed, queuedBefore, subscriptions] = await pipeline(trx, [
     claimStatement(QUEUES.webhookFeed, ids),
     knownStatement(ids),
     lockForEvents('incident.created', workspacesOf(events)),
   ]);
   const handled = new Set(claimed.map(({ message_id: id }) => id));
   // The inbox has forgotten what was queued: its rows are older, or were not restored.
-  const forgotten = known.flatMap(({ id }) => (handled.delete(id) ? [id] : []));
+  const forgotten = queuedBefore.flatMap(({ id }) => (handled.delete(id) ? [id] : []));
   if (forgotten.length > 0)
     dependencies.log.warn({ events: forgotten }, 'events came again that the inbox has forgotten');
   const byWorkspace = Map.groupBy(subscriptions, ({ workspaceId }) => workspaceId);
@@ -96,9 +96,9 @@ export async function prepareDeliveries(
   ]);
   const indexes = new Set(active.map(({ index }) => index));
   const recipients = candidates.filter((_, index) => indexes.has(index));
-  const addressed = [...Map.groupBy(recipients, ({ source }) => source)].map(([source, own]) => ({
+  const addressed = [...Map.groupBy(recipients, ({ source }) => source)].map(([source, candidatesOfEvent]) => ({
     ...source,
-    recipients: own,
+    recipients: candidatesOfEvent,
   }));
   const queued = takeWithinCapacity(
     dependencies,
@@ -109,10 +109,16 @@ export async function prepareDeliveries(
 
   const { resourceUrl: template, wakeDispatcher } = dependencies;
   const statement = queueStatement(
-    queued.map(({ event, trace, recipients: own }) => ({ ...storedEvent(event, template), trace, recipients: own })),
+    queued.map(({ event, trace, recipients: subscriptionsOfEvent }) => ({
+      ...storedEvent(event, template),
+      trace,
+      recipients: subscriptionsOfEvent,
+    })),
     time.now,
   );
-  const isDue = queued.some(({ recipients: own }) => own.some(({ isHeld }) => !isHeld));
+  const isDue = queued.some(({ recipients: subscriptionsOfEvent }) =>
+    subscriptionsOfEvent.some(({ isHeld }) => !isHeld),
+  );
   return { handled, statements: [statement], ...(isDue && { onCommit: wakeDispatcher }) };
 }
 

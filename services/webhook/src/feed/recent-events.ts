@@ -102,8 +102,8 @@ export function startRecentEvents(options: {
   /** The events behind a position, read now or for another reader. */
   const eventsBehind = async (workspaceId: number, followed: Followed, after: number): Promise<RecentEvent[]> => {
     const key = `${workspaceId} ${after}`;
-    const known = pages.get(key);
-    if (known !== undefined) return known;
+    const keptPage = pages.get(key);
+    if (keptPage !== undefined) return keptPage;
     const loading = load(workspaceId, followed, after);
     pages.set(key, loading);
     return loading.catch((error: unknown) => {

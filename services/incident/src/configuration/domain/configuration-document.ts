@@ -76,7 +76,7 @@ export const severityView = (severity: Severity) => ({
 });
 
 /** The lists with the names and in the form of the API and of the administration command's file. */
-export const listsView = ({ statuses, severities, tiers, exchangeRates, groups, ...rest }: ConfigurationLists) => ({
+export const listsView = ({ statuses, severities, tiers, exchangeRates, groups, ...lists }: ConfigurationLists) => ({
   workflow_statuses: statuses.map(workflowStatusView),
   severities: severities.map(severityView),
   service_tiers: tiers.map(({ key, label, order, is_default, description }) => ({
@@ -88,8 +88,8 @@ export const listsView = ({ statuses, severities, tiers, exchangeRates, groups, 
   })),
   exchange_rates: Object.entries(exchangeRates).map(([currency, { rate, asOf }]) => ({ currency, rate, as_of: asOf })),
   timeline_groups: groups.map(({ id, name }) => ({ id, name })),
-  time_zone: rest.timeZone,
-  postmortem_template: rest.postmortemTemplate,
+  time_zone: lists.timeZone,
+  postmortem_template: lists.postmortemTemplate,
 });
 
 export type ConfigurationListsView = ReturnType<typeof listsView>;

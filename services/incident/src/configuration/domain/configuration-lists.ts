@@ -143,22 +143,22 @@ export const normalise = {
     is_terminal = false,
     is_escalation_threshold = false,
     color: given = DEFAULT_COLOR,
-    ...rest
+    ...entry
   }: Given<'workflow_statuses'>) => ({
-    ...withDefaults(rest),
+    ...withDefaults(entry),
     is_terminal,
     is_escalation_threshold,
     color: given.trim(),
   }),
-  severities: ({ min_score, description: text = '', color: given = DEFAULT_COLOR, ...rest }: Given<'severities'>) => ({
-    ...withDefaults(rest),
+  severities: ({ min_score, description: text = '', color: given = DEFAULT_COLOR, ...entry }: Given<'severities'>) => ({
+    ...withDefaults(entry),
     min_score,
     description: text.trim(),
     color: given.trim(),
   }),
-  service_tiers: ({ description: text = '', ...rest }: Given<'service_tiers'>) => ({
-    ...withDefaults(rest),
+  service_tiers: ({ description: text = '', ...entry }: Given<'service_tiers'>) => ({
+    ...withDefaults(entry),
     description: text.trim(),
   }),
-  timeline_groups: ({ name, ...rest }: Given<'timeline_groups'>) => ({ ...rest, name: name.trim() }),
+  timeline_groups: ({ name, ...entry }: Given<'timeline_groups'>) => ({ ...entry, name: name.trim() }),
 };

@@ -101,7 +101,7 @@ export const changesTo = (after: FollowUp, before?: FollowUp): Change[] =>
 
 /** What it says of a deleted follow-up: all that was set. */
 export function changesFrom(before: FollowUp): Change[] {
-  const { title, ...rest } = followUpSnapshot(before);
-  const lost = changesOfPart(placeOf(before), rest, {}).filter(({ from }) => from !== '');
+  const { title, ...properties } = followUpSnapshot(before);
+  const lost = changesOfPart(placeOf(before), properties, {}).filter(({ from }) => from !== '');
   return [{ field: placeOf(before), from: title, to: null }, ...lost];
 }

@@ -29,11 +29,11 @@ export function shortenValues(values: readonly unknown[]): { values: unknown[]; 
   const sizes = values.map((value, index) => ({ index, bytes: isLargeValue(value) ? 0 : sizeOf(value) }));
   const bytes = sizes.reduce((sum, size) => sum + size.bytes, 0);
   const large = new Set<number>();
-  let rest = bytes;
+  let keptBytes = bytes;
   for (const size of sizes.toSorted((a, b) => b.bytes - a.bytes)) {
-    if (size.bytes <= MAX_VALUE_BYTES && rest <= MAX_ENTRY_BYTES) break;
+    if (size.bytes <= MAX_VALUE_BYTES && keptBytes <= MAX_ENTRY_BYTES) break;
     large.add(size.index);
-    rest -= size.bytes;
+    keptBytes -= size.bytes;
   }
   return { values: values.map((value, index) => (large.has(index) ? toLargeValue(value) : value)), bytes };
 }

@@ -32,13 +32,15 @@ export function undoChanges(
   { revision, changes }: { revision: number; changes: readonly Pick<Change, 'field' | 'from'>[] },
 ): PastIncident {
   const large = changes.filter(({ from }) => isLargeValue(from));
-  const known = new Map(changes.filter((change) => !large.includes(change)).map(({ field, from }) => [field, from]));
-  const changed = RECORDED.filter(({ name }) => known.has(name));
+  const earlierValues = new Map(
+    changes.filter((change) => !large.includes(change)).map(({ field, from }) => [field, from]),
+  );
+  const changed = RECORDED.filter(({ name }) => earlierValues.has(name));
   const properties = Object.fromEntries(
-    changed.map(({ property, name }) => [property, known.get(name)]),
+    changed.map(({ property, name }) => [property, earlierValues.get(name)]),
   ) as Partial<Incident>;
   const values = new Map(Object.entries(incident.customFields));
-  for (const [field, from] of known) {
+  for (const [field, from] of earlierValues) {
     if (!field.startsWith(VALUES)) continue;
     if (from === null) values.delete(field.slice(VALUES.length));
     else values.set(field.slice(VALUES.length), from);

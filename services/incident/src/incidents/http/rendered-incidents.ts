@@ -44,8 +44,8 @@ export function renderedIncidents(): RenderedIncidents {
     keeps: (id) => kept.has(id),
     json: (incident, now) => {
       if ('json' in incident) return withDuration(incident, now);
-      const found = find(incident);
-      if (found !== undefined) return withDuration(found, now);
+      const keptVersion = find(incident);
+      if (keptVersion !== undefined) return withDuration(keptVersion, now);
       const rendered = render(incident, now);
       if (rendered.json.length <= MAX_BYTES) kept.set(incident.id, rendered);
       return withDuration(rendered, now);

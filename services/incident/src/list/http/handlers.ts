@@ -36,7 +36,7 @@ const listHandler =
     const { limit = DEFAULT_LIMIT, cursor, include_counts: includeCounts = false, ...parameters } = query;
     const { clock, rendered } = dependencies;
     const now = clock.now();
-    const { page, ...rest } = await listIncidents(
+    const { page, ...properties } = await listIncidents(
       { ...dependencies, findRendered: rendered.find },
       { ...list, workspace, parameters, cursor, limit, includeCounts, now, view: (each) => rendered.json(each, now) },
     );
@@ -48,7 +48,7 @@ const listHandler =
         pagination,
         has_more,
         ...(next_cursor !== undefined && { next_cursor }),
-        ...listProperties(rest),
+        ...listProperties(properties),
       },
     };
   };

@@ -31,12 +31,12 @@ const secondsBetween = (from: Instant, to: Instant) => Math.floor((Date.parse(to
 
 /** The moments that are known, in the order of time. */
 export function momentsOf(incident: Incident): Moment[] {
-  const known = MOMENT_NAMES.flatMap((name) => {
+  const moments = MOMENT_NAMES.flatMap((name) => {
     const at = MOMENTS[name].of(incident);
     return at === null ? [] : [{ name, label: MOMENTS[name].label, at }];
   }).sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
-  return known.map((moment, index) => {
-    const previous = known[index - 1];
+  return moments.map((moment, index) => {
+    const previous = moments[index - 1];
     return { ...moment, sincePrevious: previous === undefined ? null : secondsBetween(previous.at, moment.at) };
   });
 }

@@ -184,10 +184,10 @@ const UNITS = [
 
 /** A duration for people: `2 h 5 min`; of a day or more without seconds. */
 export function durationText(seconds: number): string {
-  let rest = seconds;
+  let remaining = seconds;
   const parts = UNITS.flatMap(([unit, size]) => {
-    const count = Math.floor(rest / size);
-    rest -= count * size;
+    const count = Math.floor(remaining / size);
+    remaining -= count * size;
     return count === 0 ? [] : [`${count} ${unit}`];
   });
   return parts.slice(0, 3).join(' ') || '0 s';

@@ -74,13 +74,13 @@ export function owners(options: {
       workspaceId: number,
       { ids = [], emails = [] }: { ids?: readonly number[]; emails?: readonly string[] },
     ): Promise<People['users']> {
-      const found: People['users'] = [];
+      const users: People['users'] = [];
       for (let start = 0; start < Math.max(ids.length, emails.length); start += MAX_PEOPLE) {
         const part = <Each>(all: readonly Each[]) => all.slice(start, start + MAX_PEOPLE);
         const query = { workspace_id: workspaceId, ids: part(ids), emails: part(emails) };
-        found.push(...(await orUnavailable('users', gateway.post(INTERNAL_PATHS.people, query, people))).users);
+        users.push(...(await orUnavailable('users', gateway.post(INTERNAL_PATHS.people, query, people))).users);
       }
-      return found;
+      return users;
     },
 
     /**

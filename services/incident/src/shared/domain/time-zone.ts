@@ -49,8 +49,8 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 const MAX_FORMATS = 100;
 
 function formatOf(zone: string): Intl.DateTimeFormat | undefined {
-  const known = formats.get(zone);
-  if (known !== undefined) return known;
+  const cachedFormat = formats.get(zone);
+  if (cachedFormat !== undefined) return cachedFormat;
   try {
     const format = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' });
     if (formats.size === MAX_FORMATS) formats.clear();

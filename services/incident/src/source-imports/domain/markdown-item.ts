@@ -41,9 +41,9 @@ export function parseTimestampedItem(content: string): TimestampedItem | undefin
     const text = textAfter(unwrapped.slice(written.length), wrapper);
     const zone = written.zone === undefined && wrapper !== '' ? ZONE_BEHIND.exec(text)?.[0] : undefined;
     const timed = zone === undefined ? written : { ...written, zone: 'UTC' };
-    const rest = zone === undefined ? text : text.slice(zone.length).replace(SEPARATOR, '');
-    const clock = isFollowedByDate(timed, rest) ? DATE_BEHIND : timed.clock;
-    return { written: { ...timed, clock }, isTimestamp, text: rest };
+    const textOfItem = zone === undefined ? text : text.slice(zone.length).replace(SEPARATOR, '');
+    const clock = isFollowedByDate(timed, textOfItem) ? DATE_BEHIND : timed.clock;
+    return { written: { ...timed, clock }, isTimestamp, text: textOfItem };
   }
   const malformed = MALFORMED_TIMESTAMP.exec(unwrapped)?.[0];
   return malformed === undefined
@@ -56,12 +56,12 @@ const DATE_BEHIND = { violation: 'a date is behind its time, where it may be a p
 const isFollowedByDate = ({ date }: WrittenTime, text: string): boolean =>
   date === undefined && typeof readDate(text.slice(0, 60).replace(/^(?:,\s?|on\s)/, ''))?.date === 'string';
 
-function textAfter(rest: string, wrapper: string): string {
-  const separated = rest.replace(SEPARATOR, '');
+function textAfter(remainder: string, wrapper: string): string {
+  const separated = remainder.replace(SEPARATOR, '');
   if (wrapper === '') return separated;
   const closing = [...wrapper].reverse().join('');
   // **time** – text, and **time:** text.
-  const wrapped = [rest, separated].find((each) => each.startsWith(closing));
+  const wrapped = [remainder, separated].find((each) => each.startsWith(closing));
   if (wrapped !== undefined) return wrapped.slice(closing.length).replace(SEPARATOR, '');
   // **time – title** text: the markup continues after the timestamp, so the text keeps it.
   return `${wrapper}${separated}`;

@@ -117,21 +117,21 @@ const PLAIN_WORDS = new Set(
  */
 export function readContextLine(line: string): ContextLine | undefined {
   if (line.length > MAX_LENGTH) return undefined;
-  let rest = line.replaceAll(/<[^<>]*>|[*_`#()[\]|:;]/g, ' ').trim();
+  let remainder = line.replaceAll(/<[^<>]*>|[*_`#()[\]|:;]/g, ' ').trim();
   const context: ContextLine = {};
   const words = new Set<string>();
-  for (let count = 0; rest !== ''; count += 1) {
+  for (let count = 0; remainder !== ''; count += 1) {
     if (count === MAX_WORDS) return undefined;
-    const dated = context.date === undefined ? readDate(rest) : undefined;
-    const word = /^[A-Za-z][A-Za-z_]*(?:\/[A-Za-z_-]+){0,2}(?:[+-]\d{1,4})?/.exec(rest)?.[0];
+    const dated = context.date === undefined ? readDate(remainder) : undefined;
+    const word = /^[A-Za-z][A-Za-z_]*(?:\/[A-Za-z_-]+){0,2}(?:[+-]\d{1,4})?/.exec(remainder)?.[0];
     const zone = word === undefined || PLAIN_WORDS.has(word.toLowerCase()) ? undefined : readZone(word);
     if (dated !== undefined) context.date = dated.date;
     else if (zone !== undefined && context.zone === undefined) context.zone = zone;
     else if (word !== undefined && PLAIN_WORDS.has(word.toLowerCase())) words.add(word.toLowerCase());
     // The number of a day: "Day 2".
-    else if (!words.has('day') || !/^\d{1,2}(?!\d)/.test(rest)) return undefined;
-    const length = dated?.length ?? word?.length ?? /^\d+/.exec(rest)?.[0].length ?? 0;
-    rest = rest.slice(length).replace(/^[\s,.–—-]+/, '');
+    else if (!words.has('day') || !/^\d{1,2}(?!\d)/.test(remainder)) return undefined;
+    const length = dated?.length ?? word?.length ?? /^\d+/.exec(remainder)?.[0].length ?? 0;
+    remainder = remainder.slice(length).replace(/^[\s,.–—-]+/, '');
   }
   if (context.date === undefined && context.zone === undefined) return undefined;
   return { ...context, isLabelled: words.has('date') && !words.has('incident') };

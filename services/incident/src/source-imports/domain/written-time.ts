@@ -112,14 +112,14 @@ export function readTime(text: string): WrittenTime | undefined {
   const [written, hours = '', minutes = '', seconds, fraction = '', half] = match;
   const clock = clockOf([hours, minutes, seconds ?? '0'].map(Number), { fraction, half: half?.toLowerCase() });
   const end = start + written.length;
-  const rest = text.slice(end, end + 60);
+  const behind = text.slice(end, end + 60);
   const isExact = seconds !== undefined || separator?.toLowerCase() === 't';
-  const [, blank, sign, more] = OFFSET.exec(rest) ?? [];
+  const [, blank, sign, more] = OFFSET.exec(behind) ?? [];
   const given =
     sign === undefined || (blank === '' && sign.startsWith('-') && !isExact) ? undefined : offset(sign, more);
   if (given !== undefined)
-    return { date: dated?.date, clock, zone: given, length: end + (OFFSET.exec(rest)?.[0].length ?? 0) };
-  const [zoned = '', open = '', word = '', close = ''] = ZONE_WORD.exec(rest) ?? [];
+    return { date: dated?.date, clock, zone: given, length: end + (OFFSET.exec(behind)?.[0].length ?? 0) };
+  const [zoned = '', open = '', word = '', close = ''] = ZONE_WORD.exec(behind) ?? [];
   const zone = (open === '') === (close === '') || open === '' ? readZone(word) : undefined;
   if (zone === undefined) return { date: dated?.date, clock, length: end };
   return { date: dated?.date, clock, zone, length: end + zoned.length - (open === '' ? close.length : 0) };

@@ -170,8 +170,11 @@ export function nativeIdOf(externalId: string): number | null {
 export const toExternalId = ({ source, id }: External): string => (source === NO_SOURCE ? id : `${source}:${id}`);
 
 /** The opposite of `toExternalId`; without an external ID, the incident is named by its own reference. */
-export function externalOf(externalId: string | null, own: { workspace: string; reference: string }): External {
-  if (externalId === null) return { source: OWN_SOURCE, id: `${own.workspace}/${own.reference}` };
+export function externalOf(
+  externalId: string | null,
+  incidentName: { workspace: string; reference: string },
+): External {
+  if (externalId === null) return { source: OWN_SOURCE, id: `${incidentName.workspace}/${incidentName.reference}` };
   const [, source = NO_SOURCE, id = ''] = WITH_SOURCE.exec(externalId) ?? [];
   return source === NO_SOURCE ? { source, id: externalId } : { source, id };
 }

@@ -206,8 +206,8 @@ export function planItem(
   const after = planIncident(item, options);
   const planOne = (event: PreparedEvent, index: number) => {
     try {
-      const found = stored.events.get(event.externalId);
-      return planEvent(event, found, { incidentId: identity.id, nextId: nextEventId }) ?? [];
+      const storedEvent = stored.events.get(event.externalId);
+      return planEvent(event, storedEvent, { incidentId: identity.id, nextId: nextEventId }) ?? [];
     } catch (error) {
       throw error instanceof DomainError ? invalidRequest(`timeline.${index}.${error.field}`, error.message) : error;
     }

@@ -104,8 +104,8 @@ const moment = (text: string | null | undefined) => (typeof text === 'string' ? 
 function toItem(wire: IncidentItem): ImportItem {
   const { external, author, created_at, created_by_key, first_acted_at, status_changed_at, archived_at, ...more } =
     wire;
-  const { unhandled_alert, team, people = {}, moments = {}, values = {}, timeline = [], ...rest } = more;
-  const { changelog = [], follow_ups = [], relations = [], ...named } = rest;
+  const { unhandled_alert, team, people = {}, moments = {}, values = {}, timeline = [], ...others } = more;
+  const { changelog = [], follow_ups = [], relations = [], ...named } = others;
   const { title, status, severity } = named;
   return {
     externalId: toExternalId(external).trim(),

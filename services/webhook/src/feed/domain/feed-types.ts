@@ -19,9 +19,9 @@ export const readableTypes = (scopes: readonly string[]): FeedType[] =>
 
 /** The resource that an event is about, as the API writes it: `incident:12`. Undefined if the feed has no such events. */
 export function resourceOf({ type, data }: { type: string; data: unknown }): string | undefined {
-  const known = FEED_TYPES.find((candidate) => candidate === type);
-  if (known === undefined) return undefined;
-  const { about } = EVENTS[known];
+  const feedType = FEED_TYPES.find((candidate) => candidate === type);
+  if (feedType === undefined) return undefined;
+  const { about } = EVENTS[feedType];
   const { id } = (data as Record<string, { id: number }>)[about === 'custom_field' ? 'field' : about] ?? {};
   return `${about}:${id}`;
 }

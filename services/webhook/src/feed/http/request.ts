@@ -45,8 +45,8 @@ function startOf(from: z.output<typeof feedQuery>['from'] = 'now'): FeedRequest[
 
 function readTypes(texts: readonly string[]): ReadonlySet<string> {
   const types = texts.flatMap((text) => text.split(',')).map((type) => type.trim());
-  const known: readonly string[] = FEED_TYPES;
-  if (types.some((type) => !known.includes(type))) {
+  const typesOfFeed: readonly string[] = FEED_TYPES;
+  if (types.some((type) => !typesOfFeed.includes(type))) {
     throw invalidRequest('types', `Must be one of ${FEED_TYPES.join(', ')}`);
   }
   return new Set(types);

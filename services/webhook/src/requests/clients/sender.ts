@@ -47,7 +47,7 @@ export function sender({ egress, resolve = systemResolver(), ca, timeout = TIMEO
   const { allowed, proxy } = egress;
   const http = safeHttp({ allows: publicOrAllowed(allowed), resolve, ca, proxy });
   return {
-    post: async ({ url, headers: own }, prepare) => {
+    post: async ({ url, headers: receiverHeaders }, prepare) => {
       if (currentDryRun() !== undefined) return ACCEPTED;
       return inSpan(requestSpan('POST', new URL(url)), async (span) => {
         const response = await http.request({
@@ -55,7 +55,7 @@ export function sender({ egress, resolve = systemResolver(), ca, timeout = TIMEO
           method: 'POST',
           timeout,
           maxBodyBytes: MAX_RESPONSE_BYTES,
-          prepare: async (ip) => withHeaders(own, withTrace(await prepare(ip))),
+          prepare: async (ip) => withHeaders(receiverHeaders, withTrace(await prepare(ip))),
         });
         const outcome = outcomeOf(response);
         if (span !== undefined) recordOutcome(span, outcome);
@@ -73,8 +73,10 @@ function withTrace(prepared: PreparedRequest | undefined): PreparedRequest | und
 }
 
 /** Adds the headers of the receiver, which replace none. */
-const withHeaders = (own: ReceiverHeaders, prepared: PreparedRequest | undefined): PreparedRequest | undefined =>
-  prepared && { ...prepared, headers: { ...own, ...prepared.headers } };
+const withHeaders = (
+  receiverHeaders: ReceiverHeaders,
+  prepared: PreparedRequest | undefined,
+): PreparedRequest | undefined => prepared && { ...prepared, headers: { ...receiverHeaders, ...prepared.headers } };
 
 type Attempt = Outcome | { kind: 'cancelled' };
 
