@@ -43,7 +43,7 @@ const note = z.strictObject({ title: z.string() });
 
 const listed = { tag: 'Incidents', scope: 'incidents:read', reply } as const;
 const written = { tag: 'Incidents', scope: 'incidents:write', needs: ['active_responder'] } as const;
-const made = { status: 201, body: echo } as const;
+const created = { status: 201, body: echo } as const;
 
 /** Operations of every kind that the gateway distinguishes. */
 export const sampleContracts = {
@@ -64,7 +64,7 @@ export const sampleContracts = {
       ...written,
       body: note,
       idempotent: true,
-      reply: { ...made, versioned: true },
+      reply: { ...created, versioned: true },
     },
     getIncident: { ...endpoint('GET', '/api/v1/incidents/{id}', 'Get an incident'), ...listed, params: id },
     deleteEvent: {
@@ -80,7 +80,7 @@ export const sampleContracts = {
       scope: 'alerts:write',
       basic: true,
       body: note,
-      reply: made,
+      reply: created,
     },
     enqueueEvent: {
       ...endpoint('POST', '/api/v1/alerts/enqueue', 'Send an event'),
@@ -88,7 +88,7 @@ export const sampleContracts = {
       scope: 'alerts:write',
       tokenProperty: 'key',
       body: note.extend({ key: z.string().optional() }),
-      reply: made,
+      reply: created,
     },
     followIncidents: {
       ...endpoint('GET', '/api/v1/incident-events', 'Follow incidents'),
@@ -105,7 +105,7 @@ export const sampleContracts = {
   catalog: {
     createService: {
       ...endpoint('POST', '/api/v1/services', 'Create a service'),
-      ...{ tag: 'Services', scope: 'services:write', body: note, reply: made },
+      ...{ tag: 'Services', scope: 'services:write', body: note, reply: created },
       // Deliberately not in the order of the checks.
       needs: ['manage_settings', 'active_responder'],
     },
@@ -115,7 +115,7 @@ export const sampleContracts = {
     },
     createTeam: {
       ...endpoint('POST', '/api/v1/teams', 'Create a team'),
-      ...{ tag: 'Teams', scope: 'teams:write', body: note, reply: made },
+      ...{ tag: 'Teams', scope: 'teams:write', body: note, reply: created },
       needs: ['active_responder', 'manage_teams'],
       deprecated: { since: '2026-01-01T00:00:00Z', sunset: '2026-12-01T00:00:00Z', successor: '/api/v1/groups' },
     },

@@ -207,44 +207,44 @@ export function testActivity({ open, client, system, declare, incident, note, ad
     await note(id, { body: 'Release 412 is **rolled back**' });
     const fay = await addPerson('Fay');
     const theirs = await open(`/incidents/${id}`, { email: fay });
-    const own = await open(`/incidents/${id}`);
-    await own.getByRole('article').getByText('rolled back').waitFor();
+    const mine = await open(`/incidents/${id}`);
+    await mine.getByRole('article').getByText('rolled back').waitFor();
 
     await theirs.getByRole('article').getByRole('button', { name: 'Edit' }).click();
     await theirs.getByLabel('Text of the event').fill('Nothing happened');
     await theirs.getByRole('button', { name: 'Save' }).click();
-    const article = own.getByRole('article');
+    const article = mine.getByRole('article');
     await article.getByText('edited by Fay').waitFor();
     await article.getByRole('button', { name: 'Before' }).click();
     const before = article.getByRole('region', { name: 'Before' });
     await before.getByText('Release 412 is').waitFor();
     expect(await before.textContent()).toMatch(/^test \(key of .*\), began .*Release 412 is rolled back$/);
-    await own.getByLabel('What is shown').selectOption('Changes');
-    const changes = stream(own).getByRole('listitem').filter({ hasText: 'Event: text' });
+    await mine.getByLabel('What is shown').selectOption('Changes');
+    const changes = stream(mine).getByRole('listitem').filter({ hasText: 'Event: text' });
     expect(await changes.textContent()).toContain('Fay Event: text Release 412 is **rolled back** → Nothing happened');
-    await own.getByLabel('What is shown').selectOption('Everything');
+    await mine.getByLabel('What is shown').selectOption('Everything');
     await article.getByText('edited by Fay').waitFor();
-    expect(await findings(own)).toEqual(CLEAN);
+    expect(await findings(mine)).toEqual(CLEAN);
 
     await theirs.getByRole('article').getByRole('button', { name: 'Delete' }).click();
     await theirs.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    const deletion = stream(own).getByRole('listitem').filter({ hasText: 'deleted the event' });
+    const deletion = stream(mine).getByRole('listitem').filter({ hasText: 'deleted the event' });
     await deletion.getByRole('button', { name: 'Show' }).click();
     expect(await deletion.textContent()).toContain('Fay deleted the event Nothing happened');
     await eventually(async () => (await article.count()) === 0);
-    expect(await findings(own)).toEqual(CLEAN);
+    expect(await findings(mine)).toEqual(CLEAN);
     await deletion.getByRole('button', { name: 'Restore' }).click();
     await article.getByText('Nothing happened').waitFor();
-    await stream(own).getByText('restored the event').waitFor();
+    await stream(mine).getByText('restored the event').waitFor();
     await deletion.getByRole('button', { name: 'Restore' }).waitFor({ state: 'detached' });
 
     const { follow_up: left } = (await client().post(`/api/v1/incidents/${id}/follow-ups`, { title: 'A larger pool' }))
       .body;
-    await stream(own).getByText('added a follow-up').waitFor();
+    await stream(mine).getByText('added a follow-up').waitFor();
     await client().patch(`/api/v1/follow-ups/${left.id}`, { status: 'done' }, at(1));
-    await stream(own).getByText('Follow-up: status open → done').waitFor();
+    await stream(mine).getByText('Follow-up: status open → done').waitFor();
     await client().delete(`/api/v1/follow-ups/${left.id}`);
-    await stream(own).getByText('deleted the follow-up').waitFor();
+    await stream(mine).getByText('deleted the follow-up').waitFor();
     expect(problems()).toEqual([]);
   });
 

@@ -213,11 +213,11 @@ export function testAround({ open, client, system, origin, addPerson, declare, i
     await page.setViewportSize(WIDE);
     await bar.getByLabel('Set the severity').selectOption('SEV 1');
     await dialog(page).getByText(`${third}, ${second}, ${first}`).waitFor();
-    const sent = page.waitForRequest((request) => request.url().endsWith('/incidents/bulk'));
+    const bulkRequest = page.waitForRequest((request) => request.url().endsWith('/incidents/bulk'));
     // Somebody else is faster at one of them.
     await patch(ids[1] ?? 0, { title: 'Batch 2, changed' });
     await page.keyboard.press('Control+Enter');
-    expect((await sent).headers()['idempotency-key']).toBeDefined();
+    expect((await bulkRequest).headers()['idempotency-key']).toBeDefined();
     await page.getByRole('dialog', { name: '1 of 3 incidents could not be changed' }).waitFor();
     const results = dialog(page).getByRole('row');
     await results.filter({ hasText: first }).getByText('Done').waitFor();

@@ -38,8 +38,8 @@ export function testConfiguration({ open, origin, client, declare }: Console): v
     const keys = (list: Entry[]) => list.map(({ key }) => key);
     expect(keys(configuration.severities)).toEqual(['sev2', 'sev1', 'sev3', 'sev4']);
     expect(configuration.severities.map(({ min_score: score }: Entry) => score)).toEqual([90, 70, 40, 0]);
-    const [first, second, ...rest] = keys(before.service_tiers);
-    expect(keys(configuration.service_tiers)).toEqual([second, first, ...rest]);
+    const [first, second, ...otherKeys] = keys(before.service_tiers);
+    expect(keys(configuration.service_tiers)).toEqual([second, first, ...otherKeys]);
     expect(configuration.workflow_statuses[2]).toMatchObject({ key: 'on-hold', label: 'Paused' });
 
     const { human_id: reference } = await declare('In colour', { severity: 'sev2' });

@@ -43,8 +43,8 @@ export function testDeclare(
     await system().admin('workspace', 'set', '--slug', 'acme', '--short-title-required');
     await system().admin('slack', 'connect', ...workspace, '--bot-token', slack.token);
     await eventually(async () => {
-      const { workspace: own } = (await client().get('/api/v1/me')).body;
-      return own.short_title_required === true && own.chat === true;
+      const { workspace: acme } = (await client().get('/api/v1/me')).body;
+      return acme.short_title_required === true && acme.chat === true;
     });
 
     const page = await open('/', { viewport: NARROW });

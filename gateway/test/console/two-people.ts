@@ -218,8 +218,8 @@ export function testTwoPeople({ open, client, addPerson, declare, incident, note
     const values = [{ field_id: field.id, value: theirs }];
     await client().patch(`/api/v1/incidents/${id}/custom-fields`, { values });
     await save(mine);
-    const [label, , own] = await cells(mine);
-    expect([label, own]).toEqual([name, shown]);
+    const [label, , value] = await cells(mine);
+    expect([label, value]).toEqual([name, shown]);
     expect((await incident(id)).custom_fields[field.slug]).toEqual(theirs);
     await answer(mine, 'Save mine');
     await eventually(

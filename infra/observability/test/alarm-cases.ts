@@ -46,8 +46,8 @@ const refusals = (reason: string, share: number): Series => ({
 /** A gauge that is `bad` in one case and `good` in the other. */
 const gauge = (
   series: string,
-  { bad, good, ...rest }: { bad: number; good: number } & Pick<AlarmCase, 'firesAfter' | 'silentAt' | 'labels'>,
-): AlarmCase => ({ ...rest, broken: { [series]: constant(bad) }, healthy: { [series]: constant(good) } });
+  { bad, good, ...expected }: { bad: number; good: number } & Pick<AlarmCase, 'firesAfter' | 'silentAt' | 'labels'>,
+): AlarmCase => ({ ...expected, broken: { [series]: constant(bad) }, healthy: { [series]: constant(good) } });
 
 /** By alarm. The test demands a case for each. */
 export const ALARM_CASES: Readonly<Record<string, AlarmCase>> = {

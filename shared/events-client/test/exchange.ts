@@ -22,8 +22,8 @@ const CONSUMER = { user: 'billing', password: 'for-this-test' };
 export async function prepareBroker(broker: OwnRabbitMq): Promise<string> {
   await withChannel(broker.url, async (channel) => channel.assertExchange('tocsin.events', 'topic', { durable: true }));
   await broker.control('add_user', CONSUMER.user, CONSUMER.password);
-  const own = '^billing\\.';
-  await broker.control('set_permissions', CONSUMER.user, own, own, `${own}|^tocsin\\.events$`);
+  const queueNames = '^billing\\.';
+  await broker.control('set_permissions', CONSUMER.user, queueNames, queueNames, `${queueNames}|^tocsin\\.events$`);
   const url = new URL(broker.url);
   url.username = CONSUMER.user;
   url.password = CONSUMER.password;

@@ -28,8 +28,8 @@ export async function openBroker(
   url: string,
   options: { by?: string; namespace?: string; confirmTimeout?: number } = {},
 ): Promise<OpenBroker<AmqpBroker> & { namespace: string }> {
-  const { by = url, namespace = newNamespace(), ...rest } = options;
-  const broker = new AmqpBroker({ url: by, namespace, log: silent, retryDelays: QUICK_RETRIES, ...rest });
+  const { by = url, namespace = newNamespace(), ...brokerOptions } = options;
+  const broker = new AmqpBroker({ url: by, namespace, log: silent, retryDelays: QUICK_RETRIES, ...brokerOptions });
   await eventually(() => broker.connected, { what: 'a connection to the broker' });
   return {
     broker,

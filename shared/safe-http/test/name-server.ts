@@ -26,8 +26,8 @@ export async function startNameServer(): Promise<NameServer> {
   socket.on('message', (query, from) => {
     const { name, type, end } = readQuestion(query);
     server.queries.push(`${TYPES.get(type) ?? type} ${name}`);
-    const found = server.names.get(name) ?? 'NXDOMAIN';
-    const response = typeof found === 'string' || 'length' in found ? found : type === 28 ? found.AAAA : found.A;
+    const answer = server.names.get(name) ?? 'NXDOMAIN';
+    const response = typeof answer === 'string' || 'length' in answer ? answer : type === 28 ? answer.AAAA : answer.A;
     if (response === 'silence') return;
     const records =
       typeof response === 'string' ? [] : response.filter((address) => address.includes(':') === (type === 28));

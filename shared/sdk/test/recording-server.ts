@@ -29,10 +29,10 @@ export const json =
 
 /** Sends these parts and then ends, or breaks. */
 export const parts =
-  (mediaType: string, sent: readonly string[], { breaks = false } = {}): Respond =>
+  (mediaType: string, texts: readonly string[], { breaks = false } = {}): Respond =>
   (response) => {
     response.writeHead(200, { 'Content-Type': mediaType });
-    for (const part of sent) response.write(part);
+    for (const part of texts) response.write(part);
     if (breaks) setImmediate(() => response.destroy());
     else response.end();
   };

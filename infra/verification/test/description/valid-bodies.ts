@@ -34,14 +34,20 @@ function spelled(value: unknown): unknown {
 }
 
 /** Anything that is valid by a schema of the description. @throws for a keyword that it does not know */
-export function validBodies(description: ApiDescription, schema: ApiSchema, known: Known = {}): fc.Arbitrary<unknown> {
+export function validBodies(
+  description: ApiDescription,
+  schema: ApiSchema,
+  valuesByName: Known = {},
+): fc.Arbitrary<unknown> {
   const isValid = validatorOf(description, schema);
-  return arbitraryOf(schema, { schemas: description.components?.schemas ?? {}, known }).filter((body) => isValid(body));
+  return arbitraryOf(schema, { schemas: description.components?.schemas ?? {}, valuesByName }).filter((body) =>
+    isValid(body),
+  );
 }
 
 interface Context {
   schemas: Readonly<Record<string, ApiSchema>>;
-  known: Known;
+  valuesByName: Known;
 }
 
 function arbitraryOf(schema: ApiSchema, context: Context): fc.Arbitrary<unknown> {
@@ -126,8 +132,8 @@ function objectOf(schema: ApiSchema, context: Context): fc.Arbitrary<unknown> {
   }
   const members = Object.entries(properties).map(([name, property]) => {
     // What a schema lists needs no knowledge of the workspace.
-    const known = property.enum === undefined ? context.known[name] : undefined;
-    return [name, known ?? arbitraryOf(property, context)] as const;
+    const arbitrary = property.enum === undefined ? context.valuesByName[name] : undefined;
+    return [name, arbitrary ?? arbitraryOf(property, context)] as const;
   });
   return fc.record(Object.fromEntries(members), { requiredKeys: required, noNullPrototype: true });
 }

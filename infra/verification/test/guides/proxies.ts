@@ -92,12 +92,12 @@ export const PROXY_EXAMPLES: readonly ProxyExample[] = [
 export async function startProxy(example: ProxyExample, options: { folder: string; port: number; gateway: string }) {
   const { folder, port, gateway } = options;
   let configuration = await readFile(path.join(ROOT, 'docs/guides/examples', example.file), 'utf8');
-  const own: [string, string][] = [
+  const replacements: [string, string][] = [
     ['/etc/tocsin/tls/', `${folder}/`],
     ['127.0.0.1:8080', gateway],
     ...example.listens(port),
   ];
-  for (const [shown, replacement] of own) {
+  for (const [shown, replacement] of replacements) {
     if (!configuration.includes(shown)) throw new Error(`${example.file} has no ${shown}`);
     configuration = configuration.replaceAll(shown, replacement);
   }

@@ -54,8 +54,9 @@ const moment =
   (items) =>
     distinct(items.map((item) => item[property])).map((value) => [
       value,
-      ({ [property]: own }) =>
-        typeof own === 'string' && (bound === 'from' ? own >= value : bound === 'to' ? own <= value : own < value),
+      ({ [property]: valueOfItem }) =>
+        typeof valueOfItem === 'string' &&
+        (bound === 'from' ? valueOfItem >= value : bound === 'to' ? valueOfItem <= value : valueOfItem < value),
     ]);
 
 const text = (item: Item, property: string): string => (item[property] as string | undefined) ?? '';
@@ -65,8 +66,8 @@ const search =
   (matches: (item: Item, part: string) => boolean, ...properties: string[]): Filter =>
   (items) =>
     distinct(items.flatMap((item) => properties.map((property) => text(item, property).trim())))
-      .flatMap((own, index) => {
-        const part = Array.from(own)
+      .flatMap((fullText, index) => {
+        const part = Array.from(fullText)
           .slice(index % 3, 5 + 7 * (index % 3))
           .join('');
         return [part, part.toUpperCase(), part.normalize('NFD')];
@@ -113,7 +114,7 @@ const elements =
   (items) =>
     distinct(items.flatMap((item) => item[property])).map((value) => [
       value,
-      (item) => (item[property] as string[]).some((own) => fold(own) === fold(value.trim())),
+      (item) => (item[property] as string[]).some((element) => fold(element) === fold(value.trim())),
     ]);
 
 /** Values of fields: an operator and its opposite. */
@@ -121,19 +122,19 @@ const customFilter: Filter = (items, { fields }) =>
   fields
     .filter((field) => !isArchived(field))
     .flatMap(({ slug, field_type: type }) => {
-      const own = ({ custom_fields }: Item) => (custom_fields as Record<string, unknown>)[String(slug)];
-      const values = items.map(own).filter((value) => value !== undefined);
+      const valueOf = ({ custom_fields }: Item) => (custom_fields as Record<string, unknown>)[String(slug)];
+      const values = items.map(valueOf).filter((value) => value !== undefined);
       const json = (operator: string, value: unknown) => JSON.stringify({ slug, operator, value });
       return values.slice(0, MOST).flatMap((value): [string, (item: Item) => boolean][] => {
         if (type === 'number') {
-          const above = (item: Item) => own(item) !== undefined && Number(own(item)) > Number(value);
+          const above = (item: Item) => valueOf(item) !== undefined && Number(valueOf(item)) > Number(value);
           return [
             [json('gt', value), above],
-            [json('lte', value), (item) => own(item) !== undefined && !above(item)],
+            [json('lte', value), (item) => valueOf(item) !== undefined && !above(item)],
           ];
         }
         if (typeof value !== 'string' || !['string', 'select'].includes(String(type)) || value.length > 100) return [];
-        const same = (item: Item) => own(item) !== undefined && fold(own(item) as string) === fold(value);
+        const same = (item: Item) => valueOf(item) !== undefined && fold(valueOf(item) as string) === fold(value);
         return [
           [json('is', value), same],
           [json('is_not', value), (item) => !same(item)],

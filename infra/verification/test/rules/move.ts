@@ -50,9 +50,9 @@ export async function createFront(client: Client, lines: readonly Line[]): Promi
   const archivals: string[] = [];
   const create = async (path: string, { kind, archived, ...line }: Line, body: object) => {
     const given = Object.entries({ ...line, ...body }).filter(([, value]) => value !== null && value !== undefined);
-    const made = await client.post(`/api/v1/${path}`, Object.fromEntries(given));
-    expect([made.status, made.text]).toEqual([201, expect.any(String)]);
-    const { id } = made.body[kind] as { id: number };
+    const answer = await client.post(`/api/v1/${path}`, Object.fromEntries(given));
+    expect([answer.status, answer.text]).toEqual([201, expect.any(String)]);
+    const { id } = answer.body[kind] as { id: number };
     ids.set(line['slug'], id);
     if (archived === true) archivals.push(`/api/v1/${path}/${id}`);
   };

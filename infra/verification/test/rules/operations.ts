@@ -74,24 +74,24 @@ interface RequestParts {
   ids?: Ids | undefined;
   body?: object | undefined;
   query?: Query | undefined;
-  known?: number | undefined;
+  presentRevision?: number | undefined;
 }
 
 /**
  * The request of an operation. If it needs a revision, that is the present one.
- * @param known the present revision, if it is known
+ * @param presentRevision undefined unless it is known
  */
 export async function requestOf(
   client: Client,
   operation: string,
-  { ids = [], body, query, known }: RequestParts,
+  { ids = [], body, query, presentRevision }: RequestParts,
 ): Promise<Request> {
   const { method, path: template, parameters } = operationOf(operation);
   const left = [...ids];
   const filled = template.replaceAll(/\{\w+\}/g, () => String(left.shift()));
   const path = query === undefined ? filled : `${filled}?${new URLSearchParams(query).toString()}`;
   if (!parameters.includes(REVISION)) return { operation, method, path, headers: {}, body };
-  const revision = known ?? (await client.get(path)).headers.get('Service-Resource-Version');
+  const revision = presentRevision ?? (await client.get(path)).headers.get('Service-Resource-Version');
   return { operation, method, path, headers: { [REVISION]: String(revision) }, body };
 }
 

@@ -163,8 +163,8 @@ export async function checkReads({
     const [prefix = ''] = template.split('{');
     const at = (value: unknown) => template.replace(/\{\w+\}/, String(value));
     const path = at(ids.get(prefix));
-    const own = await client.get(path);
-    expect([path, own.status]).toEqual([path, 200]);
+    const answer = await client.get(path);
+    expect([path, answer.status]).toEqual([path, 200]);
     await refuses(client, `${path}?unexpected=1`, 'invalid_request', 'unexpected');
     for (const parameter of query) {
       for (const value of wrongValues(parameter))
@@ -177,7 +177,7 @@ export async function checkReads({
       for (const value of malformed) await refuses(client, at(value), 'invalid_request', id.name);
     } else {
       const seen = idsIn(await stranger.get(path));
-      expect([path, idsIn(own).filter((each) => seen.includes(each))]).toEqual([path, []]);
+      expect([path, idsIn(answer).filter((each) => seen.includes(each))]).toEqual([path, []]);
     }
     const name = ['cursor', 'after'].find((parameter) => parameters.includes(parameter));
     if (!parameters.includes('limit') || name === undefined) continue;

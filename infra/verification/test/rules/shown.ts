@@ -43,8 +43,8 @@ export const showing =
     if (values !== undefined) {
       const id = operation === 'createIncident' ? (resource as Shown).id : ids[0];
       const stored = (await client.get(`/api/v1/incidents/${id}/custom-fields`)).body.values as Shown[];
-      const own = stored.map(({ field_id, value }) => ({ field_id, value }));
-      expect(own).toEqual(expect.arrayContaining(values));
+      const stripped = stored.map(({ field_id, value }) => ({ field_id, value }));
+      expect(stripped).toEqual(expect.arrayContaining(values));
     }
     const [note] = Object.entries(body).flatMap(([name, value]) => (name.endsWith('_note') ? [value as string] : []));
     const event = (answer as { timeline_event?: { body: string } | null } | undefined)?.timeline_event;
@@ -123,11 +123,11 @@ export async function compareAllPlaces(client: Client): Promise<number> {
   }
   const asPublished = (kind: string, shown: Shown) => {
     const state = Object.entries(published.get(`${kind} ${shown.id}`) ?? {});
-    const own = state.filter(([name]) => Object.hasOwn(shown, name) && name !== 'custom_fields');
+    const properties = state.filter(([name]) => Object.hasOwn(shown, name) && name !== 'custom_fields');
     equal(
       `${kind} ${shown.id} in the feed`,
-      Object.fromEntries(own.map(([name, value]) => [name, like(value, shown[name])])),
-      Object.fromEntries(own),
+      Object.fromEntries(properties.map(([name, value]) => [name, like(value, shown[name])])),
+      Object.fromEntries(properties),
     );
   };
 
@@ -154,8 +154,8 @@ export async function compareAllPlaces(client: Client): Promise<number> {
       equal(reference, comparable((await client.get(`/api/v1/incident-references/${reference}`)).body.incident), one);
       asPublished('incident', shown);
       const search = `${list}?q=${encodeURIComponent(Array.from(String(shown['title'])).slice(0, 60).join(''))}`;
-      const found = (await readList<Shown>(client, search, 'incidents')).find(({ id }) => id === shown.id);
-      equal(search, found && comparable(found), one);
+      const incident = (await readList<Shown>(client, search, 'incidents')).find(({ id }) => id === shown.id);
+      equal(search, incident && comparable(incident), one);
 
       const { values } = (await client.get(`${path}/custom-fields`)).body;
       const bySlug = Object.fromEntries(values.map(({ slug, value }: Record<string, unknown>) => [slug, value]));

@@ -179,9 +179,9 @@ function comparable({ text }: Answer, began: number, assigned: readonly string[]
 /** Sets the IDs of items of lists to null that are null in the other body. */
 function setNullIds(body: unknown, other: unknown, isItem = false): void {
   if (typeof body !== 'object' || body === null || typeof other !== 'object' || other === null) return;
-  const [own, others] = [body as Record<string, unknown>, other as Record<string, unknown>];
-  for (const [name, value] of Object.entries(own)) {
-    if (isItem && /(^|_)id$|^incident$/.test(name) && others[name] === null) own[name] = null;
+  const [target, others] = [body as Record<string, unknown>, other as Record<string, unknown>];
+  for (const [name, value] of Object.entries(target)) {
+    if (isItem && /(^|_)id$|^incident$/.test(name) && others[name] === null) target[name] = null;
     else setNullIds(value, others[name], Array.isArray(body));
   }
 }

@@ -184,8 +184,8 @@ export async function fillWorkspace(
     const [resource] = Object.values((await write(operation, ids, body)) as Record<string, { id: number }>);
     return resource?.id ?? 0;
   };
-  const made: Made = { users: [], teams: [], services: [], fields: [], incidents: [] };
-  const { users, teams, services, fields, incidents } = made;
+  const resources: Made = { users: [], teams: [], services: [], fields: [], incidents: [] };
+  const { users, teams, services, fields, incidents } = resources;
 
   for (let index = 0; index < 9; index += 1) {
     const role = one(pick('owner', 'admin', 'manager', 'member', 'viewer'));
@@ -269,7 +269,7 @@ export async function fillWorkspace(
   const value = ({ id, type }: Made['fields'][number]) => ({ field_id: id, value: one<unknown>(FIELDS[type][1]) });
   const values = () => one(fc.subarray(fields, { minLength: 1 })).map(value);
   for (let index = 0; index < 45; index += 1) {
-    const id = await create('createIncident', [], { ...one(incident(made)), custom_field_values: values() });
+    const id = await create('createIncident', [], { ...one(incident(resources)), custom_field_values: values() });
     incidents.push(id);
     for (let event = 0; event < (index === 7 ? 24 : index % 4); event += 1) {
       const added = await create('createTimelineEvent', [id], one(timelineEvent(groups)));
@@ -278,12 +278,12 @@ export async function fillWorkspace(
       if (event === 2 && index % 3 === 0) await write('restoreTimelineEvent', [added]);
     }
     for (let place = 0; place < (index === 7 ? 12 : index % 3); place += 1) {
-      const followUp = await create('createFollowUp', [id], one(followUpOf(made)));
-      if (place === 1) await write('updateFollowUp', [followUp], one(followUpOf(made)));
+      const followUp = await create('createFollowUp', [id], one(followUpOf(resources)));
+      if (place === 1) await write('updateFollowUp', [followUp], one(followUpOf(resources)));
       if (place === 1 && index % 2 === 0) await write('deleteFollowUp', [followUp]);
     }
     for (const action of one(some(['edit', 'edit', 'set', 'unset', 'resolve', 'close', 'reopen']))) {
-      if (action === 'edit') await write('updateIncident', [id], one(incident(made)));
+      if (action === 'edit') await write('updateIncident', [id], one(incident(resources)));
       if (action === 'set') await write('updateIncidentCustomFields', [id], { values: values() });
       if (action === 'unset') await write('deleteIncidentCustomField', [id, fields[4]!.id]);
       if (action === 'resolve') await write('resolveIncident', [id], { resolution_note: one(long) });
@@ -331,7 +331,7 @@ export async function fillWorkspace(
     workflow_statuses: unordered['workflow_statuses']?.slice(1),
     replace: { statuses: { triage: 'open' } },
   });
-  return made;
+  return resources;
 }
 
 /** Takes away what incidents have: they keep it, and nobody could set it now. */

@@ -22,8 +22,8 @@ const PATCHES: Readonly<Record<string, readonly [path: string, name: string]>> =
 export async function writeTheSame(client: Client): Promise<number> {
   let written = 0;
   const unchanged = async (operation: string, ids: Ids, [body, shown]: readonly [object, unknown]) => {
-    const known = (shown as { revision?: number }).revision;
-    const request = await requestOf(client, operation, { ids, body, known });
+    const presentRevision = (shown as { revision?: number }).revision;
+    const request = await requestOf(client, operation, { ids, body, presentRevision });
     const { status, headers, body: answer, text } = await send(client, request);
     const resource = operation.endsWith('CustomFields') ? answer.values : Object.values(answer as object)[0];
     expect({ operation, body, status, text, shown: stable(resource) }).toEqual({
@@ -68,10 +68,10 @@ export async function writeTheSame(client: Client): Promise<number> {
     timelines.push(...(await readList<Resource>(client, `/api/v1/incidents/${id}/timeline`, 'events')));
     const { values } = (await client.get(`/api/v1/incidents/${id}/custom-fields`)).body;
     // Those of archived fields cannot be written.
-    const sent = values
+    const writable = values
       .map(({ field_id, value }: Resource) => ({ field_id, value }))
       .filter(({ field_id }: Resource) => fields.some((field) => field.id === field_id));
-    if (sent.length > 0) await unchanged('updateIncidentCustomFields', [id], [{ values: sent }, values]);
+    if (writable.length > 0) await unchanged('updateIncidentCustomFields', [id], [{ values: writable }, values]);
   }
   await patch('updateTimelineEvent', timelines);
   for (const { id } of await readList<Resource>(client, '/api/v1/teams', 'teams')) {

@@ -109,7 +109,7 @@ function meets({ wire, affectedCustomers, mrr }: Listed, parameters: ListParamet
       parameters.impact_started_to,
       parameters.impact_started_before,
     ]) &&
-    any(parameters.region, (region) => wire.regions.some((own) => fold(own) === fold(region))) &&
+    any(parameters.region, (region) => wire.regions.some((incidentRegion) => fold(incidentRegion) === fold(region))) &&
     any(parameters.lifecycle, (type) => wire.issue_type === type) &&
     any(parameters.service_tier, (tier) => serviceOf(wire)?.tier === tier) &&
     any(parameters.diagnosis, (diagnosis) => diagnosisOf(wire) === diagnosis) &&
@@ -143,9 +143,9 @@ CENTS.JPY = (CENTS.JPY ?? 0) * 100;
 function meetsMrr(mrr: Listed['mrr'], { mrr_basis, mrr_currency, mrr_op, mrr_value }: ListParameters): boolean {
   if (mrr === null) return false;
   if (mrr_basis === 'source') {
-    const own = mrr.filter(({ currency }) => currency === mrr_currency);
+    const amounts = mrr.filter(({ currency }) => currency === mrr_currency);
     return compare(
-      own.reduce((sum, { amount_minor }) => sum + amount_minor, 0),
+      amounts.reduce((sum, { amount_minor }) => sum + amount_minor, 0),
       mrr_op,
       mrr_value,
     );
@@ -159,25 +159,25 @@ type Money = { amount: number; currency: string };
 
 function meetsCustom(values: Readonly<Record<string, unknown>>, { slug, operator, value }: CustomFilter): boolean {
   const { field_type: type } = DEFINITIONS.find((field) => field.slug === slug)!;
-  const own = values[slug];
-  if (own === undefined) return operator === 'is_not' || operator === 'excludes';
+  const valueOfField = values[slug];
+  if (valueOfField === undefined) return operator === 'is_not' || operator === 'excludes';
   const list = [value].flat();
   if (type === 'multi_select') {
-    const has = (option: unknown) => (own as string[]).some((one) => fold(one) === fold(option as string));
+    const has = (option: unknown) => (valueOfField as string[]).some((one) => fold(one) === fold(option as string));
     if (operator === 'includes_all') return list.every(has);
     return operator === 'excludes' ? !list.some(has) : list.some(has);
   }
   if (type === 'string' || type === 'select') {
-    const text = fold(own as string);
+    const text = fold(valueOfField as string);
     const texts = list.map((one) => fold(one as string));
     if (operator === 'contains') return texts.some((one) => text.includes(one));
     if (operator === 'starts_with') return texts.some((one) => text.startsWith(one));
     return texts.includes(text) === (operator === 'is');
   }
-  if (type === 'boolean') return list.includes(own);
+  if (type === 'boolean') return list.includes(valueOfField);
   if (type === 'monetary') {
     const monies = list as Money[];
-    const { amount, currency } = own as Money;
+    const { amount, currency } = valueOfField as Money;
     if (monies.some((money) => money.currency !== currency)) return false;
     return inOrder(
       amount,
@@ -186,7 +186,7 @@ function meetsCustom(values: Readonly<Record<string, unknown>>, { slug, operator
     );
   }
   return inOrder(
-    comparable(type, own),
+    comparable(type, valueOfField),
     operator,
     list.map((one) => comparable(type, one)),
   );
@@ -199,23 +199,23 @@ function comparable(type: string, value: unknown): number | string {
   return type === 'time' && (value as string).length === 5 ? `${value as string}:00` : (value as string);
 }
 
-function inOrder(own: number | string, operator: string, others: (number | string)[]): boolean {
+function inOrder(operand: number | string, operator: string, others: (number | string)[]): boolean {
   const [low, high] = others;
   switch (operator) {
     case 'gt':
     case 'after':
-      return own > low!;
+      return operand > low!;
     case 'gte':
-      return own >= low!;
+      return operand >= low!;
     case 'lt':
     case 'before':
-      return own < low!;
+      return operand < low!;
     case 'lte':
-      return own <= low!;
+      return operand <= low!;
     case 'between':
-      return own >= low! && own <= high!;
+      return operand >= low! && operand <= high!;
     default:
-      return others.includes(own);
+      return others.includes(operand);
   }
 }
 
@@ -264,13 +264,13 @@ function keyOf(
 
 function customKey(values: Readonly<Record<string, unknown>>, slug: string): SortKey {
   const { field_type: type, config } = DEFINITIONS.find((field) => field.slug === slug)!;
-  const own = values[slug];
-  if (own === undefined) return null;
-  if (type === 'boolean') return Number(own);
-  if (type === 'string') return text(own as string);
-  if (type === 'monetary') return [(own as Money).currency, (own as Money).amount];
-  if (type !== 'select' && type !== 'multi_select') return comparable(type, own);
-  const first = ((type === 'select' ? own : (own as string[])[0]) as string | undefined) ?? '';
+  const value = values[slug];
+  if (value === undefined) return null;
+  if (type === 'boolean') return Number(value);
+  if (type === 'string') return text(value as string);
+  if (type === 'monetary') return [(value as Money).currency, (value as Money).amount];
+  if (type !== 'select' && type !== 'multi_select') return comparable(type, value);
+  const first = ((type === 'select' ? value : (value as string[])[0]) as string | undefined) ?? '';
   if (first === '') return null;
   const options = (config?.options ?? []).map((option) => fold(typeof option === 'string' ? option : option.value));
   const place = options.indexOf(fold(first));
@@ -297,10 +297,10 @@ export function expected(
   { archived, historyDays }: { archived: boolean; historyDays: number | null },
 ): Expected {
   const from = historyDays === null ? '' : new Date(Date.parse(NOW) - historyDays * 86_400_000).toISOString();
-  const found = population
+  const incidents = population
     .filter(({ wire }) => (wire.archived_at !== null) === archived)
     .filter((one) => meets(one, parameters));
-  const shown = found.filter(({ wire }) => wire.created_at >= from);
+  const shown = incidents.filter(({ wire }) => wire.created_at >= from);
   const matched = shown.filter((one) => meetsStatus(one, parameters));
   const sign = parameters.direction === 'asc' ? 1 : -1;
   const key = (one: Listed) => (archived ? one.wire.archived_at : keyOf(one, parameters));
@@ -314,7 +314,7 @@ export function expected(
   const counted = (keys: readonly string[]) => shown.filter(({ wire }) => keys.includes(wire.status)).length;
   return {
     ids: sorted.map(({ wire }) => wire.id),
-    restricted: found.filter((one) => one.wire.created_at < from && meetsStatus(one, parameters)).length,
+    restricted: incidents.filter((one) => one.wire.created_at < from && meetsStatus(one, parameters)).length,
     counts: {
       matched: matched.length,
       all: shown.length,

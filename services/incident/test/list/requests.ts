@@ -149,8 +149,8 @@ export const listRequest: fc.Arbitrary<ListRequest> = fc
     historyDays: pick(null, null, 10, 5.25),
     limit: pick(3, 7, 20, 50, 100),
   })
-  .map(({ filters: parameters, pairs: pair, sorts: sort, ...rest }) => ({
-    ...rest,
+  .map(({ filters: parameters, pairs: pair, sorts: sort, ...options }) => ({
+    ...options,
     parameters: {
       ...parameters,
       ...pair,
