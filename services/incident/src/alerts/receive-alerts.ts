@@ -8,7 +8,6 @@
  * after that: a crash leaves all or nothing, and a repetition changes nothing. `overdue.ts` looks for missed heartbeats
  * and silence, and acts by the same functions.
  */
-
 import { setImmediate } from 'node:timers/promises';
 import { quotaOf } from '@tocsin/schemas';
 import { invalidState, jsonEqual, throttleByWorkspace } from '@tocsin/http';
