@@ -58,12 +58,20 @@ async function createIdentities(knex: Knex): Promise<void> {
     table.timestamp('last_used_at', { precision: 3 }).comment('to the minute, and written up to a minute later');
     table.timestamp('created_at', { precision: 3 }).notNullable().defaultTo(knex.fn.now());
     table.bigInteger('replaced_by').references('api_keys.id').comment('the key of its rotation');
+    table.bigInteger('first_key_id').comment('the first of the keys that it has replaced by rotations; null: none');
+    table.bigInteger('begun_by').comment('of a session: the key whose token began it');
   });
 
   await knex.schema.createTable('identity_version', (table) => {
     table.comment('one row, which every change of a workspace, a user or a key raises');
     table.boolean('is_only_row').primary().checkIn(['true']);
     table.bigInteger('version').notNullable();
+  });
+
+  await knex.schema.createTable('installation', (table) => {
+    table.comment('one row, which the first request for it makes; a backup has it');
+    table.boolean('is_only_row').primary().checkIn(['true']);
+    table.uuid('id').notNullable();
   });
 }
 
@@ -82,7 +90,23 @@ async function createSignIns(knex: Knex): Promise<void> {
     table.text('key_id').notNullable().index().comment('the secret key that encrypts the client secret');
     table.binary('secret_ciphertext').notNullable();
     table.boolean('creates_viewers').notNullable().comment('whether people without a user become viewers');
+    table
+      .boolean('trusts_email')
+      .notNullable()
+      .defaultTo(false)
+      .comment('whether an address counts as verified if the provider says nothing about it');
+    table.jsonb('groups').comment('which groups give which roles, see store/oidc-provider-store.ts; null: none do');
     table.timestamp('updated_at', { precision: 3 }).notNullable();
+  });
+
+  await knex.schema.createTable('oidc_identities', (table) => {
+    table.comment('the account at its provider by which a user signed in first');
+    table.bigInteger('user_id').primary().references('users.id');
+    table.bigInteger('workspace_id').notNullable().references('workspaces.id');
+    table.text('issuer').notNullable();
+    table.text('subject').notNullable();
+    table.timestamp('created_at', { precision: 3 }).notNullable();
+    table.unique(['workspace_id', 'issuer', 'subject'], { indexName: 'oidc_identities_account_key' });
   });
 }
 

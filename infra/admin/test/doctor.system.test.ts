@@ -259,7 +259,7 @@ describeWithServers('doctor', () => {
     const older = createServer((_request, response) => response.end(JSON.stringify({ version: '0.0.9' }))).listen(0);
     await once(older, 'listening');
     const { migration_time, batch } = await database('incident')('migrations').orderBy('name', 'desc').first();
-    const index = '20261127100200_index_unhandled_alerts';
+    const index = '20261124120000_create_schema';
     await database('incident')('migrations').whereIn('name', [index]).delete();
     try {
       const { port } = older.address() as AddressInfo;

@@ -2,6 +2,8 @@ import { createIdempotencyTable } from '@tocsin/http';
 import { createDeadLetterTable, createInboxTable, createOutboxTable } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/postgres';
 
+const CREATED_BY_KEY = '{ name, prefix } of the API key that created it; null: not known';
+
 export async function up(knex: Knex): Promise<void> {
   await createOutboxTable(knex);
   await createDeadLetterTable(knex);
@@ -14,9 +16,12 @@ export async function up(knex: Knex): Promise<void> {
   await createListIndexes(knex);
   await createServiceReferences(knex);
   await createTimeline(knex);
+  await createRelations(knex);
+  await createFollowUps(knex);
   await createChat(knex);
+  await createAlerts(knex);
+  await createHeartbeats(knex);
   await createStorage(knex);
-  await createKeyStorage(knex);
 }
 
 /** A workspace without a row has the defaults of `domain/configuration.ts`. */
@@ -26,6 +31,8 @@ async function createConfigurations(knex: Knex): Promise<void> {
     table.jsonb('workflow_statuses').comment('the whole list, in workflow order');
     table.jsonb('severities').comment('the whole list, most severe first');
     table.jsonb('exchange_rates').comment('by currency');
+    table.text('time_zone').comment('a name of the IANA time zone database; null: UTC');
+    table.text('postmortem_template').comment('Markdown with placeholders; null or empty: the built-in one');
     // For service tiers that change together with the rest of a workspace's configuration (ADR 55).
     table
       .bigInteger('tiers_version')
@@ -78,6 +85,7 @@ async function createReplicas(knex: Knex): Promise<void> {
     table.text('slug').notNullable();
     table.text('tier').notNullable();
     table.bigInteger('owner_team_id');
+    table.specificType('observability_names', 'text[]').notNullable().defaultTo('{}');
     table.timestamp('archived_at', { precision: 3 });
     table.bigInteger('version').notNullable();
     table.unique(['workspace_id', 'slug']);
@@ -135,6 +143,7 @@ async function createIncidents(knex: Knex): Promise<void> {
     moment('impact_started_at');
     moment('first_reported_at');
     moment('first_responded_at');
+    moment('first_acted_at').comment('when a person who did not create it first acted on it; null: nobody has');
     moment('recovered_at');
     moment('ended_at').comment('the last change into a terminal status, while the status is terminal');
     table.text('incident_manager').notNullable().defaultTo('');
@@ -150,6 +159,13 @@ async function createIncidents(knex: Knex): Promise<void> {
     table.bigInteger('run_count').notNullable().defaultTo(0);
     moment('created_at').notNullable();
     table.text('created_by').notNullable();
+    table.jsonb('created_by_key').comment(CREATED_BY_KEY);
+    table
+      .boolean('is_unhandled_alert')
+      .notNullable()
+      .defaultTo(false)
+      .comment('an alert declared it, and nobody has acted on it since');
+    table.boolean('is_duplicate').notNullable().defaultTo(false).comment('it is a duplicate of another incident');
     moment('archived_at');
     table.bigInteger('archived_by');
     table.text('external_id').comment('in another system; null: none');
@@ -193,6 +209,10 @@ async function createIncidents(knex: Knex): Promise<void> {
     table.jsonb('changes').notNullable().comment('[{ field, from, to }]');
     table.text('api_key_name').comment('of the API key that was used, at that time; null: the system, or not known');
     table.text('api_key_prefix').comment('the first characters of its token');
+    table.boolean('is_of_parts').notNullable().defaultTo(false).comment('of timeline events or a follow-up');
+    table
+      .text('import_key')
+      .comment('digest of what an import brought as this entry; empty: what an import changed; null: other changes');
     table.index(['incident_id', 'id']);
   });
 
@@ -276,13 +296,16 @@ async function createListIndexes(knex: Knex): Promise<void> {
     await knex.raw(`
       create index incidents_active_by_${column} on incidents (workspace_id, ${column}, id) where archived_at is null`);
   }
-  // Holds all that statistics of durations read. A create writes no entry: nothing has an end yet.
+  // Holds all that statistics of durations read. A create writes no entry: nobody has acted, and nothing has an end yet.
   await knex.raw(`
-    create index incidents_active_with_an_end on incidents (workspace_id, created_at)
+    create index incidents_active_with_a_duration on incidents (workspace_id, created_at)
     include (service, team_id, severity, status, impact_started_at, first_reported_at, first_responded_at,
-      recovered_at, ended_at)
-    where archived_at is null
-      and (first_responded_at is not null or recovered_at is not null or ended_at is not null)`);
+      first_acted_at, recovered_at, ended_at)
+    where archived_at is null and (first_responded_at is not null or first_acted_at is not null
+      or recovered_at is not null or ended_at is not null)`);
+  await knex.raw(`
+    create index incidents_unhandled_alerts on incidents (workspace_id, created_at, id) where is_unhandled_alert`);
+  await knex.raw('create index incidents_duplicates on incidents (workspace_id, created_at, id) where is_duplicate');
   await knex.raw(`
     create unique index incidents_by_external_id on incidents (workspace_id, external_id)
     where external_id is not null`);
@@ -399,6 +422,11 @@ async function createTimeline(knex: Knex): Promise<void> {
     table.specificType('tags', 'text[]').notNullable();
     table.text('ai_context').notNullable();
     table.text('created_by').notNullable();
+    table.jsonb('created_by_key').comment(CREATED_BY_KEY);
+    table.text('edited_by').comment('who changed it last; null: nobody');
+    moment('edited_at');
+    table.text('edited_key_name').comment('of the API key that was used, at that time');
+    table.text('edited_key_prefix');
     table.bigInteger('comment_count').notNullable().defaultTo(0);
     moment('source_window_started_at');
     moment('source_window_ended_at');
@@ -426,12 +454,85 @@ async function createTimeline(knex: Knex): Promise<void> {
     table.bigInteger('timeline_event_id').notNullable().references('id').inTable('timeline_events').onDelete('CASCADE');
     table.text('filename').notNullable();
     table.text('storage_key').comment('its path below ATTACHMENT_BASE_URL; null: not to be had');
+    table.text('url').comment('where another system shows it, an image of a monitor; null: it is in the file store');
     table.text('content_type').notNullable();
     table.bigInteger('size_bytes').notNullable();
     table.timestamp('created_at', { precision: 3 }).notNullable();
     table.text('created_by').notNullable();
     table.index(['timeline_event_id', 'id']);
   });
+  await createFormerEvents(knex);
+}
+
+/** What timeline events were before they were changed or deleted. */
+async function createFormerEvents(knex: Knex): Promise<void> {
+  await knex.raw(`
+    create table former_timeline_events (
+      seq bigserial primary key,
+      like timeline_events,
+      deleted_at timestamptz(3),
+      deleted_by text,
+      deleted_key_name text,
+      deleted_key_prefix text,
+      attachments jsonb,
+      foreign key (incident_id) references incidents (id) on delete cascade
+    )`);
+  await knex.schema.alterTable('former_timeline_events', (table) => {
+    table.dropColumns('source_folded', 'type_folded', 'tags_folded', 'texts_folded');
+    table.index(['id', 'seq']);
+    table.index('incident_id');
+  });
+  await knex.raw(`
+    create index former_timeline_events_deleted on former_timeline_events (incident_id, seq)
+    where deleted_at is not null`);
+  await knex.raw(`comment on column former_timeline_events.deleted_at is 'null: it was changed then'`);
+  await knex.raw(`
+    comment on column former_timeline_events.attachments is 'rows of timeline_attachments, of a deleted event'`);
+}
+
+/** A relation has two rows, one as each of its incidents sees it, with the same ID. */
+async function createRelations(knex: Knex): Promise<void> {
+  await knex.raw('create sequence incident_relations_id_seq');
+  await knex.schema.createTable('incident_relations', (table) => {
+    table.bigInteger('id').notNullable();
+    table.bigInteger('incident_id').notNullable().references('id').inTable('incidents').onDelete('CASCADE');
+    table.text('type').notNullable().comment('what the incident is to the related one');
+    table.bigInteger('related_id').notNullable().index().references('id').inTable('incidents').onDelete('CASCADE');
+    table.timestamp('created_at', { precision: 3 }).notNullable();
+    table.text('created_by').notNullable();
+    table.jsonb('created_by_key').comment(CREATED_BY_KEY);
+    table.primary(['incident_id', 'type', 'related_id']);
+    table.unique(['id', 'incident_id']);
+  });
+  await knex.raw('alter sequence incident_relations_id_seq owned by incident_relations.id');
+}
+
+async function createFollowUps(knex: Knex): Promise<void> {
+  const moment = { precision: 3 };
+  await knex.schema.createTable('follow_ups', (table) => {
+    table.bigIncrements('id');
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('incident_id').notNullable().references('id').inTable('incidents').onDelete('CASCADE');
+    table.bigInteger('revision').notNullable();
+    table.text('external_id').comment('in the system that an import brought it from');
+    table.text('title').notNullable();
+    table.text('description').notNullable();
+    table.specificType('texts_folded', 'text[] collate "C"').notNullable().comment('title and description');
+    table.text('owner').notNullable().comment('the ID of a user, or a name that an import has kept; empty: nobody');
+    table.date('due_on');
+    table.text('status').notNullable();
+    table.text('external_url').notNullable();
+    table.timestamp('created_at', moment).notNullable();
+    table.text('created_by').notNullable();
+    table.jsonb('created_by_key').comment(CREATED_BY_KEY);
+    table.timestamp('completed_at', moment);
+    table.timestamp('updated_at', moment).notNullable();
+    table.unique(['incident_id', 'external_id']);
+  });
+  // The order of lists, of each status.
+  const order = `status, (coalesce(due_on, 'infinity'::date)), id`;
+  await knex.raw(`create index follow_ups_by_due_date on follow_ups (workspace_id, ${order})`);
+  await knex.raw(`create index follow_ups_by_owner on follow_ups (workspace_id, owner, ${order})`);
 }
 
 /** Chat connections, and what is set up in the chat for incidents. */
@@ -441,6 +542,7 @@ async function createChat(knex: Knex): Promise<void> {
     table.text('key_id').notNullable().comment('the secret key that sealed the token');
     table.binary('token_ciphertext').notNullable();
     table.text('channel_template').notNullable();
+    table.boolean('posts_updates').notNullable().defaultTo(false).comment('of incidents, into their channels');
     table.timestamp('updated_at', { precision: 3 }).notNullable();
   });
   // After a change of the secret keys, the tokens that another key encrypted are looked up.
@@ -491,15 +593,142 @@ async function createChat(knex: Knex): Promise<void> {
     create index provisioning_steps_due on provisioning_steps (workspace_id, due_at) where due_at is not null`);
   // When the next step is due is asked for across all workspaces.
   await knex.raw('create index provisioning_steps_next on provisioning_steps (due_at) where due_at is not null');
+  await createChannelUpdates(knex);
 }
 
-/** About how many bytes a workspace stores. Processes add what they write; a task measures it again from time to time. */
+async function createChannelUpdates(knex: Knex): Promise<void> {
+  const moment = { precision: 3 };
+  await knex.schema.createTable('channel_updates', (table) => {
+    table.bigInteger('incident_id').primary().references('id').inTable('incidents').onDelete('CASCADE');
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('posted_entry').notNullable().comment('what the changelog has up to this entry is posted');
+    table.bigInteger('last_entry').notNullable().comment('of the changelog, of the last change that is to be posted');
+    table.text('status').notNullable().checkIn(['pending', 'running', 'succeeded', 'failed']);
+    table.integer('attempts').notNullable().defaultTo(0);
+    table.integer('failures').notNullable().defaultTo(0).comment('since a message was last posted or asked for');
+    table.integer('waits').notNullable().defaultTo(0).comment('attempts that were told to wait, since then');
+    table.text('error_code');
+    table.timestamp('due_at', moment).comment('pending: the next attempt; running: when its lease is over');
+    table.uuid('lease').comment('who runs it');
+    table.text('request_id').notNullable().comment('of the last change');
+    table.text('trace_context').comment('traceparent, and tracestate after a space; null without a trace');
+    table.timestamp('updated_at', moment).notNullable();
+  });
+  await knex.raw(`
+    create index channel_updates_due on channel_updates (workspace_id, due_at) where due_at is not null`);
+  // Whether a workspace has a running one, while many wait for Slack.
+  await knex.raw(`
+    create index channel_updates_running on channel_updates (workspace_id, due_at) where status = 'running'`);
+  // When the next one is due is asked for across all workspaces.
+  await knex.raw('create index channel_updates_next on channel_updates (due_at) where due_at is not null');
+}
+
+/** Alerts of monitors, and what has become of them (ADR 98). */
+async function createAlerts(knex: Knex): Promise<void> {
+  await knex.schema.createTable('alert_sources', (table) => {
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('key_id').notNullable().comment('the API key, which is the monitor');
+    table.timestamp('minute', { precision: 3 }).comment('in which the incidents are counted');
+    table.integer('declared').notNullable().defaultTo(0).comment('incidents of that minute');
+    table.bigInteger('last_incident_id').comment('the latest of them, which stands for all further groups');
+    table.integer('groups').notNullable().defaultTo(0).comment('that it stands for');
+    table.bigInteger('members').notNullable().defaultTo(0).comment('rows of alert_members');
+    table.bigInteger('notifications').notNullable().defaultTo(0).comment('that were ever recorded');
+    table
+      .jsonb('sender')
+      .comment('the principal of its latest request, for what nobody requests; null: nothing is due');
+    table.primary(['workspace_id', 'key_id']);
+  });
+  await knex.schema.createTable('alert_groups', (table) => {
+    table.bigIncrements('id');
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('key_id').notNullable();
+    table.binary('identity').notNullable().comment("digest of the monitor's own identity of the group");
+    table.bigInteger('incident_id').references('id').inTable('incidents').onDelete('CASCADE');
+    table.integer('firing').notNullable().defaultTo(0).comment('members that fire');
+    table.timestamp('updated_at', { precision: 3 }).notNullable().index();
+    table
+      .jsonb('quiet')
+      .comment('what is asked for if nothing is heard of it: its name, seconds, options; null: nothing');
+    table.timestamp('quiet_at', { precision: 3 }).comment('when nothing has been heard of it for so long');
+    table.unique(['workspace_id', 'key_id', 'identity']);
+    table.index('incident_id');
+  });
+  await knex.schema.createTable('alert_members', (table) => {
+    table.bigInteger('workspace_id').notNullable().comment('with key_id and mark, it is found in another group');
+    table.bigInteger('key_id').notNullable().comment('the monitor: the first key of its rotations');
+    table.bigInteger('group_id').notNullable().references('id').inTable('alert_groups').onDelete('CASCADE');
+    table.binary('alert').notNullable().comment('digest of its identity in the group');
+    table.binary('mark').notNullable().comment('digest of its identity and labels');
+    table.boolean('is_firing').notNullable();
+    table.timestamp('firing', { precision: 3 }).comment('when its latest firing began, as the monitor says');
+    table.boolean('is_acknowledged').notNullable();
+    table.text('severity').comment('key of the highest severity that the monitor named in this firing; null: none');
+    table.timestamp('changed_at', { precision: 3 }).notNullable().comment('when we heard that it fires, or has ended');
+    table.primary(['group_id', 'alert']);
+  });
+  await knex.raw('create index alert_groups_quiet on alert_groups (quiet_at) where quiet_at is not null');
+  await knex.raw('create index alert_members_by_mark on alert_members (workspace_id, key_id, mark) where is_firing');
+  await knex.schema.createTable('alert_incidents', (table) => {
+    table.bigInteger('incident_id').primary().references('id').inTable('incidents').onDelete('CASCADE');
+    table.timestamp('ended_at', { precision: 3 }).comment('when all alerts had ended; null: one fires');
+    table.timestamp('recovered_at', { precision: 3 }).comment('that this end has given the incident; null: none');
+    table.bigInteger('resolved_revision').comment('of the incident when this end resolved it; null: it did not');
+    table
+      .timestamp('last_end', { precision: 3 })
+      .comment('the latest end of its alerts, as monitors say it; null: none');
+  });
+  await knex.schema.createTable('alert_notifications', (table) => {
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('key_id').notNullable();
+    table.integer('place').notNullable().comment('later notifications of the key take the places of earlier ones');
+    table.bigIncrements('id', { primaryKey: false });
+    table.timestamp('received_at', { precision: 3 }).notNullable().index();
+    table.text('key_name').notNullable();
+    table.text('key_prefix').notNullable();
+    table.text('format').notNullable();
+    table.text('identity').notNullable().comment('its beginning');
+    table.text('outcome').notNullable();
+    table.text('reason').notNullable().defaultTo('');
+    table.text('body_start').notNullable().defaultTo('').comment('the first characters of a refused body');
+    table.bigInteger('incident_id').references('id').inTable('incidents').onDelete('SET NULL');
+    table.integer('groups').notNullable();
+    table.integer('started').notNullable();
+    table.integer('ended').notNullable();
+    table.integer('unchanged').notNullable();
+    table.primary(['workspace_id', 'key_id', 'place']);
+    table.unique(['workspace_id', 'id']);
+  });
+}
+
+/** What must be heard until when: heartbeats of monitors, and groups of alerts that fire. */
+async function createHeartbeats(knex: Knex): Promise<void> {
+  await knex.schema.createTable('alert_heartbeats', (table) => {
+    table.bigIncrements('id');
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('key_id').notNullable().comment('the monitor: the first key of its rotations');
+    table.text('name').notNullable();
+    table.integer('within').notNullable().comment('seconds in which it must be heard again');
+    table.timestamp('heard_at', { precision: 3 }).notNullable();
+    table.timestamp('due_at', { precision: 3 }).notNullable().comment('when it is missed, or its alert fires again');
+    table.timestamp('missed_at', { precision: 3 }).comment('since when its alert fires; null: it does not');
+    table.jsonb('options').notNullable().comment('how its alert becomes an incident');
+    table.unique(['workspace_id', 'key_id', 'name']);
+  });
+  await knex.raw('create index alert_heartbeats_due on alert_heartbeats (due_at)');
+  await knex.schema.createTable('alert_clock', (table) => {
+    table.boolean('is_only_row').primary().defaultTo(true);
+    table.timestamp('ticked_at', { precision: 3 }).notNullable().comment('when heartbeats could last have been heard');
+    table.check('is_only_row');
+  });
+}
+
+/** About how many bytes a workspace stores, as a task measures it. */
 async function createStorage(knex: Knex): Promise<void> {
   await knex.schema.createTable('workspace_storage', (table) => {
     table.bigInteger('workspace_id').primary();
     table.bigInteger('measured_bytes').notNullable().defaultTo(0).comment('at the last measurement');
     table.timestamp('measured_at', { precision: 3 }).comment('null: never');
-    table.bigInteger('written_bytes').notNullable().defaultTo(0).comment('since the last measurement began');
     table
       .timestamp('due_at', { precision: 3 })
       .defaultTo(knex.fn.now())
@@ -507,17 +736,7 @@ async function createStorage(knex: Knex): Promise<void> {
     // The measurement in progress.
     table.bigInteger('next_number').notNullable().defaultTo(0).comment('incidents up to this number are counted');
     table.bigInteger('counted_bytes').notNullable().defaultTo(0).comment('of the incidents that are counted');
-    table.bigInteger('written_before').notNullable().defaultTo(0).comment('written_bytes when it began');
+    table.jsonb('next_key').comment('keys up to this one are counted: user, route and key; null: none');
   });
   await knex.raw('create index workspace_storage_due on workspace_storage (due_at) where due_at is not null');
-}
-
-/** About how many bytes the responses of idempotency keys have, which are deleted by their age. */
-async function createKeyStorage(knex: Knex): Promise<void> {
-  await knex.schema.createTable('key_storage', (table) => {
-    table.bigInteger('workspace_id').notNullable();
-    table.timestamp('hour', { precision: 3 }).notNullable().index().comment('in which the keys were used');
-    table.bigInteger('bytes').notNullable();
-    table.primary(['workspace_id', 'hour']);
-  });
 }

@@ -30,6 +30,11 @@ async function createSubscriptions(knex: Knex): Promise<void> {
     moment('last_success_at');
     moment('last_failure_at');
     table.text('name').comment('what its users call it');
+    table
+      .specificType('header_names', 'text[]')
+      .notNullable()
+      .defaultTo('{}')
+      .comment("of the headers of the receiver's own; their values are sealed with the URL");
     table.index(['workspace_id', 'seq']);
   });
   // The rotation of encryption keys looks for rows of replaced keys every hour; in most hours there are none.

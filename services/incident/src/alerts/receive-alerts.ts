@@ -285,7 +285,7 @@ async function saveKnown({ store, source, known, decision, idOf, now }: Saving):
 
 /** What has changed by the clock alone is no news. */
 const isSame = (one: Member | undefined, other: Member) =>
-  one !== undefined && jsonEqual({ ...one, changedAt: null }, { ...other, changedAt: null });
+  one !== undefined && jsonEqual({ ...one, changedAt: '' }, { ...other, changedAt: '' });
 
 type Answered = Answer & { incidentId: number | null; why: string };
 

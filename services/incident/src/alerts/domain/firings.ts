@@ -86,7 +86,7 @@ export function changeOf(
     return fires && !before.isAcknowledged ? change('acknowledged', { isAcknowledged }) : change('unchanged', {});
   const isNew = fires
     ? start !== null && known !== null && start > known
-    : before === undefined || isLater || Date.parse(now) - new Date(before.changedAt ?? 0).getTime() > LATE;
+    : before === undefined || isLater || Date.parse(now) - Date.parse(before.changedAt) > LATE;
   if (isNew) {
     const acknowledged = fires && before.isAcknowledged;
     return change('started', {
@@ -99,10 +99,8 @@ export function changeOf(
   }
   if (!fires) return change('unchanged', {});
   const isHigher = named !== null && isAbove(named, before.severity, severities);
-  // An earlier release did not keep what it was.
-  const isKnown = before.severity !== null || before.mark !== null;
   const severity = isHigher ? named : before.severity;
-  return change(isHigher && isKnown ? 'raised' : 'unchanged', { firing: known ?? start, severity });
+  return change(isHigher ? 'raised' : 'unchanged', { firing: known ?? start, severity });
 }
 
 /**
@@ -121,9 +119,7 @@ export function changesOf(
   };
   const hearing = { now, severities, severityKey };
   const members = new Map<string, Member>();
-  const byMark = new Map(
-    [...known.values()].flatMap((each) => (each.isFiring && each.mark !== null ? [[each.mark, each]] : [])),
-  );
+  const byMark = new Map([...known.values()].flatMap((each) => (each.isFiring ? [[each.mark, each]] : [])));
   const changed = groups.map((group): GroupChange => {
     const { alerts, digest, isOver } = group;
     const changes = alerts.map((alert) => {

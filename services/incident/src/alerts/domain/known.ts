@@ -9,16 +9,16 @@ export interface Member {
   group: string;
   /** The digest of its identity. */
   alert: string;
-  /** By which it is found when another group reports it; null: unknown. */
-  mark: string | null;
+  /** By which it is found when another group reports it. */
+  mark: string;
   isFiring: boolean;
   /** When its latest firing began, as the monitor says it; null: it does not say. */
   firing: Instant | null;
   isAcknowledged: boolean;
   /** Key of the highest severity that the monitor has named in this firing; null: none. */
   severity: string | null;
-  /** When we heard that it fires, or has ended; null: unknown. */
-  changedAt: Instant | null;
+  /** When we heard that it fires, or has ended. */
+  changedAt: Instant;
 }
 
 export const memberKey = ({ group, alert }: Pick<Member, 'group' | 'alert'>) => `${group}/${alert}`;
