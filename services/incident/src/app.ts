@@ -37,6 +37,8 @@ export interface Overrides extends ServiceOverrides {
   documentTimeout: number;
   /** Milliseconds between two looks for heartbeats that were missed. */
   listening: number;
+  /** Milliseconds between two polls for work in the chat if nothing wakes it. */
+  provisioningInterval: number;
 }
 
 /** Imports that save events at the same time: each uses a connection for long (ADR 48). */
@@ -81,7 +83,12 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
     }),
     wakeRelay: relay.wake,
   };
-  const provisioner = startProvisioner({ dependencies: provisioning, log, metrics });
+  const provisioner = startProvisioner({
+    dependencies: provisioning,
+    log,
+    metrics,
+    interval: overrides.provisioningInterval,
+  });
   let look: NodeJS.Timeout | undefined;
   const lookForMessages = () => {
     look = undefined;

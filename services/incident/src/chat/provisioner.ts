@@ -33,6 +33,8 @@ interface ProvisionerOptions {
   dependencies: ProvisioningDependencies;
   log: Logger;
   metrics: Metrics;
+  /** Milliseconds between two polls; default `POLL_INTERVAL`. */
+  interval?: number | undefined;
 }
 
 /** Steps that one process runs at the same time. */
@@ -41,7 +43,12 @@ const MAX_CONCURRENCY = 8;
 const POLL_INTERVAL = 10_000;
 
 /** Does the background work of incidents in the chat (contract: Chat). */
-export function startProvisioner({ dependencies, log, metrics }: ProvisionerOptions): Dispatcher {
+export function startProvisioner({
+  dependencies,
+  log,
+  metrics,
+  interval = POLL_INTERVAL,
+}: ProvisionerOptions): Dispatcher {
   const { database, clock } = dependencies;
   const attempts = new Counter({
     name: 'tocsin_provisioning_attempts_total',
@@ -53,7 +60,7 @@ export function startProvisioner({ dependencies, log, metrics }: ProvisionerOpti
   for (const step of WORK_KEYS) attempts.inc({ step, outcome: 'succeeded' }, 0);
   return startDispatcher({
     name: 'provisioning',
-    interval: POLL_INTERVAL,
+    interval,
     log,
     nextDue: async () => {
       const due = await stepQueue(database).nextDue();

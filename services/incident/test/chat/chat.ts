@@ -28,7 +28,9 @@ export async function startChatTest(): Promise<ChatTest> {
   const clock = testClock();
   const slack = stopAfterAll(await startSlack({ now: () => Date.parse(clock.now()) }));
   const broker = new RecordingBroker();
-  const service = await serviceForFile({ clock, broker }, { SLACK_API_URL: slack.url });
+  // The process cannot know when a test moves the clock.
+  const overrides = { clock, broker, provisioningInterval: 50 };
+  const service = await serviceForFile(overrides, { SLACK_API_URL: slack.url });
   return { service, slack, clock, published: broker.published };
 }
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually, refusal } from '@tocsin/testing';
+import type { ProvisioningWire } from '../../src/chat/http/wire.ts';
 import { type ChatWorkspace, chatWorkspace, INCIDENTS, startChatTest, stepOf } from './chat.ts';
 
 const chat = await startChatTest();
@@ -8,11 +9,14 @@ afterEach(() => {
   chat.slack.hang = false;
 });
 
-/** Advances the clock past the back-offs until the condition holds. */
-const whileTimePasses = async <Value>(look: () => Promise<Value>): Promise<Value> => {
-  const passing = setInterval(() => chat.clock.advance(5_000), 50);
-  return look().finally(() => clearInterval(passing));
-};
+/** Waits until all steps have ended. The clock passes back-offs only, never the lease of a call. */
+const provisionedLater = async (workspace: ChatWorkspace, incidentId: number): Promise<ProvisioningWire> =>
+  eventually(async () => {
+    const now = await workspace.provisioning(incidentId);
+    if (now.status !== 'pending' && now.status !== 'running') return now;
+    if (now.steps.some((step) => step.status === 'pending' && step.error_code !== undefined)) chat.clock.advance(5_000);
+    return undefined;
+  });
 
 describe('an incident that requests a channel', () => {
   test('gets one with its members, and a new revision and changelog entry', async () => {
@@ -62,7 +66,7 @@ describe('an incident that requests a channel', () => {
     const workspace = await chatWorkspace(chat);
     chat.slack.down = true;
     const incident = await workspace.declare({ create_slack_channel: true, invite_usergroups: ['oncall'] });
-    const failed = await whileTimePasses(async () => workspace.provisioned(incident.id));
+    const failed = await provisionedLater(workspace, incident.id);
     expect(failed.status).toBe('failed');
     expect(stepOf(failed, 'slack_channel')).toEqual({
       key: 'slack_channel',
@@ -98,7 +102,7 @@ describe('an incident that requests a channel', () => {
       return 'error_code' in step && step.status === 'pending' ? step : undefined;
     });
     expect(waiting).toEqual({ key: 'slack_channel', status: 'pending', attempts: 1, error_code: 'rate_limited' });
-    const done = await whileTimePasses(async () => workspace.provisioned(incident.id));
+    const done = await provisionedLater(workspace, incident.id);
     expect(stepOf(done, 'slack_channel')).toEqual({ key: 'slack_channel', status: 'succeeded', attempts: 7 });
   });
 
@@ -112,7 +116,7 @@ describe('an incident that requests a channel', () => {
     const change = { 'If-Service-Resource-Version': '1' };
     await workspace.client.patch(`${INCIDENTS}/${incident.id}`, { severity: 'sev1' }, change);
     slack.down = false;
-    await whileTimePasses(async () => workspace.provisioned(incident.id));
+    await provisionedLater(workspace, incident.id);
     const names = slack.channels.map(({ name }) => name).filter((name) => name.startsWith(`w${workspace.id}-`));
     expect(names).toEqual([`w${workspace.id}-1-sev3`]);
   });
@@ -195,7 +199,7 @@ describe('a step that cannot succeed', () => {
     channel.created -= 3_600;
     chat.slack.fail({ method: 'conversations.create', status: 500 });
     const incident = await workspace.declare({ create_slack_channel: true });
-    const failed = await whileTimePasses(async () => workspace.provisioned(incident.id));
+    const failed = await provisionedLater(workspace, incident.id);
     expect(stepOf(failed, 'slack_channel')).toMatchObject({
       attempts: 2,
       error_code: 'slack_channel_name_taken',
@@ -324,7 +328,7 @@ describe('an archived incident', () => {
     await eventually(async () => (await workspace.provisioning(incident.id)).steps[0]?.error_code !== undefined);
     await workspace.client.post(`${INCIDENTS}/${incident.id}/archive`);
     chat.slack.down = false;
-    const failed = await whileTimePasses(async () => workspace.provisioned(incident.id));
+    const failed = await provisionedLater(workspace, incident.id);
     expect(stepOf(failed, 'slack_channel')).toMatchObject({ status: 'failed', error_code: 'invalid_resource_state' });
     const refused = await workspace.client.post(`${INCIDENTS}/${incident.id}/provisioning/retry`);
     expect(refused).toMatchObject(refusal(409, 'invalid_resource_state'));
