@@ -65,6 +65,7 @@ test('dead letters of an instance without RabbitMQ can be listed, shown, replaye
   );
   const names = ['one', 'two', 'three'];
   await publisher.transaction(async (trx) => outbox(trx).add(...names.map(userChanged)));
+  relay.wake();
   await eventually(async () => (await waiting()) === 3, { what: 'three dead letters' });
 
   const shown = await run('show', '--queue', queue.name, '--most', '2');
@@ -81,6 +82,8 @@ test('dead letters of an instance without RabbitMQ can be listed, shown, replaye
   disposition = 'ack';
   handled.length = 0;
   expect(await run('replay', '--queue', queue.name, '--most', '2')).toEqual({ replayed: 2 });
+  // The process of the command cannot wake it.
+  relay.wake();
   await eventually(() => handled.length === 2, { what: 'two events at their consumer' });
   expect(new Set(handled).size).toBe(2);
   expect(await waiting()).toBe(1);
