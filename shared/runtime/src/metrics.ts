@@ -3,7 +3,10 @@ import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { withTimeout } from './with-timeout.ts';
 
 export { Counter, Gauge, Histogram } from 'prom-client';
-export type Metrics = Registry;
+export type Metrics = Registry & {
+  /** Ends what is measured continually. */
+  stop(): void;
+};
 
 /** Milliseconds; scrapers usually wait ten seconds. */
 const COLLECT_TIMEOUT = 2_000;
@@ -57,24 +60,37 @@ class PartialRegistry extends Registry {
 /** Milliseconds; the longest interval of a timer. */
 const NEVER = 2_147_483_647;
 
-/** Creates an app's registry. Each has its own, so that several apps in one process do not share metrics. */
-export function createMetrics(app: string): Metrics {
-  const registry = new PartialRegistry(app);
+let ofProcess: Registry | undefined;
+
+/** What is measured of the process. Its apps share it, because the collections of garbage are observed until the process ends. */
+function processMetrics(): Registry {
+  if (ofProcess !== undefined) return ofProcess;
+  const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER });
   // It would wake the process a hundred times a second; `observeEventLoop` measures the same.
   for (const { name } of registry.getMetricsAsArray())
     if (name.startsWith('nodejs_eventloop_lag_')) registry.removeSingleMetric(name);
   // Gauges whose names are those of counters.
   for (const name of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${name}_total`);
-  observeEventLoop(registry);
-  return registry;
+  return (ofProcess = registry);
+}
+
+/** Creates an app's registry. Each has its own, so that several apps in one process do not share what they count. */
+export function createMetrics(app: string): Metrics {
+  const registry = new PartialRegistry(app);
+  const shared = processMetrics();
+  for (const { name } of shared.getMetricsAsArray()) {
+    const metric = shared.getSingleMetric(name);
+    if (metric !== undefined) registry.registerMetric(metric);
+  }
+  return Object.assign(registry, { stop: observeEventLoop(registry) });
 }
 
 /** Milliseconds between two samples. */
 const SAMPLING_INTERVAL = 20;
 
-/** Adds the delay of the event loop since the last response with metrics. */
-function observeEventLoop(registry: Registry): void {
+/** Adds the delay of the event loop since the last response with metrics, until the returned function is called. */
+function observeEventLoop(registry: Registry): () => void {
   const delays = monitorEventLoopDelay({ resolution: SAMPLING_INTERVAL });
   delays.enable();
   // A sample is the time since the one before, so that it contains the interval.
@@ -93,4 +109,5 @@ function observeEventLoop(registry: Registry): void {
       delays.reset();
     },
   });
+  return () => void delays.disable();
 }

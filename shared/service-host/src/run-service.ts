@@ -34,6 +34,7 @@ export async function runService<Name extends string = never>(
     for (const client of clients) await client.close();
     await base.databaseReadiness.close();
     await base.database.destroy();
+    base.metrics.stop();
   };
   let servers: OpenServers<Name>;
   try {
