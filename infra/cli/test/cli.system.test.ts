@@ -8,6 +8,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { reservePorts } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { ROOT } from '../../installation/environment.ts';
+import { runHere } from './run-here.ts';
 import { runTocsin, startTocsin, type TocsinSettings } from './tocsin-command.ts';
 import { runningSystem, temporaryFolder } from '../../verification/systems/running.ts';
 
@@ -21,7 +22,7 @@ describeWithServers('the command tocsin', () => {
     settings = { TOCSIN_CONFIG_DIR: folder.path, TOCSIN_URL: system.url, TOCSIN_TOKEN: token };
   });
 
-  const run = async (...args: string[]) => runTocsin(settings, args);
+  const run = async (...args: string[]) => runHere(settings, args);
   const done = async (...args: string[]) => {
     const finished = await run(...args);
     expect(finished).toMatchObject({ code: 0 });

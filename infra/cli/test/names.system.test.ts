@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { runTocsin } from './tocsin-command.ts';
+import { runHere } from './run-here.ts';
 import { runningSystem, temporaryFolder } from '../../verification/systems/running.ts';
 
 describeWithServers('resources by the names that people type', () => {
@@ -12,7 +12,7 @@ describeWithServers('resources by the names that people type', () => {
   });
 
   const run = async (...args: string[]) =>
-    runTocsin({ TOCSIN_CONFIG_DIR: folder.path, TOCSIN_URL: system.url, TOCSIN_TOKEN: token }, args);
+    runHere({ TOCSIN_CONFIG_DIR: folder.path, TOCSIN_URL: system.url, TOCSIN_TOKEN: token }, args);
   const json = async (...args: string[]) => {
     const { code, stdout, stderr } = await run(...args);
     expect([args, code, stderr]).toEqual([args, 0, '']);

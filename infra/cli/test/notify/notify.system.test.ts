@@ -9,7 +9,8 @@ import { eventually, loopbackServer, startConnectProxy, startReceiver as startHt
 import fc from '@tocsin/testing/fuzz';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { running, runningSystem, temporaryFolder } from '../../../verification/systems/running.ts';
-import { runTocsin, startTocsin, type TocsinSettings } from '../tocsin-command.ts';
+import { runHere } from '../run-here.ts';
+import { startTocsin, type TocsinSettings } from '../tocsin-command.ts';
 
 type Answer = (response: ServerResponse, body: string) => void;
 const accept: Answer = (response) => void response.writeHead(204).end();
@@ -288,7 +289,7 @@ describeWithServers('tocsin notify', () => {
     [['--console-url', 'nowhere'], 2, '--console-url: nowhere is not an address'],
     [['--template', '/nonexistent'], 2, 'cannot read /nonexistent'],
   ])('refuses %j before it begins', async (flags, code, message) => {
-    const finished = await runTocsin(settings, argsOf('slack', ...flags));
+    const finished = await runHere(settings, argsOf('slack', ...flags));
     expect(finished).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) });
     expect(finished.stderr).not.toContain('posting the events');
   });
@@ -303,10 +304,10 @@ describeWithServers('tocsin notify', () => {
       ['', 'has no address, or more than one'],
     ] as const) {
       await writeFile(file, content);
-      const { code, stderr } = await runTocsin(settings, ['notify', '--to', 'slack', '--url-file', file]);
+      const { code, stderr } = await runHere(settings, ['notify', '--to', 'slack', '--url-file', file]);
       expect([code, stderr]).toEqual([2, `error: --url-file: ${file} ${message}\n`]);
     }
-    const json = await runTocsin(settings, argsOf('json', '--template', file));
+    const json = await runHere(settings, argsOf('json', '--template', file));
     expect(json).toMatchObject({ code: 2, stderr: 'error: --template: json is the event itself\n' });
   });
 
@@ -377,7 +378,7 @@ describeWithServers('tocsin notify', () => {
     try {
       const own = { ...settings, TOCSIN_URL: `http://127.0.0.1:${port}` };
       for (const args of [argsOf('slack'), ['listen', '--forward-to', receiver.url]]) {
-        const { code, stderr } = await runTocsin(own, args);
+        const { code, stderr } = await runHere(own, args);
         expect([code, stderr]).toEqual([
           1,
           expect.stringContaining('go on with --reset from now, or with --reset --from beginning'),

@@ -10,7 +10,8 @@ import type { FakeApi } from '../../../verification/sources/fake-api.ts';
 import { OPSGENIE_ENV, startOpsgenie } from '../../../verification/sources/opsgenie.ts';
 import { PAGERDUTY_ENV, startPagerDuty } from '../../../verification/sources/pagerduty.ts';
 import { BUSY_MACHINE } from '../../../verification/systems/local-harness.ts';
-import { runTocsin, startTocsin, type TocsinSettings } from '../tocsin-command.ts';
+import { runHere } from '../run-here.ts';
+import { startTocsin, type TocsinSettings } from '../tocsin-command.ts';
 import { running, runningSystem, temporaryFolder } from '../../../verification/systems/running.ts';
 
 /** Incidents of each source; with a size of one's own, what the commands print is shown. */
@@ -87,7 +88,7 @@ describeWithServers('a history that moves', () => {
 
   async function run(env: TocsinSettings, ...args: string[]) {
     const started = Date.now();
-    const { code, stdout, stderr } = await runTocsin(env, ['import', ...args]);
+    const { code, stdout, stderr } = await runHere(env, ['import', ...args]);
     show(['import', ...args], `${stdout.slice(0, 3_000)}${stderr}(exit ${code}, ${(Date.now() - started) / 1_000} s)`);
     expect([args, code, stderr.replaceAll(/^\d+ incidents\n|^.*waiting for.*\n/gm, '')]).toEqual([args, 0, '']);
     return JSON.parse(stdout);
@@ -102,7 +103,7 @@ describeWithServers('a history that moves', () => {
     const files = path.join(folder.path, source);
     const mapping = path.join(folder.path, `${source}.json`);
     const args = ['import', source, 'plan', files, '--propose', mapping];
-    const unmapped = await runTocsin(env, args);
+    const unmapped = await runHere(env, args);
     show(args, `${unmapped.stdout.slice(0, 6_000)}${unmapped.stderr}(exit ${unmapped.code})`);
     expect(unmapped).toMatchObject({
       code: 2,

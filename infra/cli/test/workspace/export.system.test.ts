@@ -7,7 +7,7 @@ import type { Client } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { anyText, FIELDS, name } from '../../../verification/test/rules/workspace.ts';
 import { runningSystem, temporaryFolder } from '../../../verification/systems/running.ts';
-import { runHere } from './run-command.ts';
+import { runHere } from '../run-here.ts';
 import { special } from './special-values.ts';
 
 const texts = fc.array(name(30), { maxLength: 3 });

@@ -9,7 +9,7 @@ import { describeWithServers } from '@tocsin/testing/suites';
 import { running, runningSystem, temporaryFolder } from '../../../verification/systems/running.ts';
 import { type Finished, startTocsin, type TocsinSettings } from '../tocsin-command.ts';
 import { breakingWrites, type Fate } from './breaking-writes.ts';
-import { runHere } from './run-command.ts';
+import { runHere } from '../run-here.ts';
 
 /** Writes of each kind; those of `Old` have come before. */
 const BEFORE = {

@@ -7,7 +7,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { parse } from 'yaml';
 import { ROOT } from '../../../installation/environment.ts';
-import { runTocsin } from '../tocsin-command.ts';
+import { runHere } from '../run-here.ts';
 import { runningSystem, temporaryFolder } from '../../../verification/systems/running.ts';
 
 const CATALOG = path.join(import.meta.dirname, 'backstage-catalog');
@@ -20,7 +20,7 @@ describeWithServers('the workspace from other sources', () => {
     const { token } = await system.as();
     settings = { TOCSIN_CONFIG_DIR: folder.path, TOCSIN_URL: system.url, TOCSIN_TOKEN: token };
   });
-  const run = async (...args: string[]) => runTocsin(settings, args);
+  const run = async (...args: string[]) => runHere(settings, args);
   const json = async (...args: string[]) => JSON.parse((await run(...args)).stdout);
 
   test('a catalog of Backstage is planned and applied, and then there is nothing to do', async () => {

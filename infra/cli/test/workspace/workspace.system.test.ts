@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { running, runningSystem, temporaryFolder } from '../../../verification/systems/running.ts';
 import { runTocsin, type TocsinSettings } from '../tocsin-command.ts';
-import { runHere } from './run-command.ts';
+import { runHere } from '../run-here.ts';
 
 const SERVICES = Array.from({ length: 30 }, (_, index) => ({ slug: `service_${index}`, name: `Service ${index}` }));
 const TYPES = ['string', 'number', 'boolean', 'date', 'time', 'datetime', 'monetary', 'json'];

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import { runProgram } from '../../src/program.ts';
-import type { Finished, TocsinSettings } from '../tocsin-command.ts';
+import { runProgram } from '../src/program.ts';
+import type { Finished, TocsinSettings } from './tocsin-command.ts';
 
 /** Runs the command in this process, as `runTocsin` does in one of its own. */
 export async function runHere(
