@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { urlForRole } from '@tocsin/postgres';
 import { testServers } from '@tocsin/testing';
 import { withClient } from '../../installation/databases.ts';
@@ -9,10 +9,22 @@ import { namedDatabases } from '../named-databases.ts';
 
 const SCHEMAS = ['catalog', 'custom_field', 'gateway', 'incident', 'webhook'];
 
+const newName = () => `tocsin_test_${testServers().runId}_${randomBytes(4).toString('hex')}`;
+
+/** A database that only the first migration has changed, and what that printed. */
+const base = newName();
+let printed: string[];
+beforeAll(async () => {
+  printed = await migrated({ DATABASE_URL: urlOf(base) });
+});
+afterAll(async () => {
+  await query(urlOf('postgres'), `drop database ${base} with (force)`);
+});
+
 let name: string;
 let databaseUrl: string;
 beforeEach(() => {
-  name = `tocsin_test_${testServers().runId}_${randomBytes(4).toString('hex')}`;
+  name = newName();
   databaseUrl = urlOf(name);
 });
 afterEach(async () => {
@@ -35,6 +47,9 @@ async function migrated(env: Record<string, string>): Promise<string[]> {
   return lines.toSorted();
 }
 
+/** Creates the database as a copy of the migrated one. */
+const copyBase = async () => query(urlOf('postgres'), `create database ${name} template ${base}`);
+
 const ownUrls = (url: string) =>
   Object.fromEntries(
     SCHEMAS.map((schema) => [`${schema.toUpperCase()}_DATABASE_URL`, urlForRole(url, `tocsin_${schema}`)]),
@@ -43,18 +58,17 @@ const ownUrls = (url: string) =>
 const UP_TO_DATE = SCHEMAS.map((schema) => `${schema}: up to date`);
 
 test('creates the database, and a schema and a role for each app', async () => {
-  const lines = await migrated({ DATABASE_URL: databaseUrl });
-  expect(lines.map((line) => line.split(':')[0])).toEqual(SCHEMAS);
-  expect(lines.join()).not.toContain('up to date');
+  expect(printed.map((line) => line.split(':')[0])).toEqual(SCHEMAS);
+  expect(printed.join()).not.toContain('up to date');
   const owners = await query(
-    databaseUrl,
+    urlOf(base),
     `select nspname as schema, pg_get_userbyid(nspowner) as owner from pg_namespace where nspname in (${SCHEMAS.map((schema) => `'${schema}'`).join()}) order by 1`,
   );
   expect(owners).toEqual(SCHEMAS.map((schema) => ({ schema, owner: `tocsin_${schema}` })));
 });
 
 test('changes nothing the second time', async () => {
-  await migrated({ DATABASE_URL: databaseUrl });
+  await copyBase();
   expect(await migrated({ DATABASE_URL: databaseUrl })).toEqual(UP_TO_DATE);
 });
 
@@ -68,7 +82,7 @@ test('can run concurrently: one run migrates, the others find the schemas up to 
 
 describe('when apps have database URLs of their own', () => {
   test('migrates their databases and nothing else', async () => {
-    await migrated({ DATABASE_URL: databaseUrl });
+    await copyBase();
     const lines = await migrated(ownUrls(databaseUrl));
     expect(lines).toEqual(
       [
@@ -136,7 +150,7 @@ describe('a second installation on the same server', () => {
   });
 
   test('that gets a namespace later keeps its data', async () => {
-    await migrated({ DATABASE_URL: databaseUrl });
+    await copyBase();
     expect(await ownersIn(databaseUrl)).toEqual(ownedBy('tocsin'));
     expect(await migrated({ DATABASE_URL: databaseUrl, TOCSIN_NAMESPACE: namespace })).toEqual(UP_TO_DATE);
     expect(await ownersIn(databaseUrl)).toEqual(ownedBy(namespace));
@@ -144,7 +158,7 @@ describe('a second installation on the same server', () => {
 });
 
 test('needs no privileges when everything exists', async () => {
-  await migrated({ DATABASE_URL: databaseUrl });
+  await copyBase();
   const lines = await migrated({ DATABASE_URL: urlForRole(databaseUrl, 'tocsin_gateway'), ...ownUrls(databaseUrl) });
   expect(lines).toEqual(expect.arrayContaining(UP_TO_DATE));
   expect(lines.join()).toContain('the role of DATABASE_URL may not create databases, roles or schemas');
@@ -154,7 +168,7 @@ test('names the setting of an unreachable server', async () => {
   await expect(migrated({ DATABASE_URL: 'postgres://postgres@127.0.0.1:1/tocsin' })).rejects.toThrow(
     'DATABASE_URL: connect ECONNREFUSED 127.0.0.1:1',
   );
-  await migrated({ DATABASE_URL: databaseUrl });
+  await copyBase();
   const urls = { ...ownUrls(databaseUrl), WEBHOOK_DATABASE_URL: 'postgres://tocsin_webhook@127.0.0.1:1/tocsin' };
   await expect(migrated(urls)).rejects.toThrow(/^webhook: .*ECONNREFUSED/);
 });
