@@ -19,6 +19,7 @@ export default {
   // For a test that hangs: no speed of a machine makes a test fail. Very few tests have a longer one.
   testTimeout: 300_000,
   maxWorkers: Number(process.env.TOCSIN_TEST_WORKERS ?? 2),
+  testSequencer: '<rootDir>/infra/verification/jest/sequencer.ts',
   reporters: ['default', '<rootDir>/infra/verification/jest/summary-reporter.ts'],
   projects: [
     project('unit', ['<rootDir>/{gateway,services/*,shared/*,infra/*}/test/**/!(*.api|*.system).test.ts']),
