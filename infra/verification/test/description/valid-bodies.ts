@@ -12,12 +12,19 @@ const MAX_LENGTH = 40;
 const MAX_ITEMS = 4;
 const MAX_SIZE = 1_000;
 
+/** A schema is compiled once: that takes longer than thousands of bodies. */
+const validators = new WeakMap<ApiSchema, ValidateFunction>();
+
 /** A validator that is as strict as it can be: it knows each keyword, and checks formats. */
 export function validatorOf({ components }: ApiDescription, schema: ApiSchema): ValidateFunction {
+  const compiled = validators.get(schema);
+  if (compiled !== undefined) return compiled;
   const ajv = new Ajv2020({ allowUnionTypes: true, allErrors: true });
   (ajvFormats as unknown as (ajv: Ajv2020) => void)(ajv);
   ajv.addVocabulary(['components', 'x-default', 'x-trimmed', 'example']);
-  return ajv.compile({ ...schema, components });
+  const validator = ajv.compile({ ...schema, components });
+  validators.set(schema, validator);
+  return validator;
 }
 
 /** Whether a body is valid in its own spelling, or without white space around texts, composed, and with its URL in ASCII. */
