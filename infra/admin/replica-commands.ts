@@ -1,7 +1,7 @@
 import type { Command } from './command.ts';
 import { type CheckedWorkspace, workspaceBatches } from './doctor/check.ts';
 import { rebuildReplicas } from './doctor/rebuild-replicas.ts';
-import { OWNER_APPS, OWNERS } from './doctor/replicas.ts';
+import { OWNERS } from './doctor/replicas.ts';
 import type { Target } from './target.ts';
 
 const BATCH = 100;
@@ -19,17 +19,17 @@ export const replicaCommands: readonly Command[] = [
       'Publish what services have copies of again, and copy it from its owners; for a database that was restored',
     flags: {
       workspace: { value: 'SLUG', help: 'only of this workspace' },
-      owner: { value: 'SERVICE', help: 'only what this service owns', choices: Object.values(OWNER_APPS) },
+      owner: { value: 'SERVICE', help: 'only what this service owns', choices: OWNERS.map(({ app }) => app) },
     },
     table: { rows: 'rebuilt', columns: ['workspace', 'owner', 'version'] },
     run: async ({ workspace: slug, owner: app }: { workspace?: string; owner?: string }, target) => {
-      const owners = OWNERS.filter((owner) => app === undefined || OWNER_APPS[owner] === app);
+      const owners = OWNERS.filter((owner) => app === undefined || owner.app === app);
       const rebuilt = [];
       for await (const workspaces of await workspacesOf(target, slug)) {
         for (const workspace of workspaces) {
           for (const owner of owners) {
             const version = await rebuildReplicas(target, { workspace, owner });
-            rebuilt.push({ workspace: workspace.slug, owner: OWNER_APPS[owner], version });
+            rebuilt.push({ workspace: workspace.slug, owner: owner.app, version });
           }
         }
       }

@@ -36,14 +36,26 @@ export type AppOverrides = Partial<
   GatewayOverrides & IncidentOverrides & CatalogOverrides & CustomFieldOverrides & WebhookOverrides
 >;
 
+/** The database schema that an app owns. */
+export interface AppSchema {
+  readonly name: string;
+  /** The folder of its migrations. */
+  readonly migrations: string;
+  /** What other apps copy of it: the name by which they count its versions, and the table in which it counts them. */
+  readonly copied?: { readonly as: string; readonly versions: { readonly table: string; readonly workspace: string } };
+  /** The tables that it copies of other apps: the names of their tables by those of the copies. */
+  readonly copies?: Readonly<Partial<Record<AppName, Readonly<Record<string, string>>>>>;
+  /** Tables with rows of each workspace that has data in it. */
+  readonly workspaces?: readonly string[];
+}
+
 /** Everything that `infra/` has to know about an app. */
 export interface AppDefinition {
   /** What the app has, in a few words. */
   does: string;
   /** From the top of the repository; holds `src/main.ts`. */
   folder: string;
-  /** The database schema that the app owns, and the folder of its migrations. */
-  schema: { readonly name: string; readonly migrations: string };
+  schema: AppSchema;
   /** The variable that holds the URL of the app's own database. */
   databaseVariable: string;
   /** The variable by which the other apps find this one. */

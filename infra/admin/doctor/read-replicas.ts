@@ -2,7 +2,7 @@ import type { Knex } from '@tocsin/postgres';
 import type { Target } from '../target.ts';
 import type { Finding } from './check.ts';
 import { withDoctorRedis } from './redis.ts';
-import { OWNER_APPS, OWNERS, type Replica, type ReplicaOwner, REPLICAS } from './replicas.ts';
+import { ownerOf, OWNERS, type Replica, type ReplicaOwner, REPLICAS } from './replicas.ts';
 
 /** What is known of an owner's data of one workspace. */
 export interface OwnerState {
@@ -46,24 +46,27 @@ export async function readReplicas(
     const versions = database(holder)('replica_versions').whereIn('workspace_id', ids);
     // The catalog has no other replica, and does not keep the gateway's version of the workspace.
     const versionRows = await (holder === 'incident'
-      ? versions.where({ owner }).select<VersionRow[]>('workspace_id', 'version', 'position', 'workspace_version')
+      ? versions
+          .where({ owner: owner.as })
+          .select<VersionRow[]>('workspace_id', 'version', 'position', 'workspace_version')
       : versions.select<VersionRow[]>('workspace_id', 'version', 'position'));
     for (const { workspace_id: id, version, position, workspace_version: workspaceVersion = 0 } of versionRows) {
       see(owner, id, version);
-      see('users', id, workspaceVersion);
+      see(ownerOf('gateway'), id, workspaceVersion);
       const copy = { holder, version, rows: rows.get(id)?.text ?? NO_ROWS };
       if (position === null) stateOf(owner, id).copies.push(copy);
     }
   }
   const outcome = await withDoctorRedis(target, async (redis) => {
-    for (const owner of ['catalog', 'custom_field'] as const) {
-      const values = await redis.mget(ids.map((id) => `version:${owner}:${id}`));
+    // The gateway has no need to announce its versions.
+    for (const owner of OWNERS.filter(({ app }) => app !== 'gateway')) {
+      const values = await redis.mget(ids.map((id) => `version:${owner.as}:${id}`));
       ids.forEach((id, index) => see(owner, id, Number(/^\d{1,15}$/.exec(values[index] ?? '') ?? 0)));
     }
   });
   for (const owner of OWNERS) {
-    const db = database(OWNER_APPS[owner]);
-    const [table, column] = owner === 'users' ? ['workspaces', 'id'] : ['workspace_versions', 'workspace_id'];
+    const db = database(owner.app);
+    const { table, workspace: column } = owner.versions;
     const versions = await db(table)
       .whereIn(column, ids)
       .select<{ id: number; version: number }[]>(`${column} as id`, 'version');

@@ -4,7 +4,7 @@ import { UsageError } from '../../cli/src/operation-parameters.ts';
 import type { Target } from '../target.ts';
 import type { CheckedWorkspace } from './check.ts';
 import { readReplicas } from './read-replicas.ts';
-import { OWNER_APPS, type ReplicaOwner, REPLICAS } from './replicas.ts';
+import { type ReplicaOwner, REPLICAS } from './replicas.ts';
 
 /**
  * Makes an owner's data of a workspace newer than what anybody has seen, and publishes them again: the services replace
@@ -21,7 +21,7 @@ export async function rebuildReplicas(
   const { states, redis } = await readReplicas({ database, env }, [workspaceId]);
   if (redis !== undefined) throw new UsageError(redis.message);
   const { seen = 0 } = states.find((state) => state.owner === owner) ?? {};
-  const source = database(OWNER_APPS[owner]);
+  const source = database(owner.app);
   for (const { holder, tables } of REPLICAS.filter((replica) => replica.owner === owner)) {
     for (const { table, source: name } of tables) {
       const rows = await source(name).where({ workspace_id: workspaceId }).select<{ id: number }[]>('id');
@@ -34,6 +34,6 @@ export async function rebuildReplicas(
           .delete();
     }
   }
-  if (owner === 'users') return gateway.republishUsers({ workspaceId, seen });
-  return (owner === 'catalog' ? republishCatalog : republishFields)(source, { workspace, seen });
+  if (owner.app === 'gateway') return gateway.republishUsers({ workspaceId, seen });
+  return (owner.app === 'catalog' ? republishCatalog : republishFields)(source, { workspace, seen });
 }

@@ -11,7 +11,7 @@ import {
   workspaceBatches,
 } from './check.ts';
 import { readReplicas } from './read-replicas.ts';
-import { OWNER_APPS } from './replicas.ts';
+import { WITH_WORKSPACES } from './replicas.ts';
 
 const BATCH = 100;
 /** Workspaces whose data are looked for in the gateway. */
@@ -61,7 +61,7 @@ async function compare(
   for (const { owner, workspaceId, version, rows, seen, copies } of states) {
     const different = copies.find((copy) => copy.version === version && copy.rows !== rows);
     if (seen <= version && different === undefined) continue;
-    const [slug, app] = [slugs.get(workspaceId), OWNER_APPS[owner]];
+    const [slug, { app }] = [slugs.get(workspaceId), owner];
     const what =
       seen > version
         ? `is at version ${version}, and version ${seen} is known elsewhere`
@@ -75,17 +75,13 @@ async function compare(
 
 /** Workspaces that have data in a service and that the gateway does not know. */
 async function findUnknownWorkspaces({ database }: CheckContext): Promise<Finding[]> {
-  const holders: [name: string, ids: number[]][] = [];
-  for (const [app, table] of [
-    ['incident', 'incident_counters'],
-    ['catalog', 'workspace_versions'],
-    ['custom-field', 'workspace_versions'],
-  ] as const) {
+  const holders = new Map<string, ReadonlySet<number>>();
+  for (const { app, table } of WITH_WORKSPACES) {
     const rows = await database(app)(table)
       .orderBy('workspace_id')
       .limit(MAX_LISTED)
-      .select<{ workspace_id: number }[]>('workspace_id');
-    holders.push([app, rows.map((row) => row.workspace_id)]);
+      .distinct<{ workspace_id: number }[]>('workspace_id');
+    holders.set(app, new Set([...(holders.get(app) ?? []), ...rows.map((row) => row.workspace_id)]));
   }
   // Afterwards, so that a workspace that has just been created is not unknown.
   const workspaces = await database('gateway')('workspaces')
@@ -94,8 +90,8 @@ async function findUnknownWorkspaces({ database }: CheckContext): Promise<Findin
     .select<{ id: number }[]>('id');
   const highest = workspaces.length === MAX_LISTED ? (workspaces.at(-1)?.id ?? 0) : Infinity;
   const knownIds = new Set(workspaces.map(({ id }) => id));
-  return holders.flatMap(([app, ids]) => {
-    const unknown = ids.filter((id) => id <= highest && !knownIds.has(id));
+  return [...holders].flatMap(([app, ids]) => {
+    const unknown = [...ids].filter((id) => id <= highest && !knownIds.has(id));
     if (unknown.length === 0) return [];
     return [
       problem(

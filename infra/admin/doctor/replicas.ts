@@ -1,33 +1,41 @@
-import type { AppName } from '../../installation/apps.ts';
+import { APP_NAMES, type AppName, APPS, type AppSchema } from '../../installation/apps.ts';
 
-/** Whose versions a replica counts, as `replica_versions` of the incident service names them. */
-export type ReplicaOwner = 'users' | 'catalog' | 'custom_field';
+/** What an app owns and other apps copy. */
+export interface ReplicaOwner extends NonNullable<AppSchema['copied']> {
+  app: AppName;
+}
 
 export interface Replica {
-  holder: Extract<AppName, 'incident' | 'catalog'>;
+  holder: AppName;
   owner: ReplicaOwner;
   tables: readonly { table: string; source: string }[];
 }
 
-/** The app that owns the data of a replica. */
-export const OWNER_APPS = {
-  users: 'gateway',
-  catalog: 'catalog',
-  custom_field: 'custom-field',
-} as const satisfies Record<ReplicaOwner, AppName>;
+export const OWNERS: readonly ReplicaOwner[] = APP_NAMES.flatMap((app) => {
+  const { copied } = APPS[app].schema;
+  return copied === undefined ? [] : { app, ...copied };
+});
 
-export const OWNERS = Object.keys(OWNER_APPS) as readonly ReplicaOwner[];
+/** The owner of the data of an app. @throws if nobody may copy them */
+export function ownerOf(app: AppName): ReplicaOwner {
+  const owner = OWNERS.find((each) => each.app === app);
+  if (owner === undefined) throw new Error(`${app} has nothing that other apps copy`);
+  return owner;
+}
 
-export const REPLICAS: readonly Replica[] = [
-  { holder: 'incident', owner: 'users', tables: [{ table: 'replica_users', source: 'users' }] },
-  { holder: 'catalog', owner: 'users', tables: [{ table: 'replica_users', source: 'users' }] },
-  {
-    holder: 'incident',
-    owner: 'catalog',
-    tables: [
-      { table: 'replica_teams', source: 'teams' },
-      { table: 'replica_services', source: 'services' },
-    ],
-  },
-  { holder: 'incident', owner: 'custom_field', tables: [{ table: 'replica_fields', source: 'definitions' }] },
-];
+export const REPLICAS: readonly Replica[] = APP_NAMES.flatMap((holder) =>
+  APP_NAMES.flatMap((app) => {
+    const tables = APPS[holder].schema.copies?.[app];
+    if (tables === undefined) return [];
+    return {
+      holder,
+      owner: ownerOf(app),
+      tables: Object.entries(tables).map(([table, source]) => ({ table, source })),
+    };
+  }),
+);
+
+/** Tables that have the IDs of workspaces. */
+export const WITH_WORKSPACES = APP_NAMES.flatMap((app) =>
+  (APPS[app].schema.workspaces ?? []).map((table) => ({ app, table })),
+);

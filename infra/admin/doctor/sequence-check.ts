@@ -1,26 +1,17 @@
 import type { Knex } from '@tocsin/postgres';
 import { APP_NAMES, APPS } from '../../installation/apps.ts';
 import { type Check, type Finding, ok, problem } from './check.ts';
-import { OWNER_APPS, REPLICAS } from './replicas.ts';
-
-/** Tables that have the IDs of workspaces. */
-const WITH_WORKSPACES = [
-  ['catalog', 'workspace_versions'],
-  ['custom-field', 'workspace_versions'],
-  ['incident', 'incident_counters'],
-  ['incident', 'replica_versions'],
-  ['webhook', 'subscriptions'],
-] as const;
+import { REPLICAS, WITH_WORKSPACES } from './replicas.ts';
 
 /** Where IDs of an owner's table (`source`) are known elsewhere: a sequence must not give them out again. */
 const COPIES = [
-  ...WITH_WORKSPACES.map(([holder, table]) => ({
+  ...WITH_WORKSPACES.map(({ app: holder, table }) => ({
     ...{ app: 'gateway' as const, source: 'workspaces' },
     ...{ holder, query: `select max(workspace_id) as id from ${table}` },
   })),
   ...REPLICAS.flatMap(({ holder, owner, tables }) =>
     tables.map(({ table, source }) => ({
-      ...{ app: OWNER_APPS[owner], source },
+      ...{ app: owner.app, source },
       ...{ holder, query: `select max(id) as id from ${table}` },
     })),
   ),

@@ -11,6 +11,7 @@ import { eventually, TEST_SECRET_KEYS, testServers } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
 import { APP_NAMES, type AppName, APPS } from '../../installation/apps.ts';
+import { REPLICAS } from '../doctor/replicas.ts';
 import { runAdmin } from '../run-admin.ts';
 import { sharedRoles } from '../../verification/systems/database-urls.ts';
 import { running, runningSystem, temporaryFolder } from '../../verification/systems/running.ts';
@@ -106,6 +107,20 @@ describeWithServers('doctor', () => {
     const { status } = await client.delete(`/api/v1/teams/${id}`);
     expect(status).toBe(200);
   };
+
+  test('knows every copy of data of another app', async () => {
+    const { rows } = await database('gateway').raw<{ rows: { name: string }[] }>(
+      `select table_schema || '.' || table_name as name from information_schema.tables
+       where table_schema = any(?) and table_name like 'replica\\_%' order by 1`,
+      [APP_NAMES.map((app) => APPS[app].schema.name)],
+    );
+    const copies = REPLICAS.flatMap(({ holder, tables }) =>
+      tables.map(({ table }) => `${APPS[holder].schema.name}.${table}`),
+    );
+    // Tiers have no IDs and no versions of their own.
+    const others = ['catalog.replica_versions', 'incident.replica_tiers', 'incident.replica_versions'];
+    expect(rows.map(({ name }) => name)).toEqual([...copies, ...others].toSorted());
+  });
 
   test('has no complaint about a healthy system, and names what it looks at', async () => {
     const team = await createTeam('Healthy');

@@ -1,3 +1,7 @@
 import path from 'node:path';
 
-export const schema = { name: 'webhook', migrations: path.join(import.meta.dirname, '../migrations') } as const;
+export const schema = {
+  name: 'webhook',
+  migrations: path.join(import.meta.dirname, '../migrations'),
+  workspaces: ['subscriptions'],
+} as const;
