@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { type Scope, SCOPES } from '@tocsin/schemas';
-import type { Contract } from '@tocsin/http';
+import type { AnyDocumentation, Contract } from '@tocsin/http';
 import type { Answer, Client } from '@tocsin/testing';
 import { openGatewayDatabase, ROLES, type Role, SEATS } from '../../src/administration.ts';
 import { contracts } from '../../src/http/contracts.ts';
+import { documentation } from '../../src/http/documentation.ts';
 import { startGatewayHarness } from '../gateway-harness.ts';
 import { at, beginSession, KEYS, type Member, memberOf, type MemberOptions, USERS } from '../members.ts';
 
@@ -24,34 +25,44 @@ type Target = Pick<Member, 'user' | 'key'>;
 let emails = 0;
 const email = () => `new-${(emails += 1)}@acme.example`;
 
-/** A valid request of each operation. */
-const REQUESTS: Record<OperationId, (client: Client, target: Target) => Promise<Answer>> = {
-  getMe: async (client) => client.get('/api/v1/me'),
-  listUsers: async (client) => client.get(USERS),
-  createUser: async (client) => client.post(USERS, { email: email(), name: 'New' }),
-  getUser: async (client, { user }) => client.get(`${USERS}/${user.id}`),
-  updateUser: async (client, { user }) => client.patch(`${USERS}/${user.id}`, { name: 'Changed' }, at(user.revision)),
-  getUserName: async (client, { user }) => client.get(`/api/v1/users/${user.id}`),
-  listApiKeys: async (client) => client.get(KEYS),
-  createApiKey: async (client) => client.post(KEYS, { name: 'k', scopes: ['api_keys:manage'] }),
-  getApiKey: async (client, { key }) => client.get(`${KEYS}/${key.id}`),
-  updateApiKey: async (client, { key }) => client.patch(`${KEYS}/${key.id}`, { name: 'c' }, at(key.revision)),
-  rotateApiKey: async (client, { key }) => client.post(`${KEYS}/${key.id}/rotate`),
-  revokeApiKey: async (client, { key }) => client.post(`${KEYS}/${key.id}/revoke`),
-  listSessions: async (client) => client.get('/api/v1/settings/sessions'),
-  createUserLoginLink: async (client, { user }) => client.post(`${USERS}/${user.id}/login-link`),
-  revokeSession: async (client, { user }) => {
-    const { id } = await beginSession(gateway, user.email);
-    return client.post(`/api/v1/settings/sessions/${id}/revoke`);
-  },
-  listAuditLog: async (client) => client.get('/api/v1/settings/audit-log'),
-  getIdempotencyKey: async (client, { user }) => {
+interface Named {
+  id: number | string;
+  revision?: number;
+}
+
+/** What a path names, by the path in front of it. */
+const NAMED: Readonly<Record<string, (target: Target) => Named | Promise<Named>>> = {
+  [`${USERS}/`]: ({ user }) => user,
+  '/api/v1/users/': ({ user }) => user,
+  [`${KEYS}/`]: ({ key }) => key,
+  '/api/v1/settings/sessions/': async ({ user }) => beginSession(gateway, user.email),
+  '/api/v1/idempotency-keys/': async ({ user }) => {
     const key = { workspace_id: user.workspaceId, user_id: user.id, route: 'createUser', key: 'used' };
     const outcome = { digest: Buffer.alloc(32), token: randomUUID(), state: 'finished', status: 201, body: '{}' };
     await database('idempotency_keys').insert({ ...key, ...outcome });
-    return client.get('/api/v1/idempotency-keys/used');
+    return { id: key.key };
   },
 };
+
+/** Bodies that every caller may send, where the documented ones have more scopes, or an address once. */
+const BODIES: Partial<Record<OperationId, () => object>> = {
+  createUser: () => ({ email: email(), name: 'New' }),
+  createApiKey: () => ({ name: 'k', scopes: ['api_keys:manage'] }),
+  updateApiKey: () => ({ name: 'c' }),
+};
+
+const DOCUMENTED: Readonly<Record<OperationId, AnyDocumentation>> = documentation;
+
+/** Sends a valid request of an operation: the documented one, about a user or what they have. */
+async function send(id: OperationId, client: Client, target: Target): Promise<Answer> {
+  const { method, path, precondition }: Contract = contracts[id];
+  const [home = '', hasName] = path.split('{');
+  const named = hasName === undefined ? { id: '' } : await NAMED[home]?.(target);
+  if (named === undefined) throw new Error(`nothing is named in ${path}: add it to NAMED`);
+  const headers = precondition === true ? at(named.revision ?? 0) : {};
+  const body = BODIES[id]?.() ?? DOCUMENTED[id].body;
+  return client.send(method.toUpperCase(), path.replace(/\{\w+\}/, String(named.id)), body, headers);
+}
 
 const MANAGERS: readonly Role[] = ['owner', 'admin'];
 const scopesOf = ({ scope }: Contract): readonly Scope[] => (typeof scope === 'string' ? [scope] : scope);
@@ -72,8 +83,6 @@ function expected(id: string, contract: Contract, { role, scopes }: { role: Role
 const outcomeOf = ({ status, body }: Answer) => (status < 300 ? `${status}` : `${status} ${body.code}`);
 
 describe.each(Object.entries(contracts as Record<OperationId, Contract>))('%s', (id, contract) => {
-  const request = REQUESTS[id as OperationId];
-
   test('needs what its contract says, of every role, seat and set of scopes', async () => {
     const needed = scopesOf(contract);
     const sets: readonly (readonly Scope[])[] = [
@@ -87,7 +96,7 @@ describe.each(Object.entries(contracts as Record<OperationId, Contract>))('%s', 
           const caller: MemberOptions = { role, seat, scopes };
           const member = await memberOf(gateway, caller);
           // One's own key and user are within the reach of every role that may do it at all.
-          const answer = await request(member.client, member);
+          const answer = await send(id as OperationId, member.client, member);
           expect({ caller, outcome: outcomeOf(answer) }).toEqual({
             caller,
             outcome: expected(id, contract, { role, scopes }),
@@ -112,7 +121,7 @@ describe.each(Object.entries(ON_OTHERS))('%s of somebody else', (id, withoutPerm
     for (const role of ROLES) {
       const { client } = await memberOf(gateway, { role });
       for (const other of ROLES) {
-        const outcome = outcomeOf(await REQUESTS[id as OperationId](client, await memberOf(gateway, { role: other })));
+        const outcome = outcomeOf(await send(id as OperationId, client, await memberOf(gateway, { role: other })));
         const isAbove = ROLES.indexOf(other) < ROLES.indexOf(role);
         const allowed = isAbove ? '403 permission_denied' : `${contracts[id as OperationId].reply.status}`;
         const reached = MANAGERS.includes(role) ? allowed : withoutPermission;
