@@ -1,11 +1,13 @@
 import { expect } from '@jest/globals';
-import type { Answer, Client } from '@tocsin/testing';
+import { type Answer, type Client, eventually } from '@tocsin/testing';
 import type { ApiDescription, ApiOperation } from '../../../gateway/src/description.ts';
 
 /** The documented request of one operation, which works in the sample workspace. */
 export interface Example {
   id: string;
   method: 'get' | 'post' | 'patch' | 'put' | 'delete';
+  /** The path with its parameters. */
+  template: string;
   path: string;
   headers: Record<string, string>;
   body: unknown;
@@ -43,6 +45,7 @@ function exampleOf({ at, method, operation }: { at: string; method: string; oper
   return {
     id,
     method: method as Example['method'],
+    template: at,
     path:
       values
         .filter((parameter) => parameter.in === 'path')
@@ -60,3 +63,30 @@ type Request = Pick<Example, 'method' | 'path' | 'headers' | 'body'>;
 
 export const sendExample = async (client: Client, { method, path, headers, body }: Request): Promise<Answer> =>
   client.send(method.toUpperCase(), path, body, headers);
+
+/**
+ * Sends all examples to a sample workspace that has a Slack, and whose receiver answers. Returns them, and which are
+ * refused.
+ * @param signIn begins a session, which examples name
+ */
+export async function sendExamples(
+  client: Client,
+  signIn: () => Promise<unknown>,
+): Promise<{ examples: Example[]; refused: object[] }> {
+  const { body: description } = await client.get('/api/v1/openapi.json');
+  const examples = examplesOf(description as ApiDescription);
+  const refused: object[] = [];
+  for (const example of examples) {
+    if (example.id === 'listSessions') await signIn();
+    const { status, body } = await sendExample(client, example);
+    if (status !== example.success) refused.push({ id: example.id, status, body });
+    // The work goes on after the response, and the next examples need it.
+    if (example.id === 'retryIncidentProvisioning') await provisioned(client, example.path.replace('/retry', ''));
+  }
+  return { examples, refused };
+}
+
+const provisioned = async (client: Client, path: string) =>
+  eventually(async () => (await client.get(path)).body.provisioning.status === 'succeeded', {
+    what: 'the end of the provisioning',
+  });

@@ -21,7 +21,9 @@ import { describeWithServers } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
 import pg from 'pg';
 import { administration } from '../../../../gateway/src/administration.ts';
+import type { ApiOperation } from '../../../../gateway/src/description.ts';
 import { auditStore } from '../../../../gateway/src/audit/store/audit-store.ts';
+import { addSubscription } from '../../../../services/webhook/src/administration.ts';
 import { alertStore, sweepAlerts } from '../../../../services/incident/src/alerts/store/alert-store.ts';
 import { storageStore } from '../../../../services/incident/src/storage/store/storage-store.ts';
 import { forgetActivity } from '../../../../services/webhook/src/subscriptions/store/activity-store.ts';
@@ -32,12 +34,16 @@ import { deleteRecordedBefore } from '../../../../services/webhook/src/feed/stor
 import { limitStore } from '../../../../services/webhook/src/requests/store/limit-store.ts';
 import { forgetExpiredSecrets } from '../../../../services/webhook/src/subscriptions/store/secret-store.ts';
 import { forgetRevoked } from '../../../../services/webhook/src/subscriptions/store/subscription-store.ts';
+import { workspaceApi } from '../../../demo/api.ts';
+import { addSampleData } from '../../../demo/sample-data.ts';
+import { SAMPLE_WEBHOOK } from '../../../demo/sample-webhook.ts';
 import { APP_NAMES, APPS } from '../../../installation/apps.ts';
 import { recordStatements, type Statement } from '../../statements/record-statements.ts';
 import { ROOT } from '../../../installation/environment.ts';
 import { EXAMPLES } from '../../../generate/event-examples.ts';
 import { fillTables } from '../../statements/fill-tables.ts';
 import { countCustomPlans, fullScans } from '../../statements/plans.ts';
+import { type Example, sendExamples } from '../../systems/examples.ts';
 import { startSystem, type System } from '../../systems/system.ts';
 
 const SCHEMAS = APP_NAMES.map((app) => APPS[app].schema.name);
@@ -72,6 +78,9 @@ const ALLOWED: { statement: RegExp; reads: string; reason: string }[] = [
 /** Lists with filters; and the slots after a time, which are few or all. */
 const PLANNED_FOR_VALUES = /^(filtered-\d+|find-used-slots)$/;
 
+/** Parameters of reads that no statement depends on: how long to wait, and what only writes have. */
+const UNUSED = new Set(['wait', 'validate_only']);
+
 /** `METHOD path` of every public operation. */
 async function operations(): Promise<string[]> {
   const described = await Promise.all(
@@ -96,13 +105,14 @@ interface Call {
   status?: number;
 }
 
-/** Calls operations, and records which ones. */
-function caller(client: Client) {
-  const called = new Set<string>();
+/** Calls operations, and records which ones, where, and with which parameters. */
+function caller(client: Client, called: Set<string>, used: Set<string>) {
+  const paths = new Map<string, string>();
   const call = async (operation: string, { ids = [], query = '', body, headers, status }: Call = {}) => {
     const [method = '', template = ''] = operation.split(' ');
     const left = [...ids];
-    const url = `${template.replaceAll(/\{\w+\}/g, () => String(left.shift()))}${query}`;
+    const path = template.replaceAll(/\{\w+\}/g, () => String(left.shift()));
+    const url = `${path}${query}`;
     const send = {
       GET: async () => client.get(url, headers),
       DELETE: async () => client.delete(url, headers),
@@ -114,9 +124,11 @@ function caller(client: Client) {
     const isAsExpected = status === undefined ? (answer?.status ?? 500) < 300 : answer?.status === status;
     if (!isAsExpected) throw new Error(`${method} ${url}: ${answer?.status} ${answer?.text}`);
     called.add(operation);
+    paths.set(operation, path);
+    for (const name of new URLSearchParams(query).keys()) used.add(`${operation} ${name}`);
     return answer?.body;
   };
-  return { call, called };
+  return { call, paths };
 }
 
 type Calling = ReturnType<typeof caller>['call'];
@@ -125,56 +137,73 @@ const at = (revision: number) => ({ 'If-Service-Resource-Version': String(revisi
 const keyed = (key: string) => ({ 'Idempotency-Key': key });
 const parameters = (query: Record<string, string>) => `?${new URLSearchParams(query).toString()}`;
 
-async function useCatalog(call: Calling, userId: number): Promise<number> {
+/** The values of a parameter to try: those that it lists, or one of the rows that the list has without it. */
+function valuesOf({ name, schema }: Parameter, rows: readonly Record<string, unknown>[]): string[] {
+  const { type, enum: values, format } = schema.items ?? schema;
+  if (values !== undefined) return values.map(String);
+  if (type === 'boolean') return ['true', 'false'];
+  if (format === 'date-time') return ['2026-01-01T00:00:00Z'];
+  const isText = (value: unknown): value is string | number =>
+    typeof value === 'number' || (typeof value === 'string' && value !== '');
+  const value = rows.map((row) => row[name]).find((each) => isText(each));
+  return [String(value ?? (type === 'integer' ? 1 : 'x'))];
+}
+
+/** Reads with each parameter alone, and a second page. One that needs another parameter is refused, and used elsewhere. */
+async function useParameters(client: Client, { template, path: read, operation }: Example, used: Set<string>) {
+  if (queryOf(operation).length === 0) return;
+  const at = (query: Record<string, string>) => `${read}${parameters(query)}`;
+  const { status, text, body } = await client.get(read);
+  // It has been deleted since.
+  if (status === 404) return;
+  if (status !== 200) throw new Error(`${read}: ${status} ${text}`);
+  const rows = Object.values((body ?? {}) as object).find(Array.isArray) ?? [];
+  for (const parameter of queryOf(operation)) {
+    const { name } = parameter;
+    const values = name === 'cursor' ? [await nextCursor(client, at)] : valuesOf(parameter, rows);
+    for (const value of values.filter((each) => each !== undefined)) {
+      const answer = await client.get(at({ [name]: value }));
+      // What is not found was looked up.
+      if ([200, 404].includes(answer.status)) used.add(`GET ${template} ${name}`);
+      else if (answer.status !== 400) throw new Error(`${read} ${name}=${value}: ${answer.status} ${answer.text}`);
+    }
+  }
+}
+
+const nextCursor = async (client: Client, at: (query: Record<string, string>) => string): Promise<string | undefined> =>
+  (await client.get(at({ limit: '1' }))).body.pagination?.next_cursor;
+
+type Parameter = NonNullable<ApiOperation['parameters']>[number];
+
+/** An export that goes on at a cursor has the same statements. */
+function queryOf({ parameters: all = [] }: ApiOperation): Parameter[] {
+  const isPaged = all.some(({ name }) => name === 'limit');
+  return all
+    .filter((parameter) => parameter.in === 'query' && !UNUSED.has(parameter.name))
+    .filter(({ name }) => name !== 'cursor' || isPaged);
+}
+
+async function useCatalog(call: Calling, userIds: readonly [number, number]): Promise<number> {
   const make = async (name: string, more: object = {}) =>
     (await call('POST /api/v1/teams', { body: { name, external_id: `ext-${name}`, ...more }, headers: keyed(name) }))
       .team;
   const team = await make('Payments');
-  const other = await make('Other', { parent_team_id: team.id });
+  await make('Other', { parent_team_id: team.id });
   await make('Third');
   const ids = [team.id];
-  await call('GET /api/v1/teams/{id}', { ids });
   await call('PATCH /api/v1/teams/{id}', { ids, body: { description: 'x' }, headers: at(1) });
-  await call('DELETE /api/v1/teams/{id}', { ids: [other.id] });
-  await call('POST /api/v1/teams/{id}/restore', { ids: [other.id] });
-  await call('POST /api/v1/teams/{id}/members', { ids, body: { user_id: userId } });
-  await call('PATCH /api/v1/teams/{id}/members/{userId}', { ids: [team.id, userId], body: { role: 'lead' } });
+  for (const user_id of userIds) await call('POST /api/v1/teams/{id}/members', { ids, body: { user_id } });
   await call('GET /api/v1/teams/{id}/members', { ids });
-  await call('DELETE /api/v1/teams/{id}/members/{userId}', { ids: [team.id, userId] });
-  await call('POST /api/v1/teams/{id}/members', { ids, body: { user_id: userId } });
-  for (const list of ['teams', 'services']) {
-    if (list === 'services') {
-      for (const [name, tier] of Object.entries({ checkout: 't0', search: 't2', mail: 't2' })) {
-        const body = { name, tier, owner_team_id: team.id, external_id: `ext-${name}` };
-        const { service } = await call('POST /api/v1/services', { body, headers: keyed(name) });
-        await call('GET /api/v1/services/{id}', { ids: [service.id] });
-        await call('PATCH /api/v1/services/{id}', {
-          ids: [service.id],
-          body: { tags: ['x'], external_id: name },
-          headers: at(1),
-        });
-        await call('DELETE /api/v1/services/{id}', { ids: [service.id] });
-        await call('POST /api/v1/services/{id}/restore', { ids: [service.id] });
-      }
-    }
-    const { pagination } = await call(`GET /api/v1/${list}`, { query: '?limit=1' });
-    await call(`GET /api/v1/${list}`, { query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
-    await call(`GET /api/v1/${list}`, { query: '?include_archived=true' });
+  for (const [name, tier] of Object.entries({ checkout: 't0', search: 't2', mail: 't2' })) {
+    const body = { name, tier, owner_team_id: team.id, external_id: `ext-${name}` };
+    const { service } = await call('POST /api/v1/services', { body, headers: keyed(name) });
+    await call('PATCH /api/v1/services/{id}', {
+      ids: [service.id],
+      body: { tags: ['x'], external_id: name },
+      headers: at(1),
+    });
   }
-  for (const filter of [
-    { q: 'check' },
-    { q: 'checkout service' },
-    { owner_team_id: String(team.id) },
-    { tier: 't0' },
-    { external_id: 'ext-search' },
-    { slug: 'search' },
-    { name: 'search' },
-  ]) {
-    await call('GET /api/v1/services', { query: parameters(filter) });
-  }
-  for (const filter of ['external_id=ext-Third', 'slug=third', 'name=Third'])
-    await call('GET /api/v1/teams', { query: `?${filter}` });
-  await call('GET /api/v1/configuration/service-tiers');
+  for (const q of ['check', 'checkout service']) await call('GET /api/v1/services', { query: parameters({ q }) });
   return team.id;
 }
 
@@ -210,14 +239,11 @@ async function useFields(call: Calling): Promise<{ field_id: number; value: unkn
     values.push({ field_id: field.id, value });
     if (type !== 'number') continue;
     const ids = [field.id];
-    await call('GET /api/v1/custom-fields/{id}', { ids });
     await call('PATCH /api/v1/custom-fields/{id}', {
       ids,
       body: { description: 'x', external_id: 'ext' },
       headers: at(1),
     });
-    await call('DELETE /api/v1/custom-fields/{id}', { ids });
-    await call('POST /api/v1/custom-fields/{id}/restore', { ids });
   }
   for (const name of ['large_1', 'large_2', 'large_3']) {
     const body = { name, field_type: 'json', default_value: LARGE_TEXT };
@@ -227,57 +253,33 @@ async function useFields(call: Calling): Promise<{ field_id: number; value: unkn
     await call('PATCH /api/v1/custom-fields/{id}', { ids: [field.id], body: { default_value: null }, headers: at(1) });
     values.push({ field_id: field.id, value: LARGE_TEXT.slice(0, 4_000) });
   }
-  const { pagination } = await call('GET /api/v1/custom-fields', { query: '?limit=1' });
-  await call('GET /api/v1/custom-fields', { query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
-  await call('GET /api/v1/custom-fields', { query: '?include_archived=true' });
-  for (const filter of ['external_id=ext-string', 'slug=string', 'name=string'])
-    await call('GET /api/v1/custom-fields', { query: `?${filter}` });
   return values;
 }
 
-async function useGateway(call: Calling): Promise<void> {
-  await call('GET /api/v1/me');
+async function useGateway(call: Calling): Promise<number> {
   const users = '/api/v1/settings/users';
   const newUser = { email: 'ana@acme.example', name: 'Ana', role: 'owner' };
   const { user } = await call(`POST ${users}`, { body: newUser, headers: keyed('Ana') });
   const ids = [user.id];
-  await call(`GET ${users}/{id}`, { ids });
-  await call('GET /api/v1/users/{id}', { ids });
   await call(`PATCH ${users}/{id}`, { ids, body: { role: 'member' }, headers: at(1) });
   await call(`PATCH ${users}/{id}`, { ids, body: { role: 'owner' }, headers: at(2) });
   await call(`PATCH ${users}/{id}`, { ids, body: { active: false }, headers: at(3) });
   await call(`PATCH ${users}/{id}`, { ids, body: { active: true }, headers: at(4) });
-  for (const query of ['', '?q=ana', '?active=true&role=owner&seat=none']) await call(`GET ${users}`, { query });
-  const page = await call(`GET ${users}`, { query: '?limit=1' });
-  await call(`GET ${users}`, { query: parameters({ limit: '1', cursor: page.pagination.next_cursor }) });
-
+  for (const query of ['?q=ana', '?active=true&role=owner&seat=none']) await call(`GET ${users}`, { query });
   await call('GET /api/v1/idempotency-keys/{key}', { ids: ['Ana'] });
 
   const keys = '/api/v1/settings/api-keys';
   const newKey = { name: 'k', scopes: ['teams:read', 'teams:write'], user_id: user.id };
   const { api_key: key } = await call(`POST ${keys}`, { body: newKey, headers: keyed('key') });
-  await call(`GET ${keys}/{id}`, { ids: [key.id] });
   await call(`PATCH ${keys}/{id}`, { ids: [key.id], body: { scopes: ['teams:read'] }, headers: at(1) });
   const rotated = await call(`POST ${keys}/{id}/rotate`, { ids: [key.id], body: { overlap_hours: 1 } });
   await call(`POST ${keys}/{id}/revoke`, { ids: [rotated.api_key.id] });
-  const { pagination } = await call(`GET ${keys}`, { query: '?limit=1' });
-  await call(`GET ${keys}`, { query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
-
-  await call('GET /api/v1/settings/sessions', { query: '?limit=1' });
-  await call('POST /api/v1/settings/users/{id}/login-link', { ids: [user.id] });
   await call('POST /api/v1/settings/sessions/{id}/revoke', { ids: [key.id], status: 404 });
 
   const log = 'GET /api/v1/settings/audit-log';
   await eventually(async () => (await call(log)).entries.length > 1, { what: 'entries of the audit log' });
-  for (const query of [
-    '?actor=operator',
-    `?actor=${user.id}`,
-    '?action=user.created',
-    '?occurred_from=2026-01-01T00:00:00Z',
-  ])
-    await call(log, { query });
-  const { pagination: next } = await call(log, { query: '?limit=1' });
-  await call(log, { query: parameters({ limit: '1', cursor: next.next_cursor }) });
+  for (const query of ['?actor=operator', `?actor=${user.id}`]) await call(log, { query });
+  return user.id;
 }
 
 async function useWebhooks(call: Calling, url: string): Promise<void> {
@@ -287,12 +289,8 @@ async function useWebhooks(call: Calling, url: string): Promise<void> {
     const ids = [webhook.id];
     await call(`POST ${base}/{id}/verify`, { ids });
     await call(`POST ${base}/{id}/rotate-secret`, { ids });
-    await call(`PUT ${base}/{id}/headers`, { ids, body: { headers: { 'X-Key': 'one' } } });
-    await call(`POST ${base}/{id}/pause`, { ids });
-    await call(`POST ${base}/{id}/resume`, { ids });
     if (round === 'first') await call(`POST ${base}/{id}/revoke`, { ids });
   }
-  await call(`GET ${base}`);
 }
 
 async function useFeed(call: Calling, incidentId: number): Promise<void> {
@@ -333,16 +331,12 @@ async function useIncidents(
     headers: keyed('import'),
   });
   await call('GET /api/v1/incidents/{id}', { ids });
-  await call('GET /api/v1/incidents/{id}', { ids, query: '?at_revision=1' });
-  await call('GET /api/v1/incident-references/{reference}', { ids: [incident.human_id] });
   const change = { status: 'monitoring', severity: 'sev1', team_id: null, incident_responders: [String(userId)] };
   await call('PATCH /api/v1/incidents/{id}', { ids, body: change, headers: at(1) });
   await call('POST /api/v1/incidents/{id}/resolve', { ids, body: { resolution_note: 'Done' } });
   await call('POST /api/v1/incidents/{id}/reopen', { ids });
   await call('POST /api/v1/incidents/{id}/close', { ids });
   await call('POST /api/v1/incidents/{id}/reopen', { ids });
-  await call('POST /api/v1/incidents/{id}/archive', { ids });
-  await call('POST /api/v1/incidents/{id}/restore', { ids });
   const items = [
     { id: incident.id, verb: 'close' },
     { id: incident.id, verb: 'reopen' },
@@ -355,14 +349,9 @@ async function useIncidents(
   await call(`PATCH ${fields}`, { ids, body: { values: [{ slug: 'number', value: 13 }, ...changed] } });
   await call(`DELETE ${fields}/{fieldId}`, { ids: [incident.id, values[0]?.field_id ?? 0] });
   await call(`PATCH ${fields}`, { ids, body: { values: values.slice(0, 1) } });
-  const changelog = 'GET /api/v1/incidents/{id}/changelog';
-  const { pagination } = await call(changelog, { ids, query: '?limit=1' });
-  await call(changelog, { ids, query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
-  await call(changelog, { ids });
+  await call('GET /api/v1/incidents/{id}/changelog', { ids });
   await call('GET /api/v1/incidents/{id}/postmortem', { ids });
   await useTransfer(call);
-  await call('GET /api/v1/configuration/severities');
-  await call('GET /api/v1/configuration/workflow-statuses');
   await useConfiguration(call);
   return incident.id;
 }
@@ -420,7 +409,6 @@ async function useTimeline(call: Calling, incidentId: number, groupId: number): 
     ).event;
   const event = await add('one');
   const other = await add('two');
-  await call('GET /api/v1/timeline/{id}', { ids: [event.id] });
   await call('PATCH /api/v1/timeline/{id}', { ids: [event.id], body: { title: 'x' }, headers: at(1) });
   await call('DELETE /api/v1/timeline/{id}', { ids: [other.id] });
   await call('POST /api/v1/timeline/{id}/restore', { ids: [other.id] });
@@ -442,10 +430,7 @@ async function useTimeline(call: Calling, incidentId: number, groupId: number): 
     const cursor: string = pagination.next_cursor;
     await call(`GET ${timeline}`, { ids, query: parameters({ limit: '1', order, cursor }) });
   }
-  const filters = { type_or_source: 'api', tag: 't', group: String(groupId), q: 'on', key_only: 'false' };
-  for (const [name, value] of Object.entries({ ...filters, started_from: '2026-01-01T00:00:00Z' })) {
-    await call(`GET ${timeline}`, { ids, query: parameters({ [name]: value }) });
-  }
+  await call(`GET ${timeline}`, { ids, query: parameters({ group: String(groupId) }) });
 }
 
 async function useRelations(call: Calling, incidentId: number): Promise<void> {
@@ -475,25 +460,16 @@ async function useFollowUps(call: Calling, incidentId: number, userId: number): 
   });
   const other = await add('other');
   const one = '/api/v1/follow-ups/{id}';
-  await call(`GET ${one}`, { ids: [followUp.id] });
   await call(`PATCH ${one}`, { ids: [followUp.id], body: { status: 'done' }, headers: at(1) });
   await add('third');
   await call(`DELETE ${one}`, { ids: [other.id] });
   await call(`GET ${ofIncident}`, { ids: [incidentId] });
   const all = 'GET /api/v1/follow-ups';
-  const { pagination } = await call(all, { query: '?limit=1' });
-  await call(all, { query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
-  for (const query of [
-    'status=open',
-    `owner=${userId}&status=done`,
-    `incident_id=${incidentId}`,
-    'due_before=2027-01-01',
-  ])
+  for (const query of [`owner=${userId}&status=done`, 'due_before=2027-01-01', 'q=due'])
     await call(all, { query: `?${query}` });
-  await call(all, { query: '?q=due' });
 }
 
-async function useAlerts(call: Calling): Promise<void> {
+async function useAlerts(call: Calling, keyId: number): Promise<void> {
   const alerts = 'POST /api/v1/alerts';
   const send = async (status: string, names: readonly string[], query: object = {}, groupKey = 'g') => {
     const of = (name: string) => ({ status, labels: { alertname: name, service: 'checkout' }, fingerprint: name });
@@ -529,12 +505,16 @@ async function useAlerts(call: Calling): Promise<void> {
   const beat = { query: parameters({ name: 'backup', within: '60' }) };
   const { heartbeat } = await call(`${alerts}/heartbeat`, beat);
   await call(`${alerts}/heartbeat`, beat);
-  await call('GET /api/v1/alerts/heartbeats', {});
   await call('DELETE /api/v1/alerts/heartbeats/{id}', { ids: [heartbeat.id] });
   await call(`${alerts}/heartbeat`, beat);
   await call(alerts, { body: { id: 'own', status: 'firing', title: 'x' } });
   await call(alerts, { body: { id: 'own', status: 'firing', title: 'x', started_at: 'soon' }, status: 400 });
-  for (const filter of [{}, { key_id: '1' }, { outcome: 'refused' }, { received_to: '2100-01-01T00:00:00Z' }]) {
+  for (const filter of [
+    {},
+    { key_id: String(keyId) },
+    { outcome: 'refused' },
+    { received_to: '2100-01-01T00:00:00Z' },
+  ]) {
     const { pagination } = await call('GET /api/v1/alerts', { query: parameters({ ...filter, limit: '1' }) });
     const cursor: string | undefined = pagination.next_cursor;
     if (cursor !== undefined)
@@ -547,7 +527,7 @@ const SORTS =
     ' ',
   );
 
-const FILTERS: Record<string, string>[] = [
+const filtersOf = (teamId: number): Record<string, string>[] => [
   { include_counts: 'true' },
   { status: 'open' },
   { severity: 'sev1' },
@@ -555,16 +535,17 @@ const FILTERS: Record<string, string>[] = [
   { q: 'checkout' },
   { q: 'INC-1' },
   { service: 'checkout' },
-  { team_id: '1' },
+  { team_id: String(teamId) },
   { created_from: '2026-01-01T00:00:00Z', created_to: '2100-01-01T00:00:00Z' },
   { impact_started_from: '2026-01-01T00:00:00Z', impact_started_to: '2100-01-01T00:00:00Z' },
   { region: 'eu-west' },
   { lifecycle: 'incident' },
   { lifecycle: 'alert' },
   { service_tier: 't0' },
-  { effective_team_id: '1' },
+  { effective_team_id: String(teamId) },
   { unassigned_team: 'true' },
   { active_only: 'true' },
+  { status_scope: 'nonterminal' },
   { diagnosis: 'completed' },
   { impact_status: 'unknown' },
   { affected_customers_op: '>', affected_customers_value: '1' },
@@ -584,7 +565,8 @@ const OPERATORS = {
   multi_select: ['includes_any', 'includes_all', 'excludes'],
 };
 
-async function useLists(call: Calling): Promise<void> {
+async function useLists(call: Calling, teamId: number): Promise<void> {
+  const filters = filtersOf(teamId);
   const list = 'GET /api/v1/incidents';
   const twoPages = async (operation: string, query: Record<string, string>) => {
     const { pagination } = await call(operation, { query: parameters({ ...query, limit: '1' }) });
@@ -603,8 +585,11 @@ async function useLists(call: Calling): Promise<void> {
       await call(list, { query: parameters(sort) });
     }
     await twoPages('GET /api/v1/incidents/archived', { direction });
+    await call('GET /api/v1/incidents/archived', {
+      query: parameters({ direction, sort: 'custom', sort_custom_field: 'string' }),
+    });
   }
-  for (const filter of FILTERS) {
+  for (const filter of filters) {
     for (const sort of ['created_at', 'severity', 'service']) {
       await call(list, { query: parameters({ ...filter, sort, include_counts: 'true' }) });
     }
@@ -612,11 +597,12 @@ async function useLists(call: Calling): Promise<void> {
   }
   const statistics = 'GET /api/v1/incidents/statistics';
   // The first one is none; the span of another one has too many buckets.
-  for (const filter of [{}, ...FILTERS.slice(1).filter(({ created_to: end }) => end === undefined)]) {
+  for (const filter of [{}, ...filters.slice(1).filter(({ created_to: end }) => end === undefined)]) {
     await call(statistics, { query: parameters({ ...filter, bucket: 'week' }) });
   }
   const text = JSON.stringify({ slug: 'string', operator: 'contains', value: FIELDS.string });
-  await call(statistics, { query: parameters({ custom_filter: text }) });
+  for (const read of [statistics, 'GET /api/v1/incidents/archived'])
+    await call(read, { query: parameters({ custom_filter: text }) });
   for (const [slug, operators] of Object.entries(OPERATORS)) {
     const value = FIELDS[slug as keyof typeof FIELDS];
     for (const operator of operators) {
@@ -711,6 +697,9 @@ describeWithServers('the statements of requests, consumers and workers', () => {
   let system: System;
   let statements: Statement[];
   let called: Set<string>;
+  /** `METHOD path name` of parameters that were accepted. */
+  const used = new Set<string>();
+  let reads: readonly Example[];
   let tables: Map<string, number>;
   const databases = new Map<string, Knex>();
   /** Its statements are not checked. */
@@ -736,22 +725,51 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     await fill();
   });
 
+  const own = async (query: string) => (await administrator.query(query)).rows[0];
+  const beginSession = async (workspace: string, email: string) => {
+    const link = await administration(databases.get('gateway')!).createLoginLink({ workspace, email });
+    const headers = { Authorization: `Bearer ${link.token}`, 'Sec-Fetch-Site': 'same-origin' };
+    await system.anonymously(workspace).send('POST', '/app/session', undefined, headers);
+  };
+
+  /** Sends the documented example of each operation: in the first workspace of an installation, the sample data have its IDs. */
+  async function useExamples(): Promise<{ sample: Client; examples: readonly Example[] }> {
+    const sample = await system.as({ workspace: 'sample', role: 'owner' });
+    await addSampleData(workspaceApi({ baseUrl: system.url, host: 'sample.localhost', token: sample.token }));
+    const ended = async () =>
+      (await sample.get('/api/v1/incidents/2/provisioning')).body.provisioning.status === 'failed';
+    await eventually(ended, { what: 'the end without a Slack' });
+    const template = ['--channel-template', 'inc-{id}-{short_title}'];
+    await system.admin('slack', 'connect', '--workspace', 'sample', '--bot-token', slack.token, ...template);
+    await addSubscription(databases.get('webhook')!, {
+      secretKeys: TEST_SECRET_KEYS,
+      allowed: { testReceivers: new Set([receiver.hostAndPort()]), networks: [] },
+      workspace: { id: 1, slug: 'sample', is_demo: false },
+      id: SAMPLE_WEBHOOK,
+      url: receiver.url('/hook'),
+    });
+    const { email } = await own('select email from gateway.users');
+    const { examples, refused } = await sendExamples(sample, async () => beginSession('sample', email));
+    if (refused.length > 0) throw new Error(JSON.stringify(refused));
+    return { sample, examples };
+  }
+
   async function use(): Promise<void> {
+    const { sample, examples } = await useExamples();
+    called = new Set(examples.map(({ method, template }) => `${method.toUpperCase()} ${template}`));
     const client = await system.as({ role: 'owner' });
-    const { call, called: operationsCalled } = caller(client);
-    called = operationsCalled;
+    const { call, paths } = caller(client, called, used);
     await system.admin('slack', 'connect', '--workspace', 'acme', '--bot-token', slack.token);
     await system.admin('slack', 'configure', '--workspace', 'acme', '--channel-updates');
-    const own = async (query: string) => (await administrator.query(query)).rows[0];
-    const { workspace_id: workspaceId, id: userId } = await own(
-      'select workspace_id::integer, id::integer from gateway.users',
-    );
-    const { email } = await own('select email from gateway.users');
+    const {
+      workspace_id: workspaceId,
+      id: userId,
+      email,
+    } = await own(`
+      select workspace_id::integer, users.id::integer, email from gateway.users
+      join gateway.workspaces on workspaces.id = workspace_id where slug = 'acme'`);
     const links = administration(databases.get('gateway')!);
-    for (const link of await Promise.all([1, 2].map(async () => links.createLoginLink({ workspace: 'acme', email })))) {
-      const headers = { Authorization: `Bearer ${link.token}`, 'Sec-Fetch-Site': 'same-origin' };
-      await client.send('POST', '/app/session', undefined, headers);
-    }
+    await Promise.all([1, 2].map(async () => beginSession('acme', email)));
     await links.connectOidc({
       ...{ workspace: 'acme', issuer: 'https://idp.internal', clientId: 'x', clientSecret: 'x', createsViewers: true },
       ...{ trustsEmail: false, groups: null },
@@ -764,26 +782,34 @@ describeWithServers('the statements of requests, consumers and workers', () => {
       insert into incident.timeline_groups (workspace_id, id, name, name_folded, rank)
       values (${workspaceId}, 1, 'Comms', 'comms', 0)`);
 
-    const teamId = await useCatalog(call, userId);
+    const otherId = await useGateway(call);
+    const teamId = await useCatalog(call, [userId, otherId]);
     const values = await useFields(call);
-    await useGateway(call);
     await useWebhooks(call, receiver.url('/hook'));
     const incidentId = await useIncidents(call, { teamId, userId, values, documentUrl: receiver.url('/notes') });
     await useTimeline(call, incidentId, 1);
     await useRelations(call, incidentId);
     await useFollowUps(call, incidentId, userId);
-    await useAlerts(call);
+    await useAlerts(call, (await call('GET /api/v1/me')).api_key.id);
     await useFeed(call, incidentId);
     const workspace = { id: workspaceId, slug: 'acme', is_demo: false };
     await publishFeeds(system.namespace, { workspace, incidentId });
     for (const table of ['incident_mrr', 'investigation_runs']) {
       await eventually(async () => own(`select 1 as present from incident.${table}`), { what: `a row of ${table}` });
     }
-    const { incident } = await call('POST /api/v1/incidents', { body: { title: 'To be archived' } });
-    await call('POST /api/v1/incidents/{id}/archive', { ids: [incident.id] });
-    await useLists(call);
+    for (const title of ['To be archived', 'To be archived, too']) {
+      const { incident } = await call('POST /api/v1/incidents', { body: { title } });
+      await call('POST /api/v1/incidents/{id}/archive', { ids: [incident.id] });
+    }
+    await useLists(call, teamId);
     await useSearches(call, { administrator, workspaceId, fieldId: values[0]?.field_id ?? 0 });
     await useChat(call);
+    reads = examples.filter(({ method }) => method === 'get');
+    for (const example of reads) {
+      const path = paths.get(`GET ${example.template}`) ?? example.template;
+      if (path.includes('{')) await useParameters(sample, example, used);
+      else await useParameters(client, { ...example, path }, used);
+    }
     for (const schema of ['incident', 'catalog', 'gateway']) await sweepIdempotencyKeys(databases.get(schema)!, 24);
     for (const schema of ['incident', 'catalog', 'webhook', 'gateway']) await sweepInbox(databases.get(schema)!, 7);
     await storageStore(databases.get('incident')!).requestMeasurements([workspaceId]);
@@ -851,8 +877,13 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     await slack.stop();
   });
 
-  test('cover every operation, on filled tables', async () => {
+  test('cover every operation and every parameter of a read, on filled tables', async () => {
     expect([...called].sort()).toEqual(await operations());
+    const read = reads.flatMap(({ template, operation }) =>
+      queryOf(operation).map(({ name }) => `GET ${template} ${name}`),
+    );
+    expect(read.length).toBeGreaterThan(100);
+    expect(read.filter((each) => !used.has(each))).toEqual([]);
     const empty = [...tables].filter(([, rows]) => rows <= COPIES).map(([table]) => table);
     expect(empty).toEqual([]);
   });
