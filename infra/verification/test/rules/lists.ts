@@ -1,4 +1,5 @@
 import { fold } from '@tocsin/schemas';
+import { isPaged, OPERATIONS } from './operations.ts';
 
 export type Item = Record<string, unknown> & { id: number };
 
@@ -19,14 +20,23 @@ type Filter = (
 ) => (readonly [value: string, selects: (item: Item) => boolean])[];
 
 type Key = string | number | null;
+type Filters = NonNullable<Rules['filters']>;
+type Sorts = NonNullable<Rules['sorts']>;
+
+interface Rules {
+  /** Default: of a parameter, the elements whose property of the same name has its value. */
+  filters?: Readonly<Record<string, Filter>>;
+  /** By the query that asks for it: by what it sorts, missing values last, then by ID. Default: any order. */
+  sorts?: Readonly<Record<string, (item: Item, context: Context) => Key | readonly Key[]>>;
+}
 
 export interface List {
   path: string;
   /** The property of a page. */
   name: string;
-  filters: Readonly<Record<string, Filter>>;
-  /** By the query that asks for it: by what it sorts, missing values last, then by ID. */
-  sorts: Readonly<Record<string, (item: Item, context: Context) => Key | readonly Key[]>>;
+  filters: Filters;
+  /** Undefined, if no order is checked. */
+  sorts: Readonly<Record<string, Sorts[string] | undefined>>;
 }
 
 const MOST = 6;
@@ -38,8 +48,13 @@ const distinct = (values: readonly unknown[]): string[] => {
 
 const by =
   (property: string): Filter =>
-  (items) =>
-    distinct(items.map((item) => item[property])).map((value) => [value, (item) => String(item[property]) === value]);
+  (items) => {
+    if (!items.some((item) => property in item)) throw new Error(`no element has the property ${property}`);
+    return distinct(items.map((item) => item[property])).map((value) => [
+      value,
+      (item) => String(item[property]) === value,
+    ]);
+  };
 
 const flag =
   (matches: (item: Item, context: Context) => boolean, otherwise: 'all' | 'others' = 'all'): Filter =>
@@ -93,13 +108,6 @@ const archived: Filter = () => [
   ['true', () => true],
   ['false', (item) => !isArchived(item)],
 ];
-const include = '?include_archived=true';
-const catalogFilters: List['filters'] = {
-  include_archived: archived,
-  external_id: by('external_id'),
-  slug: by('slug'),
-  name: by('name'),
-};
 
 const serviceOf = ({ service }: Item, { services }: Context) => services.find(({ slug }) => slug === service);
 function effectiveTeam(item: Item, context: Context): unknown {
@@ -142,7 +150,7 @@ const customFilter: Filter = (items, { fields }) =>
       });
     });
 
-const incidentFilters: List['filters'] = {
+const incidentFilters: Filters = {
   scope: () => [
     ['all', () => true],
     ['postmortem', (item) => item['issue_type'] === 'postmortem'],
@@ -157,9 +165,6 @@ const incidentFilters: List['filters'] = {
     ),
     ...['title', 'impact_summary', 'human_id'],
   ),
-  external_id: by('external_id'),
-  service: by('service'),
-  team_id: by('team_id'),
   created_from: moment('created_at', 'from'),
   created_to: moment('created_at', 'to'),
   created_before: moment('created_at', 'before'),
@@ -186,7 +191,7 @@ const incidentFilters: List['filters'] = {
 const folded = (value: unknown): Key => (typeof value === 'string' && value !== '' ? fold(value) : null);
 const place = (all: readonly { key: string }[], key: unknown) => all.findIndex((each) => each.key === key);
 
-const incidentSorts: List['sorts'] = {
+const incidentSorts: Sorts = {
   created_at: (item) => text(item, 'created_at'),
   last_event_at: (item) => item['last_event_at'] as Key,
   impact_started_at: (item) => item['impact_started_at'] as Key,
@@ -202,7 +207,7 @@ const incidentSorts: List['sorts'] = {
   diagnosis: () => 0,
   impact: () => null,
 };
-const inBothDirections = (sorts: List['sorts']) =>
+const inBothDirections = (sorts: Sorts) =>
   Object.fromEntries(
     Object.entries(sorts).flatMap(([sort, key]) =>
       ['asc', 'desc'].map((direction) => [`sort=${sort}&direction=${direction}`, key]),
@@ -211,58 +216,34 @@ const inBothDirections = (sorts: List['sorts']) =>
 
 const keyOf = ({ api_key: key }: Item) => (key as Item).id;
 
-/** All lists with filters, by their operations. */
-export const listsOf = (timelineOf: number): Readonly<Record<string, List>> => ({
+/** What the parameters of lists mean if it is not the default, by their operations. */
+const RULES: Readonly<Record<string, Rules>> = {
   listUsers: {
-    ...{ path: '/api/v1/settings/users', name: 'users', sorts: { '': () => 0 } },
     filters: {
       active: flag(({ active }) => active === true, 'others'),
-      role: by('role'),
-      seat: by('seat'),
       q: search(anyOf(has('name'), has('email')), 'name', 'email'),
     },
   },
-  listTeams: {
-    ...{ path: `/api/v1/teams${include}`, name: 'teams', sorts: { '': ({ name }) => lower(name) } },
-    filters: catalogFilters,
-  },
+  listTeams: { sorts: { '': ({ name }) => lower(name) } },
   listServices: {
-    ...{ path: `/api/v1/services${include}`, name: 'services' },
     sorts: { '': ({ tier, name }, { tiers }) => [place(tiers, tier), lower(name)] },
-    filters: {
-      ...catalogFilters,
-      owner_team_id: by('owner_team_id'),
-      tier: by('tier'),
-      q: search(anyOf(has('name', lower), has('slug', lower)), 'name', 'slug'),
-    },
+    filters: { q: search(anyOf(has('name', lower), has('slug', lower)), 'name', 'slug') },
   },
   listAlertNotifications: {
-    ...{ path: '/api/v1/alerts', name: 'notifications', sorts: { '': ({ id }) => -id } },
+    sorts: { '': ({ id }) => -id },
     filters: {
       key_id: (items) => distinct(items.map(keyOf)).map((value) => [value, (item) => String(keyOf(item)) === value]),
-      outcome: by('outcome'),
       received_from: moment('received_at', 'from'),
       received_to: moment('received_at', 'before'),
     },
   },
-  listCustomFields: {
-    ...{
-      path: `/api/v1/custom-fields${include}`,
-      name: 'fields',
-      sorts: { '': ({ sort_order }) => Number(sort_order) },
-    },
-    filters: catalogFilters,
-  },
-  listIncidents: {
-    ...{ path: '/api/v1/incidents', name: 'incidents', sorts: inBothDirections(incidentSorts) },
+  listCustomFields: { sorts: { '': ({ sort_order }) => Number(sort_order) } },
+  listIncidents: { sorts: inBothDirections(incidentSorts), filters: incidentFilters },
+  listArchivedIncidents: {
+    sorts: { 'direction=asc': ({ archived_at }) => String(archived_at) },
     filters: incidentFilters,
   },
-  listArchivedIncidents: {
-    ...{ path: '/api/v1/incidents/archived', name: 'incidents', filters: incidentFilters },
-    sorts: { 'direction=asc': ({ archived_at }) => String(archived_at) },
-  },
   listTimelineEvents: {
-    ...{ path: `/api/v1/incidents/${timelineOf}/timeline`, name: 'events' },
     sorts: {
       'order=asc': ({ started_at }) => String(started_at),
       'order=desc': ({ started_at }) => String(started_at),
@@ -286,23 +267,15 @@ export const listsOf = (timelineOf: number): Readonly<Record<string, List>> => (
     },
   },
   listFollowUps: {
-    ...{ path: '/api/v1/follow-ups', name: 'follow_ups', sorts: { '': ({ due_on }) => due_on as Key } },
+    sorts: { '': ({ due_on }) => due_on as Key },
     filters: {
-      status: by('status'),
-      owner: by('owner'),
-      incident_id: by('incident_id'),
       due_before: moment('due_on', 'before'),
       q: search(anyOf(has('title'), has('description')), 'title', 'description'),
     },
   },
   listAuditLog: {
-    ...{
-      path: '/api/v1/settings/audit-log',
-      name: 'entries',
-      sorts: { '': ({ id, occurred_at }) => [-Date.parse(String(occurred_at)), -id] },
-    },
+    sorts: { '': ({ id, occurred_at }) => [-Date.parse(String(occurred_at)), -id] },
     filters: {
-      action: by('action'),
       actor: (items) =>
         distinct(items.map(({ actor }) => actorOf(actor))).map((value) => [
           value,
@@ -312,7 +285,40 @@ export const listsOf = (timelineOf: number): Readonly<Record<string, List>> => (
       occurred_to: moment('occurred_at', 'before'),
     },
   },
-});
+};
+
+/** All lists that have pages, by their operations. @param ids one that exists, by the path in front of it */
+export function listsOf(ids: ReadonlyMap<string, string | number>): Readonly<Record<string, List>> {
+  const paged = Object.entries(OPERATIONS).filter(
+    ([, { method, parameters }]) => method === 'GET' && isPaged(parameters),
+  );
+  const unknown = Object.entries(RULES).flatMap(([id, { filters = {} }]) =>
+    Object.keys(filters).filter((name) => OPERATIONS[id]?.parameters.includes(name) !== true),
+  );
+  if (unknown.length > 0) throw new Error(`no list has the parameters ${unknown.join()}`);
+  return Object.fromEntries(
+    paged.map(([id, { path, reply, parameters }]) => {
+      const [home = ''] = path.split('{');
+      const includesArchived = parameters.includes('include_archived');
+      const filters = parameters.filter((name) => !NO_FILTERS.test(name) && ELSEWHERE[name] === undefined);
+      const rules = RULES[id];
+      return [
+        id,
+        {
+          path: path.replace(/\{\w+\}/, String(ids.get(home))) + (includesArchived ? '?include_archived=true' : ''),
+          name: reply?.name ?? '',
+          filters: Object.fromEntries(
+            filters.map((name) => [
+              name,
+              rules?.filters?.[name] ?? (name === 'include_archived' ? archived : by(name)),
+            ]),
+          ),
+          sorts: rules?.sorts ?? { '': undefined },
+        },
+      ];
+    }),
+  );
+}
 
 const actorOf = (actor: unknown) => String((actor as { user_id?: number }).user_id ?? 'operator');
 

@@ -4,7 +4,8 @@ import { APP_NAMES } from '../../../installation/apps.ts';
 
 export const REVISION = 'If-Service-Resource-Version';
 
-const { paths, components } = await readPublicDescription(APP_NAMES, 'https://{workspace}.tocsin.example');
+export const DESCRIPTION = await readPublicDescription(APP_NAMES, 'https://{workspace}.tocsin.example');
+const { paths, components } = DESCRIPTION;
 
 export interface Operation {
   method: string;
@@ -19,6 +20,8 @@ export interface Operation {
   isStrict: boolean;
   /** Of its body. */
   properties: Readonly<Record<string, ApiSchema>>;
+  /** The first property of its response: a resource, or the rows of a list; and the name of their schema. */
+  reply: { name: string; schema: string | undefined; isList: boolean } | undefined;
 }
 
 /** All operations of the API description, by their IDs. */
@@ -41,6 +44,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = Object.fromEntrie
           })),
         isStrict: bodySchemaOf(operation)?.additionalProperties === false,
         properties: bodySchemaOf(operation)?.properties ?? {},
+        reply: replyOf(operation),
       },
     ]),
   ),
@@ -57,6 +61,36 @@ function bodySchemaOf({ requestBody }: ApiOperation): ApiSchema | undefined {
   return components?.schemas?.[schema?.$ref?.split('/').at(-1) ?? ''] ?? schema;
 }
 
+function replyOf({ responses }: ApiOperation): Operation['reply'] {
+  const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1];
+  const [property] = Object.entries(success?.content?.['application/json']?.schema.properties ?? {});
+  if (property === undefined) return undefined;
+  const [name, { $ref, allOf, items }] = property;
+  return { name, schema: $ref ?? allOf?.[0]?.$ref ?? items?.$ref, isList: items !== undefined };
+}
+
+/** The path in front of the last ID of an operation that is about one resource, and the name of its parameter. */
+const homeOf = ({ path }: Operation) => /^(.*\/)\{(\w+)\}$/.exec(path) ?? [];
+
+/** The paths in front of the IDs of resources with a schema: where they are read or changed. */
+export const homesOf = (schema: string | undefined): string[] =>
+  Object.values(OPERATIONS).flatMap((operation) => {
+    const [, home, parameter] = homeOf(operation);
+    const isHome = home !== undefined && parameter === 'id' && !home.includes('{');
+    return isHome && schema !== undefined && operation.reply?.schema === schema ? home : [];
+  });
+
+/** The first list of resources with a schema that has pages: of a workspace, if there is one, or else of a resource. */
+export function listOf(schema: string | undefined): Operation | undefined {
+  const lists = Object.values(OPERATIONS).filter(
+    ({ reply, parameters }) => reply?.isList === true && reply.schema === schema && isPaged(parameters),
+  );
+  return lists.find(({ pathIds }) => pathIds.length === 0) ?? lists[0];
+}
+
+export const isPaged = (parameters: readonly string[]) =>
+  ['limit', 'cursor'].every((name) => parameters.includes(name));
+
 export interface Request {
   operation: string;
   method: string;
@@ -70,7 +104,7 @@ export const send = async (
   { method, path, headers, body }: Omit<Request, 'operation' | 'body'> & { body: unknown },
 ) => client.send(method, path, body, headers);
 
-interface RequestParts {
+export interface RequestParts {
   ids?: Ids | undefined;
   body?: object | undefined;
   query?: Query | undefined;
@@ -137,4 +171,17 @@ export async function readList<Row>(client: Client, path: string, name: string, 
     if (body.pagination.has_more !== (cursor !== undefined)) throw new Error(`${path}: contradicts itself`);
   }
   return items;
+}
+
+/** All rows of a list; of one below other resources, those of all that their list has. */
+export async function readAll<Row>(client: Client, { path, reply }: Operation): Promise<Row[]> {
+  const { name = '' } = reply ?? {};
+  const [home = '', below] = path.split('{id}');
+  if (below === undefined) return readList<Row>(client, path, name);
+  const parents = Object.values(OPERATIONS).find((each) => each.method === 'GET' && `${each.path}/` === home);
+  if (parents === undefined) throw new Error(`there is no list of what ${path} names`);
+  const rows: Row[] = [];
+  for (const { id } of await readAll<{ id: number }>(client, parents))
+    rows.push(...(await readList<Row>(client, `${home}${id}${below}`, name)));
+  return rows;
 }

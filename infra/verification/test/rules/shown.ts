@@ -3,7 +3,7 @@ import { expect } from '@jest/globals';
 import { isBlank } from '@tocsin/schemas';
 import type { Client } from '@tocsin/testing';
 import { toLargeValue } from '../../../../services/incident/src/incidents/domain/large-value.ts';
-import { readList, type Write } from './operations.ts';
+import { isPaged, OPERATIONS, readList, type Write } from './operations.ts';
 
 type Shown = Record<string, unknown> & { id: number };
 
@@ -131,16 +131,12 @@ export async function compareAllPlaces(client: Client): Promise<number> {
     );
   };
 
-  for (const [path, kind, name] of [
-    ['/api/v1/teams', 'team', 'teams'],
-    ['/api/v1/services', 'service', 'services'],
-    ['/api/v1/custom-fields', 'field', 'fields'],
-    ['/api/v1/settings/users', 'user', 'users'],
-    ['/api/v1/settings/api-keys', 'api_key', 'api_keys'],
-  ] as const) {
-    const query = ['team', 'service', 'field'].includes(kind) ? '?include_archived=true' : '';
+  const resources = listedResources();
+  expect(resources.length).toBeGreaterThan(6);
+  for (const { path, query, kind, name } of resources) {
     for (const shown of await readList<Shown>(client, `${path}${query}`, name)) {
-      equal(`${kind} ${shown.id}`, (await client.get(`${path}/${shown.id}`)).body[kind], shown);
+      const { [kind]: one } = (await client.get(`${path}/${shown.id}`)).body;
+      equal(`${kind} ${shown.id}`, comparable(one as Shown), comparable(shown));
       if (query !== '') asPublished(kind, shown);
     }
   }
@@ -201,6 +197,16 @@ export async function compareAllPlaces(client: Client): Promise<number> {
   }
   return compared;
 }
+
+/** The lists of whose rows each can also be read alone, with the names of their properties. */
+const listedResources = () =>
+  Object.values(OPERATIONS).flatMap(({ path, method, parameters, reply: page }) => {
+    const one = Object.values(OPERATIONS).find((each) => each.method === 'GET' && each.path === `${path}/{id}`);
+    if (method !== 'GET' || !isPaged(parameters) || page === undefined) return [];
+    if (one?.reply === undefined || one.reply.schema !== page.schema) return [];
+    const query = parameters.includes('include_archived') ? '?include_archived=true' : '';
+    return { path, query, kind: one.reply.name, name: page.name };
+  });
 
 interface Change {
   revision: number;

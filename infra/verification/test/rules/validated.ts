@@ -4,7 +4,17 @@ import type pg from 'pg';
 import { APP_NAMES, APPS } from '../../../installation/apps.ts';
 import { CONTRACTS } from '../contract-schemas.ts';
 import { type Keyed, sendOnce } from './keys.ts';
-import { bodyOf, type Ids, operationOf, type Query, type Request, requestOf, send, type Write } from './operations.ts';
+import {
+  bodyOf,
+  homesOf,
+  type Ids,
+  operationOf,
+  type Query,
+  type Request,
+  requestOf,
+  send,
+  type Write,
+} from './operations.ts';
 import { expectRefused, type Others, type Refusal, refusalsOf, UNKNOWN_ID } from './refusals.ts';
 
 /**
@@ -30,8 +40,8 @@ export interface Validated {
   keyed: Keyed[];
   /** The operations with two IDs in their path of which another workspace has tried both. */
   children: Set<string>;
-  /** An ID that a write has named, by the path in front of it. */
-  ids: Map<string, string | number>;
+  /** The IDs that writes have named or made, by the path in front of them. */
+  named: Map<string, Set<string | number>>;
 }
 
 export function validating({ sql, client, ...others }: { sql: pg.Client; client: Client } & Others): Validated {
@@ -42,16 +52,35 @@ export function validating({ sql, client, ...others }: { sql: pg.Client; client:
     refused: 0,
     keyed: [],
     children: new Set(),
-    ids: new Map(),
+    named: new Map(),
   };
+
+  const name = (path: string, id: string | number) =>
+    validated.named.set(path, (validated.named.get(path) ?? new Set()).add(id));
+
+  function nameAll(template: string, ids: Ids): void {
+    const [first = '', ...others] = template.split(/\{\w+\}/);
+    let path = first;
+    for (const [index, id] of ids.entries()) {
+      name(path, id);
+      path += `${id}${others[index]}`;
+    }
+  }
+
+  /** What a write has made has an ID in paths below its own, or where resources of its kind are read. */
+  function nameMade({ operation, path, method }: Request, body: unknown): void {
+    const [resource] = Object.values((body ?? {}) as Record<string, { id?: string | number } | null>);
+    const id = resource?.id ?? undefined;
+    if (method !== 'POST' || id === undefined) return;
+    for (const home of [`${path}/`, ...homesOf(operationOf(operation).reply?.schema)]) name(home, id);
+  }
 
   async function write(operation: string, ids: Ids = [], body?: object, query?: Query): Promise<unknown> {
     const request = await requestOf(client, operation, { ids, body, query });
     const count = validated.accepted.get(operation) ?? 0;
     const refusals = count === 0 ? refusalsOf(request, others) : [];
     const { path, parameters } = operationOf(operation);
-    const [prefix = ''] = path.split('{');
-    if (ids[0] !== undefined && !validated.ids.has(prefix)) validated.ids.set(prefix, ids[0]);
+    nameAll(path, ids);
     // What is stored is compared only for the first, because it waits for all work that is left of earlier requests.
     const before = count === 0 ? await whatIsStored(sql) : undefined;
     const isKeyed = parameters.includes('Idempotency-Key');
@@ -77,7 +106,10 @@ export function validating({ sql, client, ...others }: { sql: pg.Client; client:
     expect(outcome(dry, comparable(dry, began))).toEqual(outcome(real, comparable(real, began, assigned, dry.body)));
     const marks = [dry, real].map(({ headers }) => headers.get('Validated-Only'));
     expect([operation, ...marks]).toEqual([operation, real.status < 300 ? 'true' : null, null]);
-    if (real.status < 300) validated.accepted.set(operation, count + 1);
+    if (real.status < 300) {
+      validated.accepted.set(operation, count + 1);
+      nameMade(request, real.body);
+    }
     if (count === 0 && !PASSING.includes(operation)) {
       const again = await send(client, asValidation(request));
       if (again.status >= 400) await compareRefusal({ ...request, what: 'the same again' }, again);

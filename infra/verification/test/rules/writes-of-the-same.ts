@@ -1,21 +1,34 @@
 import { expect } from '@jest/globals';
 import type { Client } from '@tocsin/testing';
-import { type Ids, operationOf, readList, requestOf, send } from './operations.ts';
+import {
+  type Ids,
+  listOf,
+  operationOf,
+  OPERATIONS,
+  readAll,
+  readList,
+  requestOf,
+  REVISION,
+  send,
+} from './operations.ts';
 
 type Resource = Record<string, unknown> & { id: number; archived_at?: string | null };
 
 /** How many resources of a kind get a PATCH of each property alone; all get one of all properties. */
 const ALONE = 4;
 
-/** The lists of resources that have a PATCH, and the property of a page. */
-const PATCHES: Readonly<Record<string, readonly [path: string, name: string]>> = {
-  updateUser: ['/api/v1/settings/users', 'users'],
-  updateApiKey: ['/api/v1/settings/api-keys', 'api_keys'],
-  updateTeam: ['/api/v1/teams', 'teams'],
-  updateService: ['/api/v1/services', 'services'],
-  updateCustomField: ['/api/v1/custom-fields', 'fields'],
-  updateIncident: ['/api/v1/incidents', 'incidents'],
-  updateFollowUp: ['/api/v1/follow-ups', 'follow_ups'],
+/** The operations that change the properties of a resource at its revision. */
+const PATCHES = Object.entries(OPERATIONS).filter(
+  ([, { method, parameters }]) => method === 'PATCH' && parameters.includes(REVISION),
+);
+
+/** The others that replace what is stored, in the code below. */
+const OTHERS = ['replaceConfiguration', 'updateIncidentCustomFields', 'updateTeamMember'];
+
+/** Those of what the API does not show as it was sent, and why. */
+const UNSHOWN: Readonly<Record<string, string>> = {
+  replaceWebhookHeaders: 'their values are secret',
+  setIncidentChannelName: 'the chat has the name',
 };
 
 /** Writes all that a workspace has as it is stored, and checks that each answer shows it unchanged. Returns their number. */
@@ -59,13 +72,17 @@ export async function writeTheSame(client: Client): Promise<number> {
     }
   };
 
-  for (const [operation, [path, name]] of Object.entries(PATCHES)) {
-    await patch(operation, await readList<Resource>(client, path, name));
+  const replacing = Object.keys(OPERATIONS).filter((id) => ['PATCH', 'PUT'].includes(OPERATIONS[id]?.method ?? ''));
+  const covered = [...PATCHES.map(([id]) => id), ...OTHERS, ...Object.keys(UNSHOWN)];
+  expect(replacing.toSorted()).toEqual(covered.toSorted());
+
+  for (const [operation, { reply }] of PATCHES) {
+    const list = listOf(reply?.schema);
+    if (list === undefined) throw new Error(`no list has what ${operation} changes`);
+    await patch(operation, await readAll<Resource>(client, list));
   }
   const fields = await readList<Resource>(client, '/api/v1/custom-fields', 'fields');
-  const timelines: Resource[] = [];
   for (const { id } of incidents) {
-    timelines.push(...(await readList<Resource>(client, `/api/v1/incidents/${id}/timeline`, 'events')));
     const { values } = (await client.get(`/api/v1/incidents/${id}/custom-fields`)).body;
     // Those of archived fields cannot be written.
     const writable = values
@@ -73,7 +90,6 @@ export async function writeTheSame(client: Client): Promise<number> {
       .filter(({ field_id }: Resource) => fields.some((field) => field.id === field_id));
     if (writable.length > 0) await unchanged('updateIncidentCustomFields', [id], [{ values: writable }, values]);
   }
-  await patch('updateTimelineEvent', timelines);
   for (const { id } of await readList<Resource>(client, '/api/v1/teams', 'teams')) {
     for (const member of await readList<Resource>(client, `/api/v1/teams/${id}/members`, 'members')) {
       const ids = [id, String(member['user_id'])];
