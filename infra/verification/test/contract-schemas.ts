@@ -28,6 +28,11 @@ export const CONTRACTS: Readonly<Record<string, Contract>> = Object.assign(
   ...modules.map(({ contracts }) => contracts),
 ) as Record<string, Contract>;
 
+/** Other systems make these bodies: what is not known is ignored, and what is known is read and shortened afterwards. */
+export const OF_OTHERS = [
+  ...['sendAlertmanagerAlerts', 'sendPagerDutyAlert', 'sendSentryAlert', 'sendAzureAlert', 'enqueuePagerDutyEvent'],
+];
+
 /** The schemas of everything that the services' APIs accept. */
 export const REQUEST_SCHEMAS: readonly RequestSchema[] = Object.entries(CONTRACTS).flatMap(([operation, contract]) =>
   (['params', 'query', 'body'] as const).flatMap((part) => {

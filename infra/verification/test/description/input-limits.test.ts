@@ -1,15 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { DomainError, validate } from '@tocsin/http';
 import { z } from 'zod';
-import { nodesOf, REQUEST_SCHEMAS } from '../contract-schemas.ts';
+import { nodesOf, OF_OTHERS, REQUEST_SCHEMAS } from '../contract-schemas.ts';
 
 /** IDs that are texts: one of any form and length is not found, and the header limit bounds them. */
 const PATH_TEXTS = new Set(['id', 'reference']);
-
-/** Other systems make these bodies: what is not known is ignored, and what is known is read and shortened afterwards. */
-const OF_OTHERS = [
-  ...['sendAlertmanagerAlerts', 'sendPagerDutyAlert', 'sendSentryAlert', 'sendAzureAlert', 'enqueuePagerDutyEvent'],
-];
 
 const nodes = REQUEST_SCHEMAS.filter(
   ({ operation, part }) => part !== 'body' || !OF_OTHERS.includes(operation),

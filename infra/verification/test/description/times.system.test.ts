@@ -3,8 +3,10 @@ import path from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { type Answer, eventually } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
+import { readPublicDescription } from '../../../../gateway/src/description.ts';
 import { APP_NAMES, APPS } from '../../../installation/apps.ts';
 import { ROOT } from '../../../installation/environment.ts';
+import { type Example, examplesOf, sendExample } from '../../systems/examples.ts';
 import { running, runningSystem } from '../../systems/running.ts';
 
 /** Both ends of the range of times, each in several notations. */
@@ -54,6 +56,8 @@ async function timesOf(folder: string): Promise<[operation: string, input: strin
 
 const times = (await Promise.all(APP_NAMES.map(async (app) => timesOf(APPS[app].folder)))).flat();
 
+const EXAMPLES = examplesOf(await readPublicDescription(APP_NAMES, 'https://{workspace}.tocsin.example'));
+
 /** Makes the nested object whose property at a dotted path has the value. */
 const nested = (input: string, value: unknown): Record<string, unknown> =>
   input
@@ -84,8 +88,8 @@ describeWithServers('a time at an end of its range', () => {
     const user = await created('settings/users', { email: 'audited@acme.example', name: 'Audited' });
     // What is recorded last is there, and so is all before it.
     await eventually(async () => {
-      const { entries } = (await client.get(LISTS['listAuditLog'] ?? '')).body;
-      const { events } = (await client.get(`${LISTS['listEvents']}?from=beginning`)).body;
+      const { entries } = (await client.get('/api/v1/settings/audit-log')).body;
+      const { events } = (await client.get('/api/v1/events?from=beginning')).body;
       const isOfUser = ({ target }: { target: { type: string; id: unknown } }) =>
         target.type === 'user' && String(target.id) === String(user.id);
       return (
@@ -95,16 +99,16 @@ describeWithServers('a time at an end of its range', () => {
     });
   });
 
-  const LISTS: Record<string, string> = {
-    listIncidents: '/api/v1/incidents',
-    listArchivedIncidents: '/api/v1/incidents/archived',
-    getIncidentStatistics: '/api/v1/incidents/statistics',
-    listTimelineEvents: '/api/v1/incidents/1/timeline',
-    listAuditLog: '/api/v1/settings/audit-log',
-    listEvents: '/api/v1/events',
-    listAlertNotifications: '/api/v1/alerts',
+  /** The documented requests, which name the first incident. */
+  const documentedOf = (id: string): Example => {
+    const example = EXAMPLES.find((each) => each.id === id);
+    if (example === undefined) throw new Error(`there is no operation ${id}`);
+    return example;
   };
-  /** How many rows there are with the first time and with the last one: of `all`, 400 for too many buckets. */
+  /**
+   * How many rows there are with the first time and with the last one: of `all`, 400 for too many buckets. Default: all times
+   * are between the two.
+   */
   const SELECTED: Record<string, [number | 'all', number | 'all']> = {
     'listIncidents ?created_from': [3, 0],
     'listIncidents ?created_to': [0, 3],
@@ -146,11 +150,13 @@ describeWithServers('a time at an end of its range', () => {
   const inBodies = times.filter(([operation, input]) => !input.startsWith('?') && operation !== 'sendAlert');
 
   test.each(inQueries)('selects what it says: %s %s', async (operation, input) => {
-    const list = LISTS[operation] ?? 'no list';
+    const { path: list } = documentedOf(operation);
     const get = async (time: string) => client.get(`${list}${input}=${encodeURIComponent(time)}`);
     const all = countOf(await client.get(operation === 'listEvents' ? `${list}?from=beginning` : list));
     expect(all).toBeGreaterThan(0);
-    const [first, last] = (SELECTED[`${operation} ${input}`] ?? []).map((count) => (count === 'all' ? all : count));
+    const between = input.endsWith('from') ? (['all', 0] as const) : ([0, 'all'] as const);
+    const selected = SELECTED[`${operation} ${input}`] ?? between;
+    const [first, last] = selected.map((count) => (count === 'all' ? all : count));
     for (const [end, expected] of [
       [FIRST, first],
       [LAST, last],
@@ -190,8 +196,6 @@ describeWithServers('a time at an end of its range', () => {
       const [{ status, error }] = answer.body.results;
       return status === 200 ? answer : { ...answer, status, body: { field: `items.0.changes.${error.field}` } };
     },
-    createApiKey: async (input, time) =>
-      client.post('/api/v1/settings/api-keys', { name: 'x', scopes: ['teams:read'], [input]: time }),
     importIncidents: async (input, time) => {
       imported += 1;
       const { incidents } = nested(input, time) as { incidents: [Record<string, unknown>] };
@@ -226,6 +230,12 @@ describeWithServers('a time at an end of its range', () => {
       return { ...answer, body: shown.map(({ body }) => body) };
     },
   };
+  /** As documented, to an incident of its own if its path names one. */
+  const sendDocumented = async (operation: string, input: string, time: string): Promise<Answer> => {
+    const example = documentedOf(operation);
+    const path = example.template.replace('/incidents/{id}', `/incidents/${(await declare()).id}`);
+    return sendExample(client, { ...example, path, body: { ...(example.body as object), ...nested(input, time) } });
+  };
   /** An import and a new key have times that must not be in the future, or in the past. */
   const REFUSED: Record<string, readonly string[]> = {
     'importIncidents incidents.0.created_at': LAST,
@@ -236,8 +246,7 @@ describeWithServers('a time at an end of its range', () => {
   };
 
   test.each(inBodies)('is stored as it is: %s %s', async (operation, input) => {
-    const write = WRITES[operation];
-    if (write === undefined) throw new Error('the operation is unknown');
+    const write = WRITES[operation] ?? (async (at: string, time: string) => sendDocumented(operation, at, time));
     for (const end of [FIRST, LAST]) {
       for (const time of end) {
         const { status, body } = await write(input, time);
