@@ -34,6 +34,7 @@ export { workspaceUrl } from './public-url.ts';
 export { openRedis, type Redis, redisReadiness, refuseRedisCluster } from './redis.ts';
 export { entriesOf, ownProperty } from './own-properties.ts';
 export { type PeriodicTask, startPeriodicTask } from './periodic-task.ts';
+export { mapInParts } from './map-in-parts.ts';
 export { withTimeout } from './with-timeout.ts';
 export { coalesceCalls } from './coalesce-calls.ts';
 export {

@@ -13,7 +13,7 @@ import { quotaOf } from '@tocsin/schemas';
 import { invalidState, jsonEqual, throttleByWorkspace } from '@tocsin/http';
 import { type Knex, pipeline } from '@tocsin/postgres';
 import type { Caller } from '@tocsin/versioned-resources';
-import type { FairQueue, Instant } from '@tocsin/runtime';
+import { type FairQueue, type Instant, mapInParts } from '@tocsin/runtime';
 import { checkLocked, lockConfiguration } from '../configuration/store/configuration-store.ts';
 import type { Configuration } from '../configuration/domain/configuration.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
@@ -24,9 +24,9 @@ import { initialValues } from '../values/domain/values.ts';
 import { applyDecision } from './apply-decision.ts';
 import { type AlertOptions, type Format, heardGroup, KEPT, type LeftOut, type Notification } from './domain/alert.ts';
 import { shorten } from './domain/body-reader.ts';
-import { type Answer, type Decision, decide, type Outcome } from './domain/decision.ts';
+import { type Answer, type Decision, decideOn, type Outcome } from './domain/decision.ts';
 import type { Ref } from './domain/effects.ts';
-import type { AlertOutcome } from './domain/firings.ts';
+import { type AlertOutcome, changesOf } from './domain/firings.ts';
 import { type Heard, isOpen, type Known, type KnownIncident, type Member } from './domain/known.ts';
 import { reasonOf } from './domain/texts.ts';
 import {
@@ -94,7 +94,7 @@ export async function receiveAlerts(dependencies: AlertDependencies, command: Re
 const isLarge = ({ groups }: Notification) => groups.reduce((sum, { alerts }) => sum + alerts.length, 0) > LARGE;
 
 /** Between two steps with a large notification, each of which takes milliseconds, other requests have their turn. */
-export async function turnOf(notification: Notification): Promise<void> {
+async function turnOf(notification: Notification): Promise<void> {
   if (isLarge(notification)) await setImmediate();
 }
 
@@ -111,6 +111,7 @@ async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCom
   const { workspace } = principal;
   const keyName = principal.key?.name ?? `key ${principal.key_id}`;
   const turn = async () => turnOf(notification);
+  const groups = await mapInParts(notification.groups, heardGroup);
   return runCommand(dependencies, {
     workspace,
     replicas: ['catalog', 'custom_field'],
@@ -124,7 +125,6 @@ async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCom
     reads: async (trx, { prepared: { configuration } }) => {
       const store = alertStore(trx, senderOf(command));
       const now = clock.now();
-      const groups = notification.groups.map(heardGroup);
       const eventQuota = quotaOf(workspace, 'timeline_events');
       const heard: Heard = { groups, options, eventQuota, now, ...configuration };
       const source = currentMinute(await store.lock(), now);
@@ -214,8 +214,10 @@ async function decideLocked({ workspaceId, trx, store, source, heard, configurat
   await turn();
   const known: Found = { groups, members, originals, incidents, minute: source };
   const locked = new Map<number, Incident>();
+  const changes = changesOf(heard.groups, members, heard);
+  await turn();
   for (;;) {
-    const decision = decide(known, heard);
+    const decision = decideOn(changes, known, heard);
     const missing = [...decision.touched].filter((id) => !locked.has(id));
     await turn();
     if (missing.length === 0) return { decision, known, locked };

@@ -1,5 +1,5 @@
 import { invalidRequest } from '@tocsin/http';
-import { type Instant, ownProperty } from '@tocsin/runtime';
+import { type Instant, mapInParts, ownProperty } from '@tocsin/runtime';
 import {
   type Alert,
   type AlertGroup,
@@ -20,7 +20,10 @@ const STATES = new Map<unknown, Alert['state']>([
  * Reads a notification of Alertmanager's webhook, version 4, which Grafana's extends (contract: Alerts).
  * @throws DomainError `invalid_request` naming the property
  */
-export function readAlertmanager(body: Body, { now, options }: { now: Instant; options: AlertOptions }): Notification {
+export async function readAlertmanager(
+  body: Body,
+  { now, options }: { now: Instant; options: AlertOptions },
+): Promise<Notification> {
   const read = bodyReader(now);
   if ('evalMatches' in body || 'ruleUrl' in body)
     throw invalidRequest(
@@ -31,7 +34,7 @@ export function readAlertmanager(body: Body, { now, options }: { now: Instant; o
     throw invalidRequest('alerts', 'Must be a list with at least one alert');
   if (body['alerts'].length > MAX_ALERTS) throw invalidRequest('alerts', `Must have at most ${MAX_ALERTS} items`);
   const common = read.object(body['commonAnnotations'], 'commonAnnotations');
-  const alerts = body['alerts'].map((alert: unknown, index) =>
+  const alerts = await mapInParts(body['alerts'], (alert: unknown, index) =>
     alertOf(alert, `alerts.${index}`, { read, body, options }),
   );
   if (options.isGroupedByAlert) {

@@ -41,8 +41,11 @@ export interface Decision {
  * Decides what follows from what is heard of a monitor. The law (contract: Alerts): if its last word about an alert is that
  * it fires, an open incident stands for the alert, or a person has closed that one and it is known when it is declared again.
  */
-export function decide(known: Known, heard: Heard): Decision {
-  const { groups, members } = changesOf(heard.groups, known.members, heard);
+export const decide = (known: Known, heard: Heard): Decision =>
+  decideOn(changesOf(heard.groups, known.members, heard), known, heard);
+
+/** The same, when it is known what is new of the alerts. */
+export function decideOn({ groups, members }: ReturnType<typeof changesOf>, known: Known, heard: Heard): Decision {
   const { placed, minute, touched } = placeAll(groups, known, heard);
   const kept = groupsAfter(placed, members, known);
   const gains = gainsOf(kept, known);

@@ -9,6 +9,7 @@ import {
   type RequestOf,
   type Route,
 } from '@tocsin/http';
+import { mapInParts } from '@tocsin/runtime';
 import type { z } from 'zod';
 import { humanId } from '../../incidents/domain/incident.ts';
 import { type AlertOptions, type Format, KEPT, MAX_LEFT_OUT, type Notification } from '../domain/alert.ts';
@@ -19,7 +20,7 @@ import { readPagerDuty } from '../domain/pagerduty.ts';
 import { readOwnForm } from '../domain/own-form.ts';
 import { readSentry } from '../domain/sentry.ts';
 import { hearHeartbeat, hearOf } from '../overdue.ts';
-import { type AlertDependencies, type GroupResult, receiveAlerts, senderOf, turnOf } from '../receive-alerts.ts';
+import { type AlertDependencies, type GroupResult, receiveAlerts, senderOf } from '../receive-alerts.ts';
 import { alertStore, KEPT_DAYS, type ListedRecord, listRecords } from '../store/alert-store.ts';
 import { deleteHeartbeat, type ListedHeartbeat, listHeartbeats } from '../store/overdue-store.ts';
 import { type AlertApi, alertContracts } from './contracts.ts';
@@ -36,7 +37,7 @@ export function alertHandlers(dependencies: AlertDependencies & { cursors: Curso
   const positions = cursorsOf(cursors, { name: 'id', keys: ['integer'] });
 
   const handler =
-    <Body>(format: Format, read: (body: Body, reading: Reading) => Notification) =>
+    <Body>(format: Format, read: (body: Body, reading: Reading) => Notification | Promise<Notification>) =>
     async (
       request: Pick<RequestOf<typeof alertContracts.sendAlertmanagerAlerts>, 'principal' | 'requestId' | 'query'> & {
         body: Body;
@@ -44,10 +45,9 @@ export function alertHandlers(dependencies: AlertDependencies & { cursors: Curso
     ) => {
       const { principal, requestId, query, body } = request;
       const options = optionsOf(query);
-      const notification = read(body, { now: clock.now(), options });
+      const notification = await read(body, { now: clock.now(), options });
       const alerts = notification.groups.reduce((sum, group) => sum + group.alerts.length, 0);
       const headers = { [COST_HEADER]: String(Math.floor(alerts / ALERTS_BY_COST)) };
-      await turnOf(notification);
       if (query.heartbeat !== undefined) {
         const within = query.heartbeat;
         const heard = await hearOf(dependencies, { principal, requestId, within, options, notification });
@@ -55,10 +55,9 @@ export function alertHandlers(dependencies: AlertDependencies & { cursors: Curso
       }
       const command = { principal, requestId, format, notification, options };
       const { results, leftOut } = await receiveAlerts(dependencies, command);
-      await turnOf(notification);
       return {
         body: {
-          results: results.map(resultView),
+          results: await mapInParts(results, resultView),
           left_out: [...notification.leftOut, ...leftOut].slice(0, MAX_LEFT_OUT),
         },
         assigned: results.flatMap(({ outcome }, index) => (outcome === 'declared' ? `results.${index}.incident` : [])),
