@@ -1,4 +1,4 @@
-import { type Knex, VERSION_GAP } from '@tocsin/postgres';
+import { type Knex, query, VERSION_GAP } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { announceIdentityChange } from '../identity/store/identity-changes.ts';
 import { checkCurrency, checkHistoryDays, checkName, checkQuotas, checkRateLimit, checkSlug } from './domain/checks.ts';
@@ -71,10 +71,10 @@ export async function republishUsers(
 ): Promise<number> {
   const workspace = await workspaceStore(trx).raiseVersion(workspaceId, seen + VERSION_GAP);
   await publishWorkspace(trx, workspace, now);
-  const rows = await trx('users')
-    .where({ workspace_id: workspaceId })
-    .update({ version: workspace.version })
-    .returning<{ id: number }[]>('id');
+  const rows = await query<{ id: number }>(trx, {
+    text: 'update users set version = $2 where workspace_id = $1 returning id',
+    values: [workspaceId, workspace.version],
+  });
   for (let start = 0; start < rows.length; start += BATCH) {
     const ids = rows.slice(start, start + BATCH).map(({ id }) => id);
     for (const user of await userStore(trx).listByIds(workspaceId, ids)) {

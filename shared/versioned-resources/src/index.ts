@@ -14,6 +14,7 @@ export {
 export { readListQuery, resourceHandlers, resourceListQuery, withDefaults } from './resource-handlers.ts';
 export { type ListOptions, resourceStore } from './resource-store.ts';
 export {
+  assignmentsOf,
   type Column,
   column,
   type ColumnsOf,

@@ -31,6 +31,12 @@ export function insertOf(table: string, row: Readonly<Record<string, unknown>>):
   };
 }
 
+/** Composes the assignments of an `update` of these columns, whose first parameter has this number. */
+export const assignmentsOf = (row: Readonly<Record<string, unknown>>, first: number): string =>
+  Object.keys(row)
+    .map((name, index) => `${name} = $${first + index}`)
+    .join(', ');
+
 /** Maps rows to records and back. A loop takes about a microsecond a row, which is little next to reading the row. */
 export function rowMapping<Entity, Columns extends ColumnsOf<Entity>>(columns: Columns) {
   type Name = Columns[keyof Entity]['name'];
@@ -44,6 +50,10 @@ export function rowMapping<Entity, Columns extends ColumnsOf<Entity>>(columns: C
 
     /** A select list with the names of the properties: its rows are records, and nothing has to be copied. */
     selection: mapped.map(({ property, name }) => `${name} as "${String(property)}"`).join(', '),
+
+    /** The same with qualified names, for a statement of several tables. */
+    selectionOf: (table: string): string =>
+      mapped.map(({ property, name }) => `${table}.${name} as "${String(property)}"`).join(', '),
 
     /** The property of a column. */
     propertyOf: new Map<string, string>(mapped.map(({ property, name }) => [name, String(property)])),

@@ -1,13 +1,17 @@
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 
-const find = async (db: Knex) => db('installation').first<{ id: string } | undefined>('id');
+async function find(db: Knex): Promise<string | undefined> {
+  const [row] = await query<{ id: string }>(db, { name: 'find-installation', text: 'select id from installation' });
+  return row?.id;
+}
 
 /** The ID of the installation: made once, the same for all gateways, and restored with a backup. */
 export async function installationId(db: Knex): Promise<string> {
-  let row = await find(db);
-  if (row === undefined) {
-    await db('installation').insert({ is_only_row: true, id: crypto.randomUUID() }).onConflict('is_only_row').ignore();
-    row = await find(db);
-  }
-  return (row as { id: string }).id;
+  const id = await find(db);
+  if (id !== undefined) return id;
+  await query(db, {
+    text: 'insert into installation (is_only_row, id) values (true, $1) on conflict (is_only_row) do nothing',
+    values: [crypto.randomUUID()],
+  });
+  return (await find(db)) as string;
 }

@@ -1,6 +1,6 @@
 import { type Knex, query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
-import { column, type ColumnsOf, type RowOf, rowMapping } from '@tocsin/versioned-resources';
+import { assignmentsOf, column, type ColumnsOf, insertOf, rowMapping } from '@tocsin/versioned-resources';
 import type { Scope } from '@tocsin/schemas';
 import { idleSince } from '../../identity/domain/session.ts';
 
@@ -56,15 +56,8 @@ const COLUMNS = {
   begunBy: column('begun_by', 'bigint'),
   firstKeyId: column('first_key_id', 'bigint'),
 } as const satisfies ColumnsOf<ApiKey>;
-type Row = RowOf<ApiKey, typeof COLUMNS>;
-const { names: NAMES, toEntity: fromRow, toRow } = rowMapping<ApiKey, typeof COLUMNS>(COLUMNS);
-
-interface OwnedRow extends Row {
-  workspace_id: number;
-  workspace: string;
-  user: string;
-  owner_active: boolean;
-}
+const { selection: SELECTION, selectionOf, toRow } = rowMapping<ApiKey, typeof COLUMNS>(COLUMNS);
+const SELECTION_OF_K = selectionOf('k');
 
 /** A key of a list, with the key of its order. */
 export type ListedKey = ApiKey & { sortKey: string };
@@ -75,9 +68,18 @@ export interface KeyPosition {
   id: number;
 }
 
-const NAMES_OF_K = NAMES.map((name) => `k.${name}`);
-const IS_LIVE_SESSION = `k.kind = 'session' and k.revoked_at is null and k.expires_at > ?
-  and coalesce(k.last_used_at, k.created_at) > ?`;
+const SELECT_OWNED = `
+  select ${SELECTION_OF_K}, w.id as "workspaceId", w.slug as workspace, u.email as user, u.active as "ownerActive"
+    from api_keys k
+    join users u on u.id = k.user_id
+    join workspaces w on w.id = u.workspace_id`;
+
+/** Whether a key `k` is a session that has not ended. */
+const isLiveSession = (now: string, oldestUse: string) =>
+  `k.kind = 'session' and k.revoked_at is null and k.expires_at > ${now}
+  and coalesce(k.last_used_at, k.created_at) > ${oldestUse}`;
+
+const REVOKE = 'update api_keys set revoked_at = $2, revision = revision + 1';
 
 /** Locks the rows in the order of their IDs, so that no two gateways wait for each other. */
 const RECORD_USES = `
@@ -105,32 +107,15 @@ export interface KeyFilter {
 }
 
 export function keyStore(db: Knex) {
-  const owned = () =>
-    db('api_keys as k')
-      .join('users as u', 'u.id', 'k.user_id')
-      .join('workspaces as w', 'w.id', 'u.workspace_id')
-      .select<OwnedRow[]>([
-        ...NAMES_OF_K,
-        'w.id as workspace_id',
-        'w.slug as workspace',
-        'u.email as user',
-        'u.active as owner_active',
-      ]);
-  const revoke = async (keys: Knex.QueryBuilder, now: Instant): Promise<ApiKey[]> => {
-    const change = { revoked_at: now, revision: db.raw('revision + 1') };
-    const rows = (await keys.update(change).returning(NAMES)) as Row[];
-    return rows.map(fromRow);
-  };
   return {
     /** All keys, or those of a workspace or of a user, by workspace, owner and ID. */
-    list: async ({ workspace, user }: KeyFilter): Promise<OwnedKey[]> => {
-      const rows = await owned()
-        .where({ 'k.kind': 'key' })
-        .where((filtered) => void (workspace !== undefined && filtered.where('w.slug', workspace)))
-        .where((filtered) => void (user !== undefined && filtered.whereRaw('lower(u.email) = lower(?)', [user])))
-        .orderByRaw('w.slug collate "C", lower(u.email) collate "C", k.id');
-      return rows.map(toOwnedKey);
-    },
+    list: async ({ workspace, user }: KeyFilter): Promise<OwnedKey[]> =>
+      query<OwnedKey>(db, {
+        text: `${SELECT_OWNED}
+          where k.kind = 'key' and ($1::text is null or w.slug = $1) and ($2::text is null or lower(u.email) = lower($2))
+          order by w.slug collate "C", lower(u.email) collate "C", k.id`,
+        values: [workspace ?? null, user ?? null],
+      }),
 
     /** The keys of a workspace, or of one of its users, or their sessions that have not ended, by the owner's email address and ID, after a position. */
     page: async (options: {
@@ -145,59 +130,82 @@ export function keyStore(db: Knex) {
       const keys = db('users as u')
         .join('api_keys as k', 'k.user_id', 'u.id')
         .where({ 'u.workspace_id': workspaceId, ...(userId !== undefined && { 'u.id': userId }) })
-        .select<(Row & { sort_key: string })[]>([...NAMES_OF_K, db.raw('lower(u.email) as sort_key')])
+        .select<ListedKey[]>(db.raw(`${SELECTION_OF_K}, lower(u.email) as "sortKey"`))
         .orderByRaw('lower(u.email), k.id')
         .limit(limit);
       if (sessionsAt === undefined) void keys.where('k.kind', 'key');
-      else void keys.whereRaw(IS_LIVE_SESSION, [sessionsAt, idleSince(sessionsAt)]);
+      else void keys.whereRaw(isLiveSession('?', '?'), [sessionsAt, idleSince(sessionsAt)]);
       if (after !== undefined) {
         const { sortKey, id } = after;
         // The first condition is one that an index has; the second one is exact.
         void keys.whereRaw('lower(u.email) >= ? and (lower(u.email), k.id) > (?, ?::bigint)', [sortKey, sortKey, id]);
       }
-      return (await keys).map((row) => ({ ...fromRow(row), sortKey: row.sort_key }));
+      return keys;
     },
 
     find: async (id: number): Promise<OwnedKey | undefined> => {
-      const [row] = await owned().where({ 'k.id': id });
-      return row && toOwnedKey(row);
+      const [key] = await query<OwnedKey>(db, {
+        name: 'find-key',
+        text: `${SELECT_OWNED} where k.id = $1`,
+        values: [id],
+      });
+      return key;
     },
 
     /** Locks the key until the transaction ends. */
     findForUpdate: async (id: number): Promise<ApiKey | undefined> => {
-      const row = await db('api_keys').where({ id }).forUpdate().first<Row | undefined>(NAMES);
-      return row && fromRow(row);
+      const [key] = await query<ApiKey>(db, {
+        name: 'lock-key',
+        text: `select ${SELECTION} from api_keys where id = $1 for update`,
+        values: [id],
+      });
+      return key;
     },
 
     findByDigest: async (digest: string): Promise<OwnedKey | undefined> => {
-      const [row] = await owned().where({ 'k.token_digest': Buffer.from(digest, 'hex') });
-      return row && toOwnedKey(row);
+      const [key] = await query<OwnedKey>(db, {
+        name: 'find-key-by-digest',
+        text: `${SELECT_OWNED} where k.token_digest = $1`,
+        values: [Buffer.from(digest, 'hex')],
+      });
+      return key;
     },
 
     /** @param key with the token's SHA-256 as `digest`, in hexadecimal */
-    insert: async ({ digest, ...values }: NewKeyRow & { shown: string; digest: string }): Promise<ApiKey> => {
-      const [row] = await db('api_keys')
-        .insert({ ...toRow({ kind: 'key', ...values }), token_digest: Buffer.from(digest, 'hex') })
-        .returning<Row[]>(NAMES);
-      return fromRow(row as Row);
+    insert: async ({ digest, ...key }: NewKeyRow & { shown: string; digest: string }): Promise<ApiKey> => {
+      const { text, values } = insertOf('api_keys', {
+        ...toRow({ kind: 'key', begunBy: null, firstKeyId: null, ...key }),
+        token_digest: Buffer.from(digest, 'hex'),
+      });
+      const [inserted] = await query<ApiKey>(db, {
+        name: 'insert-key',
+        text: `${text} returning ${SELECTION}`,
+        values,
+      });
+      return inserted as ApiKey;
     },
 
     change: async (id: number, changes: KeyChanges): Promise<ApiKey> => {
-      const [row] = await db('api_keys')
-        .where({ id })
-        .update({ ...toRow(changes), revision: db.raw('revision + 1') })
-        .returning<Row[]>(NAMES);
-      return fromRow(row as Row);
+      const columns = toRow(changes);
+      const [changed] = await query<ApiKey>(db, {
+        name: 'change-key',
+        text: `update api_keys set revision = revision + 1, ${assignmentsOf(columns, 2)}
+          where id = $1 returning ${SELECTION}`,
+        values: [id, ...Object.values(columns)],
+        isComposed: true,
+      });
+      return changed as ApiKey;
     },
 
     /** Counts the keys of a workspace that are neither revoked nor expired. */
     countValid: async (workspaceId: number, now: Instant): Promise<number> => {
-      const [row] = await db('api_keys')
-        .join('users', 'users.id', 'api_keys.user_id')
-        .where({ 'users.workspace_id': workspaceId, 'api_keys.kind': 'key' })
-        .whereNull('api_keys.revoked_at')
-        .whereRaw('(api_keys.expires_at is null or api_keys.expires_at > ?)', [now])
-        .count<{ count: number }[]>({ count: 'api_keys.id' });
+      const [row] = await query<{ count: number }>(db, {
+        name: 'count-valid-keys',
+        text: `select count(k.id) as count from api_keys k join users u on u.id = k.user_id
+          where u.workspace_id = $1 and k.kind = 'key' and k.revoked_at is null
+            and (k.expires_at is null or k.expires_at > $2)`,
+        values: [workspaceId, now],
+      });
       return row?.count ?? 0;
     },
 
@@ -208,25 +216,34 @@ export function keyStore(db: Knex) {
     revokeSessions: async (
       userId: number,
       { begunBy, keep, now }: { begunBy?: number | null; keep: number; now: Instant },
-    ): Promise<ApiKey[]> => {
-      const ended = db('api_keys as k')
-        .where({ 'k.user_id': userId, ...(begunBy !== undefined && { 'k.begun_by': begunBy }) })
-        .whereRaw(IS_LIVE_SESSION, [now, idleSince(now)])
-        .orderBy('k.id', 'desc')
-        .offset(keep)
-        .select('k.id');
-      return revoke(db('api_keys').whereIn('id', ended), now);
-    },
+    ): Promise<ApiKey[]> =>
+      query<ApiKey>(db, {
+        name: 'revoke-sessions',
+        text: `${REVOKE} where id in (
+            select k.id from api_keys k
+            where k.user_id = $1 and ${isLiveSession('$2', '$3')} and ($4 or k.begun_by is not distinct from $5)
+            order by k.id desc offset $6)
+          returning ${SELECTION}`,
+        values: [userId, now, idleSince(now), begunBy === undefined, begunBy ?? null, keep],
+      }),
 
     /** Ends the sessions that the token of a key began, and returns them. */
-    revokeSessionsBegunBy: async ({ id, userId }: ApiKey, now: Instant): Promise<ApiKey[]> => {
-      const begun = db('api_keys').where({ user_id: userId, kind: 'session', begun_by: id }).whereNull('revoked_at');
-      return revoke(begun.where('expires_at', '>', now), now);
-    },
+    revokeSessionsBegunBy: async ({ id, userId }: ApiKey, now: Instant): Promise<ApiKey[]> =>
+      query<ApiKey>(db, {
+        name: 'revoke-sessions-begun-by-key',
+        text: `${REVOKE}
+          where user_id = $1 and kind = 'session' and begun_by = $3 and revoked_at is null and expires_at > $2
+          returning ${SELECTION}`,
+        values: [userId, now, id],
+      }),
 
     /** Deletes the sessions of a user that expired before this time. */
     deleteSessionsBefore: async (userId: number, time: Instant): Promise<void> => {
-      await db('api_keys').where({ user_id: userId, kind: 'session' }).where('expires_at', '<', time).delete();
+      await query(db, {
+        name: 'delete-sessions-before',
+        text: `delete from api_keys where user_id = $1 and kind = 'session' and expires_at < $2`,
+        values: [userId, time],
+      });
     },
 
     /** Stores the minutes in which keys were used last, by their IDs, unless later ones are stored. */
@@ -235,11 +252,3 @@ export function keyStore(db: Knex) {
     },
   };
 }
-
-const toOwnedKey = (row: OwnedRow): OwnedKey => ({
-  ...fromRow(row),
-  workspaceId: row.workspace_id,
-  workspace: row.workspace,
-  user: row.user,
-  ownerActive: row.owner_active,
-});

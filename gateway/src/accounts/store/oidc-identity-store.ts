@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 
 /** An account at an OpenID Connect provider: its subject never changes, and is never given to another person. */
@@ -12,46 +12,38 @@ export interface OidcIdentity extends OidcAccount {
   userId: number;
 }
 
-interface Row {
-  user_id: number;
-  issuer: string;
-  subject: string;
-}
-
-const COLUMNS = ['user_id', 'issuer', 'subject'] as const;
+const COLUMNS = 'user_id as "userId", issuer, subject';
 
 export const oidcIdentityStore = (db: Knex) => ({
-  /** Returns the identity of a user, and that of an account, which is of one user. */
+  /** Returns the identity of a user, if there is one, and that of an account, which is of one user. */
   find: async (
     workspaceId: number,
     { userId, issuer, subject }: Omit<OidcIdentity, 'userId'> & { userId: number | undefined },
-  ): Promise<OidcIdentity[]> => {
-    const rows = await db('oidc_identities')
-      .where({ workspace_id: workspaceId, issuer, subject })
-      .modify((query) => void (userId !== undefined && query.orWhere({ user_id: userId })))
-      .select<Row[]>(COLUMNS);
-    return rows.map(fromRow);
-  },
+  ): Promise<OidcIdentity[]> =>
+    query<OidcIdentity>(db, {
+      name: 'find-oidc-identities',
+      text: `select ${COLUMNS} from oidc_identities
+        where (workspace_id = $1 and issuer = $2 and subject = $3) or user_id = $4`,
+      values: [workspaceId, issuer, subject, userId ?? null],
+    }),
 
-  insert: async ({ workspaceId, ...identity }: OidcIdentity & { workspaceId: number }, now: Instant): Promise<void> => {
-    const { userId, issuer, subject } = identity;
-    await db('oidc_identities').insert({
-      user_id: userId,
-      workspace_id: workspaceId,
-      issuer,
-      subject,
-      created_at: now,
+  insert: async (
+    { workspaceId, userId, issuer, subject }: OidcIdentity & { workspaceId: number },
+    now: Instant,
+  ): Promise<void> => {
+    await query(db, {
+      name: 'insert-oidc-identity',
+      text: `insert into oidc_identities (user_id, workspace_id, issuer, subject, created_at)
+        values ($1, $2, $3, $4, $5)`,
+      values: [userId, workspaceId, issuer, subject, now],
     });
   },
 
   /** Deletes those of a workspace, or of one of its users, and returns them. */
-  remove: async (workspaceId: number, userId: number | undefined): Promise<OidcIdentity[]> => {
-    const rows = await db('oidc_identities')
-      .where({ workspace_id: workspaceId, ...(userId !== undefined && { user_id: userId }) })
-      .delete()
-      .returning<Row[]>(COLUMNS);
-    return rows.map(fromRow);
-  },
+  remove: async (workspaceId: number, userId: number | undefined): Promise<OidcIdentity[]> =>
+    query<OidcIdentity>(db, {
+      text: `delete from oidc_identities where workspace_id = $1 and ($2::bigint is null or user_id = $2)
+        returning ${COLUMNS}`,
+      values: [workspaceId, userId ?? null],
+    }),
 });
-
-const fromRow = ({ user_id: userId, issuer, subject }: Row): OidcIdentity => ({ userId, issuer, subject });

@@ -1,5 +1,5 @@
 import { type Knex, query } from '@tocsin/postgres';
-import { column, type ColumnsOf, type RowOf, rowMapping } from '@tocsin/versioned-resources';
+import { assignmentsOf, column, type ColumnsOf, insertOf, rowMapping } from '@tocsin/versioned-resources';
 import type { Instant } from '@tocsin/runtime';
 import type { Role, Seat } from '../../identity/domain/roles.ts';
 
@@ -31,17 +31,14 @@ const COLUMNS = {
   createdAt: column('created_at', 'timestamptz'),
   updatedAt: column('updated_at', 'timestamptz'),
 } as const satisfies ColumnsOf<User>;
-type Row = RowOf<User, typeof COLUMNS>;
-const { names: NAMES, toEntity: fromRow, toRow } = rowMapping<User, typeof COLUMNS>(COLUMNS);
+const { selection: SELECTION, selectionOf, toRow } = rowMapping<User, typeof COLUMNS>(COLUMNS);
+const SORT_KEY = 'lower(email) as "sortKey"';
 
 /** A user of a list, with the key of its order. */
 export type ListedUser = User & { sortKey: string };
 
 /** What a search compares of a user. */
 export type SearchedUser = Pick<ListedUser, 'id' | 'name' | 'email' | 'sortKey'>;
-
-type ListedRow = Row & { sort_key: string };
-type SearchedRow = Pick<ListedRow, 'id' | 'name' | 'email' | 'sort_key'>;
 
 /** Users in the order of their email addresses, after a sort key. */
 export interface UserPageRequest {
@@ -60,7 +57,6 @@ export interface ChangeMetadata {
 }
 
 export function userStore(db: Knex) {
-  const SORT_KEY = db.raw('lower(email) as sort_key');
   const pageOf = ({ workspaceId, filter, after, limit }: UserPageRequest) => {
     const users = db('users').where({ workspace_id: workspaceId }).orderByRaw('lower(email)').limit(limit);
     for (const [name, value] of Object.entries(filter)) if (value !== undefined) void users.where(name, value);
@@ -69,68 +65,70 @@ export function userStore(db: Knex) {
   };
   return {
     findByEmail: async (workspaceId: number, email: string): Promise<User | undefined> => {
-      const row = await db('users')
-        .where({ workspace_id: workspaceId })
-        .whereRaw('lower(email) = lower(?)', [email])
-        .first<Row | undefined>(NAMES);
-      return row && fromRow(row);
+      const [user] = await query<User>(db, {
+        name: 'find-user-by-email',
+        text: `select ${SELECTION} from users where workspace_id = $1 and lower(email) = lower($2)`,
+        values: [workspaceId, email],
+      });
+      return user;
     },
 
     find: async (workspaceId: number, id: number): Promise<User | undefined> => {
-      const row = await db('users').where({ workspace_id: workspaceId, id }).first<Row | undefined>(NAMES);
-      return row && fromRow(row);
+      const [user] = await query<User>(db, {
+        name: 'find-user',
+        text: `select ${SELECTION} from users where workspace_id = $1 and id = $2`,
+        values: [workspaceId, id],
+      });
+      return user;
     },
 
     /** The users of a workspace by email address, after a sort key. */
-    page: async (request: UserPageRequest): Promise<ListedUser[]> => {
-      const rows = await pageOf(request).select<ListedRow[]>([...NAMES, SORT_KEY]);
-      return rows.map(fromListedRow);
-    },
+    page: async (request: UserPageRequest): Promise<ListedUser[]> =>
+      pageOf(request).select<ListedUser[]>(db.raw(`${SELECTION}, ${SORT_KEY}`)),
 
     /** What a search compares of the same users. */
-    texts: async (request: UserPageRequest): Promise<SearchedUser[]> => {
-      const rows = await pageOf(request).select<SearchedRow[]>(['id', 'name', 'email', SORT_KEY]);
-      return rows.map(({ id, name, email, sort_key: sortKey }) => ({ id, name, email, sortKey }));
-    },
+    texts: async (request: UserPageRequest): Promise<SearchedUser[]> =>
+      pageOf(request).select<SearchedUser[]>(db.raw(`id, name, email, ${SORT_KEY}`)),
 
     /** The users with these IDs in the order of `page`. */
-    listed: async (workspaceId: number, ids: readonly number[]): Promise<ListedUser[]> => {
-      const rows = await db('users')
-        .where({ workspace_id: workspaceId })
-        .whereIn('id', ids)
-        .orderByRaw('lower(email)')
-        .select<ListedRow[]>([...NAMES, SORT_KEY]);
-      return rows.map(fromListedRow);
-    },
+    listed: async (workspaceId: number, ids: readonly number[]): Promise<ListedUser[]> =>
+      query<ListedUser>(db, {
+        name: 'list-found-users',
+        text: `select ${SELECTION}, ${SORT_KEY} from users
+          where workspace_id = $1 and id = any((select $2::bigint[])::bigint[]) order by lower(email)`,
+        values: [workspaceId, ids],
+      }),
 
     /** Whether the workspace has an active user with one of these roles besides this one. */
     hasOther: async (
       { workspaceId, id }: Pick<User, 'workspaceId' | 'id'>,
       roles: readonly Role[],
     ): Promise<boolean> => {
-      const other = await db('users')
-        .where({ workspace_id: workspaceId, active: true })
-        .whereIn('role', roles)
-        .whereNot({ id })
-        .first<{ id: number } | undefined>('id');
-      return other !== undefined;
+      const others = await query(db, {
+        name: 'find-other-user-with-role',
+        text: `select id from users
+          where workspace_id = $1 and active and id <> $2 and role = any((select $3::text[])::text[]) limit 1`,
+        values: [workspaceId, id, roles],
+      });
+      return others.length > 0;
     },
 
     /** All users, or those of a workspace, with its slug; by workspace and email address. */
-    list: async (workspace: string | undefined): Promise<(User & { workspace: string })[]> => {
-      const rows = await db('users as u')
-        .join('workspaces as w', 'w.id', 'u.workspace_id')
-        .select<(Row & { workspace: string })[]>([...NAMES.map((name) => `u.${name}`), 'w.slug as workspace'])
-        .where((filtered) => void (workspace !== undefined && filtered.where('w.slug', workspace)))
-        .orderByRaw('w.slug collate "C", lower(u.email) collate "C"');
-      return rows.map((row) => ({ ...fromRow(row), workspace: row.workspace }));
-    },
+    list: async (workspace: string | undefined): Promise<(User & { workspace: string })[]> =>
+      query<User & { workspace: string }>(db, {
+        text: `select ${selectionOf('u')}, w.slug as workspace
+          from users as u join workspaces as w on w.id = u.workspace_id
+          where $1::text is null or w.slug = $1 order by w.slug collate "C", lower(u.email) collate "C"`,
+        values: [workspace ?? null],
+      }),
 
     /** Returns the users with these IDs in any order. */
-    listByIds: async (workspaceId: number, ids: readonly number[]): Promise<User[]> => {
-      const rows = await db('users').where({ workspace_id: workspaceId }).whereIn('id', ids).select<Row[]>(NAMES);
-      return rows.map(fromRow);
-    },
+    listByIds: async (workspaceId: number, ids: readonly number[]): Promise<User[]> =>
+      query<User>(db, {
+        name: 'find-users-by-id',
+        text: `select ${SELECTION} from users where workspace_id = $1 and id = any((select $2::bigint[])::bigint[])`,
+        values: [workspaceId, ids],
+      }),
 
     /** Returns the users with these IDs or email addresses, in any case of letters, in any order. */
     named: async (
@@ -165,10 +163,13 @@ export function userStore(db: Knex) {
       user: Pick<User, 'workspaceId'> & UserProperties,
       { version, now }: ChangeMetadata,
     ): Promise<User> => {
-      const [row] = await db('users')
-        .insert({ ...toRow({ ...user, createdAt: now, updatedAt: now }), version })
-        .returning<Row[]>(NAMES);
-      return fromRow(row as Row);
+      const { text, values } = insertOf('users', { ...toRow({ ...user, createdAt: now, updatedAt: now }), version });
+      const [inserted] = await query<User>(db, {
+        name: 'insert-user',
+        text: `${text} returning ${SELECTION}`,
+        values,
+      });
+      return inserted as User;
     },
 
     change: async (
@@ -176,13 +177,15 @@ export function userStore(db: Knex) {
       properties: Partial<UserProperties>,
       { version, now }: ChangeMetadata,
     ): Promise<User> => {
-      const [row] = await db('users')
-        .where({ id })
-        .update({ ...properties, revision: db.raw('revision + 1'), version, updated_at: now })
-        .returning<Row[]>(NAMES);
-      return fromRow(row as Row);
+      const columns = toRow(properties);
+      const [changed] = await query<User>(db, {
+        name: 'change-user',
+        text: `update users set revision = revision + 1, version = $2, updated_at = $3, ${assignmentsOf(columns, 4)}
+          where id = $1 returning ${SELECTION}`,
+        values: [id, version, now, ...Object.values(columns)],
+        isComposed: true,
+      });
+      return changed as User;
     },
   };
 }
-
-const fromListedRow = (row: ListedRow): ListedUser => ({ ...fromRow(row), sortKey: row.sort_key });

@@ -1,7 +1,7 @@
 import type { QuotaName, Quotas } from '@tocsin/schemas';
 import { invalidState } from '@tocsin/http';
-import { brokenConstraint, type Knex } from '@tocsin/postgres';
-import { column, type ColumnsOf, type RowOf, rowMapping } from '@tocsin/versioned-resources';
+import { brokenConstraint, type Knex, query } from '@tocsin/postgres';
+import { assignmentsOf, column, type ColumnsOf, insertOf, rowMapping } from '@tocsin/versioned-resources';
 import type { Instant } from '@tocsin/runtime';
 
 export interface Workspace {
@@ -46,47 +46,58 @@ const COLUMNS = {
   updatedAt: column('updated_at', 'timestamptz'),
 } as const satisfies ColumnsOf<Workspace>;
 /** The driver reads a `numeric` as text. */
-type Row = Omit<RowOf<Workspace, typeof COLUMNS>, 'history_days'> & { history_days: string | null };
-const { names: NAMES, toEntity, toRow } = rowMapping<Workspace, typeof COLUMNS>(COLUMNS);
+type Row = Omit<Workspace, 'historyDays'> & { historyDays: string | null };
+const { selection: SELECTION, toRow } = rowMapping<Workspace, typeof COLUMNS>(COLUMNS);
 
 export function workspaceStore(db: Knex) {
   return {
     findBySlug: async (slug: string): Promise<Workspace | undefined> => {
-      const row = await db('workspaces').where({ slug }).first<Row | undefined>(NAMES);
+      const [row] = await query<Row>(db, {
+        name: 'find-workspace-by-slug',
+        text: `select ${SELECTION} from workspaces where slug = $1`,
+        values: [slug],
+      });
       return row && fromRow(row);
     },
 
     find: async (id: number): Promise<Workspace | undefined> => {
-      const row = await db('workspaces').where({ id }).first<Row | undefined>(NAMES);
+      const [row] = await query<Row>(db, {
+        name: 'find-workspace',
+        text: `select ${SELECTION} from workspaces where id = $1`,
+        values: [id],
+      });
       return row && fromRow(row);
     },
 
     /** All workspaces, by slug. */
     list: async (): Promise<Workspace[]> => {
-      const rows = await db('workspaces').orderByRaw('slug collate "C"').select<Row[]>(NAMES);
+      const rows = await query<Row>(db, { text: `select ${SELECTION} from workspaces order by slug collate "C"` });
       return rows.map(fromRow);
     },
 
-    hasAny: async (): Promise<boolean> => (await db('workspaces').first('id')) !== undefined,
+    hasAny: async (): Promise<boolean> => (await query(db, { text: 'select id from workspaces limit 1' })).length > 0,
 
     findVersion: async (id: number): Promise<number | undefined> => {
-      const row = await db('workspaces').where({ id }).first<{ version: number } | undefined>('version');
+      const [row] = await query<{ version: number }>(db, {
+        name: 'find-workspace-version',
+        text: 'select version from workspaces where id = $1',
+        values: [id],
+      });
       return row?.version;
     },
 
     /** @throws DomainError `invalid_resource_state` for a slug that another workspace has */
     insert: async (slug: string, settings: Partial<WorkspaceSettings>, now: Instant): Promise<Workspace> => {
-      const [row] = await db('workspaces')
-        .insert({
-          ...toRow({ ...settings, slug, quotas: undefined, createdAt: now, updatedAt: now }),
-          quotas: db.raw(changeQuotas(`'{}'::jsonb`), quotaParameters(settings.quotas)),
-        })
-        .returning<Row[]>(NAMES)
-        .catch((error: unknown) => {
-          throw brokenConstraint(error) === 'workspaces_slug_key'
-            ? invalidState(`The workspace ${slug} exists already`)
-            : error;
-        });
+      const { quotas } = quotaChanges(settings.quotas);
+      const { text, values } = insertOf(
+        'workspaces',
+        toRow({ ...settings, slug, quotas, createdAt: now, updatedAt: now }),
+      );
+      const [row] = await query<Row>(db, { text: `${text} returning ${SELECTION}`, values }).catch((error: unknown) => {
+        throw brokenConstraint(error) === 'workspaces_slug_key'
+          ? invalidState(`The workspace ${slug} exists already`)
+          : error;
+      });
       return fromRow(row as Row);
     },
 
@@ -96,43 +107,52 @@ export function workspaceStore(db: Knex) {
      * @param least the version becomes at least this one
      */
     raiseVersion: async (id: number, least = 0): Promise<Workspace> => {
-      const [row] = await db('workspaces')
-        .where({ id })
-        .update({ version: db.raw('greatest(version + 1, ?)', [least]) })
-        .returning<Row[]>(NAMES);
+      const [row] = await query<Row>(db, {
+        name: 'raise-version-of-users',
+        text: `update workspaces set version = greatest(version + 1, $2) where id = $1 returning ${SELECTION}`,
+        values: [id, least],
+      });
       return fromRow(row as Row);
     },
 
     /** Makes other changes of the workspace's users and keys wait until the transaction ends. */
     lock: async (id: number): Promise<Workspace> => {
-      const row = await db('workspaces').where({ id }).forUpdate().first<Row>(NAMES);
-      return fromRow(row);
+      const [row] = await query<Row>(db, {
+        name: 'lock-workspace',
+        text: `select ${SELECTION} from workspaces where id = $1 for update`,
+        values: [id],
+      });
+      return fromRow(row as Row);
     },
 
     /** Also raises the version. */
     change: async (id: number, settings: Partial<WorkspaceSettings>, now: Instant): Promise<Workspace> => {
-      const [row] = await db('workspaces')
-        .where({ id })
-        .update({
-          ...toRow({ ...settings, quotas: undefined, updatedAt: now }),
-          quotas: db.raw(changeQuotas('quotas'), quotaParameters(settings.quotas)),
-          version: db.raw('version + 1'),
-        })
-        .returning<Row[]>(NAMES);
+      const { quotas, reset } = quotaChanges(settings.quotas);
+      const columns = toRow({ ...settings, quotas: undefined, updatedAt: now });
+      const [row] = await query<Row>(db, {
+        name: 'change-workspace',
+        text: `update workspaces set quotas = (quotas || $2::jsonb) - $3::text[], version = version + 1,
+            ${assignmentsOf(columns, 4)}
+          where id = $1 returning ${SELECTION}`,
+        values: [id, JSON.stringify(quotas), reset, ...Object.values(columns)],
+        isComposed: true,
+      });
       return fromRow(row as Row);
     },
   };
 }
 
-const changeQuotas = (stored: string) => `(${stored} || ?::jsonb) - ?::text[]`;
-
 /** The quotas to set, and the names of those to reset. */
-function quotaParameters(changes: QuotaChanges = {}): [string, string[]] {
+function quotaChanges(changes: QuotaChanges = {}): { quotas: Quotas; reset: string[] } {
   const isReset = ([, value]: [string, unknown]) => value === 'default';
   const entries = Object.entries(changes);
-  const set = Object.fromEntries(entries.filter((entry) => !isReset(entry)));
-  return [JSON.stringify(set), entries.filter(isReset).map(([name]) => name)];
+  return {
+    quotas: Object.fromEntries(entries.filter((entry) => !isReset(entry))) as Quotas,
+    reset: entries.filter(isReset).map(([name]) => name),
+  };
 }
 
-const fromRow = (row: Row): Workspace =>
-  toEntity({ ...row, history_days: row.history_days === null ? null : Number(row.history_days) });
+const fromRow = (row: Row): Workspace => ({
+  ...row,
+  historyDays: row.historyDays === null ? null : Number(row.historyDays),
+});

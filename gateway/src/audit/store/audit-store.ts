@@ -1,8 +1,9 @@
 import type { AuditEntry } from '@tocsin/schemas';
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import {
   column,
   type ColumnsOf,
+  insertOf,
   type Listed,
   listedColumns,
   type ListedRow,
@@ -73,11 +74,11 @@ const EXPIRED_BATCH = 1_000;
 export function auditStore(db: Knex) {
   return {
     insert: async (record: Omit<AuditRecord, 'id'>): Promise<void> => {
-      await db('audit_log').insert(mapping.toRow(record));
+      await query(db, { name: 'insert-audit-entry', ...insertOf('audit_log', mapping.toRow(record)) });
     },
 
-    list: async (workspaceId: number, query: AuditQuery): Promise<Listed<ShownRecord>[]> => {
-      const { userId, actorType, action, from, to, limit, after } = query;
+    list: async (workspaceId: number, options: AuditQuery): Promise<Listed<ShownRecord>[]> => {
+      const { userId, actorType, action, from, to, limit, after } = options;
       const selected = db('audit_log')
         .leftJoin('api_keys', 'api_keys.id', 'audit_log.key_id')
         .where('audit_log.workspace_id', workspaceId)
@@ -106,18 +107,23 @@ export function auditStore(db: Knex) {
     readWhole: (listed: readonly Listed<ShownRecord>[]) =>
       readWhole<ShownRecord>(listed, async (ids) => {
         const prefixes = new Map(listed.map(({ id, keyPrefix }) => [id, keyPrefix]));
-        const rows = await db('audit_log').whereIn('id', ids).select<Row[]>(mapping.names);
-        return rows.map((row) => ({ ...mapping.toEntity(row), keyPrefix: prefixes.get(row.id) ?? null }));
+        const records = await query<AuditRecord>(db, {
+          name: 'read-audit-entries',
+          text: `select ${mapping.selection} from audit_log where id = any((select $1::bigint[])::bigint[])`,
+          values: [ids],
+        });
+        return records.map((record) => ({ ...record, keyPrefix: prefixes.get(record.id) ?? null }));
       }),
 
     /** Deletes a batch of entries before this time. Returns whether there may be more. */
     deleteBefore: async (time: Instant): Promise<boolean> => {
-      const expired = db('audit_log')
-        .where('occurred_at', '<', time)
-        .orderBy('occurred_at')
-        .limit(EXPIRED_BATCH)
-        .select('id');
-      return (await db('audit_log').whereIn('id', expired).delete()) === EXPIRED_BATCH;
+      const deleted = await query(db, {
+        text: `delete from audit_log where id in (
+            select id from audit_log where occurred_at < $1 order by occurred_at limit ${EXPIRED_BATCH})
+          returning id`,
+        values: [time],
+      });
+      return deleted.length === EXPIRED_BATCH;
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { Instant, Sealed } from '@tocsin/runtime';
 import type { GroupRoles } from '../domain/group-roles.ts';
 
@@ -30,69 +30,72 @@ interface Row {
   updated_at: Instant;
 }
 
-const COLUMNS = [
-  'workspace_id',
-  'issuer',
-  'client_id',
-  'key_id',
-  'secret_ciphertext',
-  'creates_viewers',
-  'trusts_email',
-  'groups',
-  'updated_at',
-] as const;
+const SELECT = `select workspace_id, issuer, client_id, key_id, secret_ciphertext, creates_viewers, trusts_email, groups,
+    updated_at
+  from oidc_providers`;
 
 export const oidcProviderStore = (db: Knex) => ({
   find: async (workspaceId: number): Promise<OidcProvider | undefined> => {
-    const row = await db('oidc_providers').where({ workspace_id: workspaceId }).first<Row | undefined>(COLUMNS);
+    const [row] = await query<Row>(db, {
+      name: 'find-oidc-provider',
+      text: `${SELECT} where workspace_id = $1`,
+      values: [workspaceId],
+    });
     return row && fromRow(row);
   },
 
-  hasAny: async (): Promise<boolean> => (await db('oidc_providers').first('workspace_id')) !== undefined,
+  hasAny: async (): Promise<boolean> =>
+    (await query(db, { text: 'select workspace_id from oidc_providers limit 1' })).length > 0,
 
   /** Those of the workspaces with the highest IDs. */
   listLatest: async (limit: number): Promise<OidcProvider[]> => {
-    const rows = await db('oidc_providers').orderBy('workspace_id', 'desc').limit(limit).select<Row[]>(COLUMNS);
+    const rows = await query<Row>(db, { text: `${SELECT} order by workspace_id desc limit $1`, values: [limit] });
     return rows.map(fromRow);
   },
 
   /** Replaces an existing one of the workspace. */
   put: async (provider: OidcProvider): Promise<void> => {
-    await db('oidc_providers')
-      .insert({
-        workspace_id: provider.workspaceId,
-        issuer: provider.issuer,
-        client_id: provider.clientId,
-        key_id: provider.secret.keyId,
-        secret_ciphertext: provider.secret.ciphertext,
-        creates_viewers: provider.createsViewers,
-        trusts_email: provider.trustsEmail,
-        groups: provider.groups && JSON.stringify(provider.groups),
-        updated_at: provider.updatedAt,
-      })
-      .onConflict('workspace_id')
-      .merge();
+    await query(db, {
+      text: `insert into oidc_providers (workspace_id, issuer, client_id, key_id, secret_ciphertext, creates_viewers,
+          trusts_email, groups, updated_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+        on conflict (workspace_id) do update set issuer = excluded.issuer, client_id = excluded.client_id,
+          key_id = excluded.key_id, secret_ciphertext = excluded.secret_ciphertext,
+          creates_viewers = excluded.creates_viewers, trusts_email = excluded.trusts_email, groups = excluded.groups,
+          updated_at = excluded.updated_at`,
+      values: [
+        provider.workspaceId,
+        provider.issuer,
+        provider.clientId,
+        provider.secret.keyId,
+        provider.secret.ciphertext,
+        provider.createsViewers,
+        provider.trustsEmail,
+        provider.groups && JSON.stringify(provider.groups),
+        provider.updatedAt,
+      ],
+    });
   },
 
   remove: async (workspaceId: number): Promise<void> => {
-    await db('oidc_providers').where({ workspace_id: workspaceId }).delete();
+    await query(db, { text: 'delete from oidc_providers where workspace_id = $1', values: [workspaceId] });
   },
 
   /** Locks those whose secret is encrypted with another key than this one; skips locked rows. */
   listEncryptedWithOtherKeys: async (keyId: string): Promise<OidcProvider[]> => {
-    const rows = await db('oidc_providers')
+    const rows = await query<Row>(db, {
       // Two ranges of an index; an inequality would read the whole table.
-      .where((others) => void others.where('key_id', '<', keyId).orWhere('key_id', '>', keyId))
-      .forUpdate()
-      .skipLocked()
-      .select<Row[]>(COLUMNS);
+      text: `${SELECT} where key_id < $1 or key_id > $1 for update skip locked`,
+      values: [keyId],
+    });
     return rows.map(fromRow);
   },
 
   replaceSecret: async (workspaceId: number, { keyId, ciphertext }: Sealed): Promise<void> => {
-    await db('oidc_providers')
-      .where({ workspace_id: workspaceId })
-      .update({ key_id: keyId, secret_ciphertext: ciphertext });
+    await query(db, {
+      text: 'update oidc_providers set key_id = $2, secret_ciphertext = $3 where workspace_id = $1',
+      values: [workspaceId, keyId, ciphertext],
+    });
   },
 });
 

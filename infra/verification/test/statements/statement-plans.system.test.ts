@@ -64,7 +64,7 @@ const ALLOWED: { statement: RegExp; reads: string; reason: string }[] = [
       'every row is expired here, and it deletes them all; the primary key, which begins with the minute, serves otherwise',
   },
   {
-    statement: /^delete from "login_links" where "expires_at" <= \$1$/,
+    statement: /^delete from login_links where expires_at <= \$1$/,
     reads: 'login_links',
     reason: 'nearly every row is expired here, and it deletes them; the index of expires_at serves otherwise',
   },
