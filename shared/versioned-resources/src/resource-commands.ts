@@ -1,7 +1,7 @@
 import type { EventWorkspace, ExportedResources } from '@tocsin/schemas';
 import { checkRevision, type KeyedOutcome, withOutcome } from '@tocsin/http';
 import { type NewEvent, outbox } from '@tocsin/messaging';
-import { type ChangesFrom, type ChangeSource, type Knex, readChangePage, versionStore } from '@tocsin/postgres';
+import { type ChangesFrom, type ChangeSource, type Knex, query, readChangePage, versionStore } from '@tocsin/postgres';
 import type { Clock, Instant } from '@tocsin/runtime';
 import { type Caller, eventOrigin } from './caller.ts';
 import { changedProperties } from './properties.ts';
@@ -231,10 +231,10 @@ export async function republishResources(
   const { workspace, seen, now, batch, kinds } = options;
   const version = await versionStore(trx, workspace.id).raiseAbove(seen);
   for (const { table, event, store, snapshot } of kinds) {
-    const rows = await trx(table)
-      .where({ workspace_id: workspace.id })
-      .update({ version })
-      .returning<{ id: number }[]>('id');
+    const rows = await query<{ id: number }>(trx, {
+      text: `update ${table} set version = $2 where workspace_id = $1 returning id`,
+      values: [workspace.id, version],
+    });
     for (let start = 0; start < rows.length; start += batch) {
       const ids = rows.slice(start, start + batch).map(({ id }) => id);
       const resources = await store(trx, workspace.id).listByIds(ids);

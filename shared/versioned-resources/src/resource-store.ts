@@ -1,6 +1,7 @@
 import { ARCHIVED_FACTOR, MAX_COUNTED_USE, type QuotaName, quotaOf, type WorkspaceContext } from '@tocsin/schemas';
 import { DomainError, notFound, quotaExceeded } from '@tocsin/http';
-import { brokenConstraint, type Knex, query } from '@tocsin/postgres';
+import { brokenConstraint, type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
+import { assignmentsOf, insertOf } from './row-mapping.ts';
 import type { StoredResource } from './resource.ts';
 import { numberedSlug, type SlugChoice } from './slug.ts';
 
@@ -16,10 +17,10 @@ export interface ResourceTable<Kind extends StoredResource> {
   /** The field that the refusal of a new row names, which is 400 then instead of 409. */
   quotaField?: string;
   toColumns: (resource: Omit<Kind, 'id'>) => Record<string, unknown>;
-  /** Adds the select list, whose rows are resources, and joins. Columns of the table are qualified. */
-  select: (rows: Knex.QueryBuilder, db: Knex) => Knex.QueryBuilder;
-  /** Whether `select` joins other tables. */
-  joins?: boolean;
+  /** A select list whose rows are resources. */
+  selection: string;
+  /** Joins the other tables of `selection`, which then qualifies its columns. */
+  joins?: string;
 }
 
 /** What a list is restricted to, and how many rows it has. */
@@ -41,16 +42,23 @@ export type ResourceStore<Kind extends StoredResource> = ReturnType<typeof resou
 export function resourceStore<Kind extends StoredResource>(
   db: Knex,
   workspaceId: number,
-  { table, label, quota, quotaField, toColumns, select, joins = false }: ResourceTable<Kind>,
+  { table, label, quota, quotaField, toColumns, selection, joins = '' }: ResourceTable<Kind>,
 ) {
   const column = (name: string) => `${table}.${name}`;
   const rows = () => db(table).where({ [column('workspace_id')]: workspaceId });
-  const selected = () => select(rows(), db);
+  const selected = () => rows().joinRaw(joins).select<Kind[]>(db.raw(selection));
+  const select = `select ${selection} from ${table} ${joins} where ${table}.workspace_id = $1`;
+  /** For names of statements. */
+  const kind = label.replaceAll(' ', '-');
   const one = ([resource]: Kind[]): Kind => {
     if (resource === undefined) throw notFound(`The ${label}`);
     return resource;
   };
-  const get = async (id: number): Promise<Kind> => one((await selected().where({ [column('id')]: id })) as Kind[]);
+  const get = (id: number): Statement<Kind> => ({
+    name: `get-${kind}`,
+    text: `${select} and ${table}.id = $2`,
+    values: [workspaceId, id],
+  });
   /** Counts the active rows and all rows, up to a limit each. */
   const count = async (limit: number): Promise<{ active: number; all: number }> => {
     const [row] = await query<{ active: number; all: number }>(db, {
@@ -61,19 +69,34 @@ export function resourceStore<Kind extends StoredResource>(
     });
     return row as { active: number; all: number };
   };
+  const findSlugs = async (texts: readonly string[]): Promise<Set<string>> => {
+    const slugs = await query<{ slug: string }>(db, {
+      name: `find-slugs-of-${kind}s`,
+      text: `select slug from ${table} where workspace_id = $1 and slug = any((select $2::text[])::text[])`,
+      values: [workspaceId, texts],
+    });
+    return new Set(slugs.map(({ slug }) => slug));
+  };
   return {
     rows,
     selected,
 
+    /** Returns those of the texts that are slugs, of archived resources included. */
+    findSlugs,
+
     /** @throws DomainError `not_found` */
-    get,
+    get: async (id: number): Promise<Kind> => one(await query(db, get(id))),
 
     /** Locks the resource until the transaction ends and returns it. @throws DomainError `not_found` */
     async getForUpdate(id: number): Promise<Kind> {
-      if (!joins) return one((await selected().where({ id }).forUpdate()) as Kind[]);
       // Two statements: one that waited for the lock would join other rows as they were before the wait.
-      await rows().where({ id }).forUpdate().select('id');
-      return get(id);
+      const lock: Statement = {
+        name: `lock-${kind}`,
+        text: `select id from ${table} where workspace_id = $1 and id = $2 for update`,
+        values: [workspaceId, id],
+      };
+      const [, resources] = await pipeline(db, [lock, get(id)]);
+      return one(resources);
     },
 
     /** Restricts a query of the table to what a list has. */
@@ -90,11 +113,18 @@ export function resourceStore<Kind extends StoredResource>(
 
     /** Returns the resources by slug, archived ones included, after a slug. */
     listBySlug: async ({ limit, after }: { limit: number; after: string }): Promise<Kind[]> =>
-      (await selected().where(column('slug'), '>', after).orderBy(column('slug')).limit(limit)) as Kind[],
+      query<Kind>(db, {
+        text: `${select} and ${table}.slug > $2 order by ${table}.slug limit $3`,
+        values: [workspaceId, after, limit],
+      }),
 
     /** Returns the resources with these IDs in any order. */
     listByIds: async (ids: readonly number[]): Promise<Kind[]> =>
-      (await selected().whereIn(column('id'), ids)) as Kind[],
+      query<Kind>(db, {
+        name: `find-${kind}s-by-id`,
+        text: `${select} and ${table}.id = any((select $2::bigint[])::bigint[])`,
+        values: [workspaceId, ids],
+      }),
 
     /**
      * Checks that the workspace may have one more active row. The caller holds the lock of the workspace's version, as every
@@ -125,9 +155,12 @@ export function resourceStore<Kind extends StoredResource>(
      */
     async checkExternalId(externalId: string | null | undefined, ownId?: number): Promise<void> {
       if (typeof externalId !== 'string') return;
-      const others = rows().where({ external_id: externalId }).orderBy('id');
-      if (ownId !== undefined) void others.whereNot({ id: ownId });
-      const row = await others.first<{ id: number } | undefined>('id');
+      const [row] = await query<{ id: number }>(db, {
+        name: `find-other-${kind}-by-external-id`,
+        text: `select id from ${table}
+          where workspace_id = $1 and external_id = $2 and id is distinct from $3 order by id limit 1`,
+        values: [workspaceId, externalId, ownId ?? null],
+      });
       if (row === undefined) return;
       throw new DomainError('invalid_resource_state', `Another ${label} has the external ID ${externalId}`, {
         field: 'external_id',
@@ -143,8 +176,7 @@ export function resourceStore<Kind extends StoredResource>(
       if (!generated) return slug;
       for (let first = 1; ; first += BATCH) {
         const candidates = Array.from({ length: BATCH }, (_, index) => numberedSlug(slug, first + index));
-        const rowsOfCandidates = await rows().whereIn('slug', candidates).select<{ slug: string }[]>('slug');
-        const taken = new Set(rowsOfCandidates.map((row) => row.slug));
+        const taken = await findSlugs(candidates);
         const free = candidates.find((candidate) => !taken.has(candidate));
         if (free !== undefined) return free;
       }
@@ -155,10 +187,13 @@ export function resourceStore<Kind extends StoredResource>(
      * @throws DomainError `duplicate_slug` if another row of the workspace has the slug, archived ones included
      */
     async insert(resource: Omit<Kind, 'id'>, version: number): Promise<Kind> {
+      const { text, values } = insertOf(table, { ...toColumns(resource), version });
       try {
-        const [row] = await db(table)
-          .insert({ ...toColumns(resource), version })
-          .returning<{ id: number }[]>('id');
+        const [row] = await query<{ id: number }>(db, {
+          name: `insert-${kind}`,
+          text: `${text} returning id`,
+          values,
+        });
         return { ...resource, id: (row as { id: number }).id } as Kind;
       } catch (error) {
         if (brokenConstraint(error) !== `${table}_workspace_id_slug_unique`) throw error;
@@ -170,12 +205,17 @@ export function resourceStore<Kind extends StoredResource>(
 
     /** Writes the next revision of a resource that this transaction has locked. */
     async update(resource: Kind, version: number): Promise<void> {
-      const { id, revision } = resource;
-      const updated = await rows()
-        .where({ id, revision: revision - 1 })
-        .update({ ...toColumns(resource), version });
+      const { id, ...changed } = resource;
+      const { revision } = changed;
+      const columns = { ...toColumns(changed), version };
+      const updated = await query(db, {
+        name: `update-${kind}`,
+        text: `update ${table} set ${assignmentsOf(columns, 4)} where workspace_id = $1 and id = $2 and revision = $3
+          returning id`,
+        values: [workspaceId, id, revision - 1, ...Object.values(columns)],
+      });
       // Only a caller without the lock gets here; its event must not be committed.
-      if (updated !== 1) throw new Error(`${label} ${id} is not at revision ${revision - 1}`);
+      if (updated.length !== 1) throw new Error(`${label} ${id} is not at revision ${revision - 1}`);
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { WorkspaceContext } from '@tocsin/schemas';
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import { estimateHeapBytes, latestVersionCache } from '@tocsin/runtime';
 import { DEFAULT_TIERS, type ServiceTier, type StoredTiers } from '../domain/tiers.ts';
 
@@ -43,9 +43,11 @@ interface TiersRow {
 /** The configuration of one workspace, over a pool or a transaction. A workspace without a row has the defaults. */
 export function configurationStore(db: Knex, workspaceId: number) {
   const read = async (): Promise<StoredTiers> => {
-    const row = await db('configurations')
-      .where({ workspace_id: workspaceId })
-      .first<TiersRow | undefined>('tiers_version', 'service_tiers', 'prepared_tiers');
+    const [row] = await query<TiersRow>(db, {
+      name: 'read-tiers',
+      text: 'select tiers_version, service_tiers, prepared_tiers from configurations where workspace_id = $1',
+      values: [workspaceId],
+    });
     return {
       version: row?.tiers_version ?? 0,
       tiers: row?.service_tiers ?? DEFAULT_TIERS,
@@ -63,15 +65,14 @@ export function configurationStore(db: Knex, workspaceId: number) {
     },
 
     async write({ version, tiers, prepared }: StoredTiers): Promise<void> {
-      await db('configurations')
-        .insert({
-          workspace_id: workspaceId,
-          tiers_version: version,
-          service_tiers: JSON.stringify(tiers),
-          prepared_tiers: prepared === null ? null : JSON.stringify(prepared),
-        })
-        .onConflict('workspace_id')
-        .merge(['tiers_version', 'service_tiers', 'prepared_tiers']);
+      await query(db, {
+        name: 'write-tiers',
+        text: `insert into configurations (workspace_id, tiers_version, service_tiers, prepared_tiers)
+          values ($1, $2, $3, $4)
+          on conflict (workspace_id) do update set tiers_version = excluded.tiers_version,
+            service_tiers = excluded.service_tiers, prepared_tiers = excluded.prepared_tiers`,
+        values: [workspaceId, version, JSON.stringify(tiers), prepared === null ? null : JSON.stringify(prepared)],
+      });
     },
   };
 }

@@ -1,17 +1,11 @@
 import { notFound } from '@tocsin/http';
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { Member, MemberRole } from '../domain/member.ts';
 
-/** The column of each property. */
-const COLUMNS = {
-  userId: 'user_id',
-  name: 'name',
-  email: 'email',
-  role: 'role',
-  createdAt: 'created_at',
-  updatedAt: 'updated_at',
-} as const satisfies Record<keyof Member, string>;
+/** A select list whose rows are members. */
+const SELECTION = 'user_id as "userId", name, email, role, created_at as "createdAt", updated_at as "updatedAt"';
+const JOIN = 'join replica_users on replica_users.id = team_members.user_id';
 
 /** The position of a member in the list. */
 export interface MemberPosition {
@@ -24,52 +18,58 @@ export interface MemberPosition {
  * until the user is active again.
  */
 export function memberStore(db: Knex, teamId: number) {
-  const members = () => db('team_members').where({ team_id: teamId });
-  const activeMembers = () =>
-    members()
-      .join('replica_users', 'replica_users.id', 'team_members.user_id')
-      .where('active', true)
-      .select<Member[]>(COLUMNS);
   return {
     /** @throws DomainError `not_found` */
     async get(userId: number): Promise<Member> {
-      const [member] = await activeMembers().where({ user_id: userId });
+      const [member] = await query<Member>(db, {
+        name: 'get-member',
+        text: `select ${SELECTION} from team_members ${JOIN} where team_id = $1 and user_id = $2 and active`,
+        values: [teamId, userId],
+      });
       if (member === undefined) throw notFound('The member');
       return member;
     },
 
     /** Returns members by name, then ID, starting after a position. */
     async list(options: { limit: number; after: MemberPosition | undefined }): Promise<Member[]> {
-      const query = activeMembers().orderBy(['sort_name', 'user_id']).limit(options.limit);
+      const members = db('team_members')
+        .joinRaw(JOIN)
+        .where({ team_id: teamId, active: true })
+        .select<Member[]>(db.raw(SELECTION))
+        .orderBy(['sort_name', 'user_id'])
+        .limit(options.limit);
       if (options.after !== undefined) {
-        void query.whereRaw('(sort_name, user_id) > (?, ?)', [options.after.sortKey, options.after.userId]);
+        void members.whereRaw('(sort_name, user_id) > (?, ?)', [options.after.sortKey, options.after.userId]);
       }
-      return query;
+      return members;
     },
 
     /** Returns false if the user is already a member. */
-    async add(member: { userId: number; role: MemberRole; now: Instant }): Promise<boolean> {
-      const added = await db('team_members')
-        .insert({
-          team_id: teamId,
-          user_id: member.userId,
-          role: member.role,
-          created_at: member.now,
-          updated_at: member.now,
-        })
-        .onConflict(['team_id', 'user_id'])
-        .ignore()
-        .returning('user_id');
+    async add({ userId, role, now }: { userId: number; role: MemberRole; now: Instant }): Promise<boolean> {
+      const added = await query(db, {
+        name: 'add-member',
+        text: `insert into team_members (team_id, user_id, role, created_at, updated_at) values ($1, $2, $3, $4, $4)
+          on conflict (team_id, user_id) do nothing returning user_id`,
+        values: [teamId, userId, role, now],
+      });
       return added.length === 1;
     },
 
     async setRole(userId: number, { role, now }: { role: MemberRole; now: Instant }): Promise<void> {
-      await members().where({ user_id: userId }).update({ role, updated_at: now });
+      await query(db, {
+        name: 'set-role-of-member',
+        text: 'update team_members set role = $3, updated_at = $4 where team_id = $1 and user_id = $2',
+        values: [teamId, userId, role, now],
+      });
     },
 
     /** Does nothing if the user is not a member. */
     async remove(userId: number): Promise<void> {
-      await members().where({ user_id: userId }).delete();
+      await query(db, {
+        name: 'remove-member',
+        text: 'delete from team_members where team_id = $1 and user_id = $2',
+        values: [teamId, userId],
+      });
     },
   };
 }

@@ -1,5 +1,5 @@
 import { column, type ColumnsOf, type ListOptions, resourceStore, rowMapping } from '@tocsin/versioned-resources';
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { NewService, Service } from '../domain/service.ts';
 import { sortKeyOf } from '../domain/sort-key.ts';
 import { containsText } from './contains-text.ts';
@@ -24,11 +24,9 @@ export const SERVICE_TABLE = {
 
 export const SERVICE_COLUMNS = rowMapping<Omit<Service, 'owner'>, typeof SERVICE_TABLE>(SERVICE_TABLE);
 
-const SELECTION = [
-  ...SERVICE_COLUMNS.propertyOf.entries().map(([name, property]) => `services.${name} as "${property}"`),
-  `case when owner.id is not null
-    then json_build_object('id', owner.id, 'name', owner.name, 'slug', owner.slug) end as owner`,
-].join(', ');
+const SELECTION = `${SERVICE_COLUMNS.selectionOf('services')},
+  case when owner.id is not null
+    then json_build_object('id', owner.id, 'name', owner.name, 'slug', owner.slug) end as owner`;
 
 /** The rank of a tier that is not in the list of tiers, because it was configured after the list was read. */
 const LAST_RANK = 1_000;
@@ -60,9 +58,8 @@ export function serviceStore(db: Knex, workspaceId: number) {
     label: 'service',
     quota: 'services',
     toColumns,
-    select: (rows) =>
-      rows.leftJoin('teams as owner', 'owner.id', 'services.owner_team_id').select<Service[]>(db.raw(SELECTION)),
-    joins: true,
+    selection: SELECTION,
+    joins: 'left join teams as owner on owner.id = services.owner_team_id',
   });
   return {
     ...store,
@@ -78,45 +75,34 @@ export function serviceStore(db: Knex, workspaceId: number) {
       },
     ): Promise<Service[]> {
       const { ownerTeamId, tiers, q } = options.filters;
-      const query = store.listed(store.selected(), options);
-      void query.orderByRaw(`${RANK}, services.sort_name, services.id`, [options.tiers]);
-      if (ownerTeamId !== undefined) void query.where('services.owner_team_id', ownerTeamId);
-      if (tiers !== undefined) void query.whereIn('services.tier', tiers);
+      const services = store.listed(store.selected(), options);
+      void services.orderByRaw(`${RANK}, services.sort_name, services.id`, [options.tiers]);
+      if (ownerTeamId !== undefined) void services.where('services.owner_team_id', ownerTeamId);
+      if (tiers !== undefined) void services.whereIn('services.tier', tiers);
       if (q !== undefined) {
         const name = containsText('services.sort_name', sortKeyOf(q));
         const slug = containsText('normalize(services.slug, NFKC)', sortKeyOf(q));
-        void query.whereRaw(`(${name.condition} or ${slug.condition})`, [...name.values, ...slug.values]);
+        void services.whereRaw(`(${name.condition} or ${slug.condition})`, [...name.values, ...slug.values]);
       }
       if (options.after !== undefined) {
         const { tier, sortKey, id } = options.after;
-        void query.whereRaw(`(${RANK}, services.sort_name, services.id) > (?, ?, ?)`, [
+        void services.whereRaw(`(${RANK}, services.sort_name, services.id) > (?, ?, ?)`, [
           options.tiers,
           options.tiers.indexOf(tier) + 1,
           sortKey,
           id,
         ]);
       }
-      return (await query) as Service[];
-    },
-
-    /** Returns those of the texts that are slugs of services, archived ones included. */
-    async findSlugs(texts: readonly string[]): Promise<Set<string>> {
-      const rows = await store.rows().whereIn('slug', texts).select<{ slug: string }[]>('slug');
-      return new Set(rows.map(({ slug }) => slug));
+      return services;
     },
 
     /** Counts the services, archived ones included, by each tier that is not in `keys`; with the slug of one of them. */
     countTiersExcept: async (keys: readonly string[]): Promise<{ tier: string; slug: string; count: number }[]> =>
-      store
-        .rows()
-        .whereNotIn('tier', keys)
-        .groupBy('tier')
-        .orderBy('tier')
-        .select<{ tier: string; slug: string; count: number }[]>(
-          'tier',
-          db.raw('min(slug) as slug'),
-          db.raw('count(id) as count'),
-        ),
+      query<{ tier: string; slug: string; count: number }>(db, {
+        text: `select tier, min(slug) as slug, count(id) as count from services
+          where workspace_id = $1 and tier <> all((select $2::text[])::text[]) group by tier order by tier`,
+        values: [workspaceId, keys],
+      }),
   };
 }
 

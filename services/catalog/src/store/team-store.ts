@@ -42,13 +42,15 @@ export function teamStore(db: Knex, workspaceId: number) {
     label: 'team',
     quota: 'teams',
     toColumns,
-    select: (rows) => rows.select<Team[]>(db.raw(TEAM_COLUMNS.selection)),
+    selection: TEAM_COLUMNS.selection,
   });
   const countMembers = async (ids: readonly number[]): Promise<void> => {
-    await store
-      .rows()
-      .whereIn('id', ids)
-      .update({ member_count: db.raw(MEMBER_COUNT) });
+    await query(db, {
+      name: 'count-members',
+      text: `update teams set member_count = ${MEMBER_COUNT}
+        where workspace_id = $1 and id = any((select $2::bigint[])::bigint[])`,
+      values: [workspaceId, ids],
+    });
   };
   /**
    * Lets only one transaction at a time lock several teams of the workspace, which could wait for each other in a circle.
@@ -70,24 +72,33 @@ export function teamStore(db: Knex, workspaceId: number) {
 
     /** Counts the members of the teams of users again, after this transaction has changed whether the users are active. */
     async recountTeamsOf(userIds: readonly number[]): Promise<void> {
-      const memberships = await db('team_members')
-        .whereRaw('user_id = any(?::bigint[])', [[...userIds]])
-        .distinct<{ team_id: number }[]>('team_id');
-      if (memberships.length === 0) return;
-      const ids = memberships.map(({ team_id: id }) => id);
+      const teams = await query<{ id: number }>(db, {
+        name: 'find-teams-of-users',
+        text: `select distinct team_id as id from team_members where user_id = any((select $1::bigint[])::bigint[])`,
+        values: [userIds],
+      });
+      if (teams.length === 0) return;
+      const ids = teams.map(({ id }) => id);
       await lockHierarchy();
       // A statement of its own: one that waits for a lock counts as of before the wait.
-      await store.rows().whereIn('id', ids).forUpdate().select('id');
+      await query(db, {
+        name: 'lock-teams',
+        text: `select id from teams where workspace_id = $1 and id = any((select $2::bigint[])::bigint[]) for update`,
+        values: [workspaceId, ids],
+      });
       await countMembers(ids);
     },
 
     /** Finds a team to refer to and keeps others from changing it until the transaction ends. */
-    findForReference: async (id: number): Promise<ReferencedTeam | undefined> =>
-      store
-        .rows()
-        .where({ id })
-        .forShare()
-        .first<ReferencedTeam | undefined>('id', 'name', 'slug', 'archived_at as archivedAt'),
+    async findForReference(id: number): Promise<ReferencedTeam | undefined> {
+      const [team] = await query<ReferencedTeam>(db, {
+        name: 'lock-referenced-team',
+        text: `select id, name, slug, archived_at as "archivedAt" from teams
+          where workspace_id = $1 and id = $2 for share`,
+        values: [workspaceId, id],
+      });
+      return team;
+    },
 
     lockHierarchy,
 
@@ -127,7 +138,7 @@ export function teamStore(db: Knex, workspaceId: number) {
       const { after } = options;
       const teams = store.listed(store.selected(), options).orderBy(['sort_name', 'id']);
       if (after !== undefined) void teams.whereRaw('(sort_name, id) > (?, ?)', [after.sortKey, after.id]);
-      return (await teams) as Team[];
+      return teams;
     },
   };
 }

@@ -1,9 +1,6 @@
 import type { UserSnapshot } from '@tocsin/schemas';
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import { sortKeyOf } from '../domain/sort-key.ts';
-
-/** Rows per statement: a statement takes at most 65,535 values. */
-const BATCH = 1_000;
 
 export interface UserReplicaVersion {
   /** The replica has all changes up to this version. */
@@ -22,28 +19,35 @@ export interface VersionedUser {
 export function userStore(db: Knex, workspaceId: number) {
   return {
     /** Returns `undefined` before the first pull. */
-    findVersion: async (): Promise<UserReplicaVersion | undefined> =>
-      db('replica_versions')
-        .where({ workspace_id: workspaceId })
-        .first<UserReplicaVersion | undefined>('version', 'position'),
+    async findVersion(): Promise<UserReplicaVersion | undefined> {
+      const [row] = await query<UserReplicaVersion>(db, {
+        name: 'find-replica-version',
+        text: 'select version, position from replica_versions where workspace_id = $1',
+        values: [workspaceId],
+      });
+      return row;
+    },
 
     /** Raises the version after a page. Never lowers it: two pulls may end in either order. */
     async raiseVersion({ version, position }: UserReplicaVersion): Promise<void> {
-      await db('replica_versions')
-        .insert({ workspace_id: workspaceId, version, position })
-        .onConflict('workspace_id')
-        .merge({
-          version: db.raw('greatest(replica_versions.version, excluded.version)'),
-          position: db.raw(`case when excluded.version >= replica_versions.version then excluded.position
-            else replica_versions.position end`),
-        });
+      await query(db, {
+        name: 'raise-replica-version',
+        text: `insert into replica_versions (workspace_id, version, position) values ($1, $2, $3)
+          on conflict (workspace_id) do update set
+            version = greatest(replica_versions.version, excluded.version),
+            position = case when excluded.version >= replica_versions.version then excluded.position
+              else replica_versions.position end`,
+        values: [workspaceId, version, position],
+      });
     },
 
     /** Raises the version after one event. Does nothing if earlier changes are still missing. */
     async raiseVersionIfNext(version: number): Promise<void> {
-      await db('replica_versions')
-        .where({ workspace_id: workspaceId, version: version - 1 })
-        .update({ version });
+      await query(db, {
+        name: 'raise-replica-version-if-next',
+        text: 'update replica_versions set version = $2 where workspace_id = $1 and version = $2 - 1',
+        values: [workspaceId, version],
+      });
     },
 
     /**
@@ -51,47 +55,54 @@ export function userStore(db: Knex, workspaceId: number) {
      * or whose activity differs. The users stay locked until the transaction ends.
      */
     async upsert(users: readonly VersionedUser[]): Promise<number[]> {
-      const known = await db('replica_users')
-        .whereRaw('id = any(?::bigint[])', [users.map(({ user }) => user.id)])
-        .orderBy('id')
-        .forUpdate()
-        .select<{ id: number; active: boolean }[]>('id', 'active');
+      const ids = users.map(({ user }) => user.id);
+      const known = await query<{ id: number; active: boolean }>(db, {
+        name: 'lock-users',
+        text: `select id, active from replica_users where id = any((select $1::bigint[])::bigint[])
+          order by id for update`,
+        values: [ids],
+      });
       const wasActive = new Map(known.map(({ id, active }) => [id, active]));
-      const rows = users.map(({ version, user: { id, email, name, active } }) => ({
-        id,
-        workspace_id: workspaceId,
-        email,
-        name,
-        sort_name: sortKeyOf(name),
-        active,
-        version,
-      }));
-      for (let start = 0; start < rows.length; start += BATCH) {
-        await db('replica_users')
-          .insert(rows.slice(start, start + BATCH))
-          .onConflict('id')
-          .merge()
-          .where('replica_users.version', '<=', db.raw('excluded.version'));
-      }
-      return rows.filter(({ id, active }) => wasActive.get(id) !== active).map(({ id }) => id);
+      await query(db, {
+        name: 'put-users',
+        text: `insert into replica_users (id, workspace_id, email, name, sort_name, active, version)
+          select id, $1::bigint, email, name, sort_name, active, version
+          from unnest((select $2::bigint[]), (select $3::text[]), (select $4::text[]), (select $5::text[]),
+              (select $6::boolean[]), (select $7::bigint[]))
+            as put (id, email, name, sort_name, active, version)
+          on conflict (id) do update set workspace_id = excluded.workspace_id, email = excluded.email,
+            name = excluded.name, sort_name = excluded.sort_name, active = excluded.active, version = excluded.version
+          where replica_users.version <= excluded.version`,
+        values: [
+          workspaceId,
+          ids,
+          users.map(({ user }) => user.email),
+          users.map(({ user }) => user.name),
+          users.map(({ user }) => sortKeyOf(user.name)),
+          users.map(({ user }) => user.active),
+          users.map(({ version }) => version),
+        ],
+      });
+      return users.flatMap(({ user: { id, active } }) => (wasActive.get(id) === active ? [] : id));
     },
 
     /** Removes the users that are not among these, and returns their IDs. */
     async removeExcept(ids: readonly number[]): Promise<number[]> {
-      const removed = await db('replica_users')
-        .where({ workspace_id: workspaceId })
-        .whereRaw('id <> all(?::bigint[])', [[...ids]])
-        .delete()
-        .returning<{ id: number }[]>('id');
+      const removed = await query<{ id: number }>(db, {
+        text: `delete from replica_users where workspace_id = $1 and id <> all((select $2::bigint[])::bigint[])
+          returning id`,
+        values: [workspaceId, ids],
+      });
       return removed.map(({ id }) => id);
     },
 
     /** Returns whether the user is active, and keeps that until the transaction ends. Take this lock before that of a team. */
     async lockActive(id: number): Promise<boolean> {
-      const rows = await db('replica_users')
-        .where({ workspace_id: workspaceId, id, active: true })
-        .forShare()
-        .select('id');
+      const rows = await query(db, {
+        name: 'lock-active-user',
+        text: 'select id from replica_users where workspace_id = $1 and id = $2 and active for share',
+        values: [workspaceId, id],
+      });
       return rows.length > 0;
     },
   };

@@ -8,7 +8,7 @@ import {
   resourceStore,
   rowMapping,
 } from '@tocsin/versioned-resources';
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { Field } from '../domain/field.ts';
 
@@ -64,7 +64,7 @@ export function fieldStore(db: Knex, workspaceId: number) {
     quota: 'custom_fields',
     quotaField: 'name',
     toColumns: FIELD_COLUMNS.toRow,
-    select: (rows) => rows.select<Field[]>(db.raw(FIELD_COLUMNS.selection)),
+    selection: FIELD_COLUMNS.selection,
   });
   return {
     ...store,
@@ -74,23 +74,27 @@ export function fieldStore(db: Knex, workspaceId: number) {
      * workspace's version, so no other insertion gets the same one.
      */
     async nextSortOrder(): Promise<number> {
-      const [row] = await store.rows().max<{ highest: number | null }[]>({ highest: 'sort_order' });
+      const [row] = await query<{ highest: number | null }>(db, {
+        name: 'find-highest-sort-order',
+        text: 'select max(sort_order) as highest from definitions where workspace_id = $1',
+        values: [workspaceId],
+      });
       return Math.min((row?.highest ?? 0) + 1, MAX_SORT_ORDER);
     },
 
     /** Lists definitions by sort order, time of creation, then ID, starting after a position. */
     async list(options: ListOptions & { after: FieldPosition | undefined }): Promise<Listed<Field>[]> {
-      const query = store.listed(store.rows().select<Listed<Field>[]>(db.raw(LISTED_COLUMNS)), options);
-      void query.orderBy(['sort_order', 'created_at', 'id']);
+      const fields = store.listed(store.rows().select<Listed<Field>[]>(db.raw(LISTED_COLUMNS)), options);
+      void fields.orderBy(['sort_order', 'created_at', 'id']);
       if (options.after !== undefined) {
         const { sortOrder, createdAt, id } = options.after;
-        void query.whereRaw('(sort_order, created_at, id) > (?::integer, ?::timestamptz, ?::bigint)', [
+        void fields.whereRaw('(sort_order, created_at, id) > (?::integer, ?::timestamptz, ?::bigint)', [
           sortOrder,
           createdAt,
           id,
         ]);
       }
-      return query;
+      return fields;
     },
 
     /** The listed definitions with all their properties, a few at a time. */
