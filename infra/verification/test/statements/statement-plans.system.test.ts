@@ -52,13 +52,12 @@ const COPIES = 1_500;
 /** Full scans that are allowed, and why. */
 const ALLOWED: { statement: RegExp; reads: string; reason: string }[] = [
   {
-    statement:
-      /^(select .* from slots where lease_until > coalesce\(.*|delete from "slots" where "lease_until" <= \$1)$/,
+    statement: /^(select .* from slots where lease_until > coalesce\(.*|delete from slots where lease_until <= \$1)$/,
     reads: 'slots',
     reason: 'it holds the requests under way alone, and the limits keep these few',
   },
   {
-    statement: /^delete from "windows" where "minute" < \$1$/,
+    statement: /^delete from windows where minute < \$1$/,
     reads: 'windows',
     reason:
       'every row is expired here, and it deletes them all; the primary key, which begins with the minute, serves otherwise',

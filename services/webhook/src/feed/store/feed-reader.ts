@@ -154,8 +154,11 @@ export function feedReader(db: Knex) {
 
     /** When the latest event of all workspaces was recorded. */
     async latest(): Promise<Instant | undefined> {
-      const row = await db('feed_events').max({ latest: 'recorded_at' }).first();
-      return (row?.latest as Instant | null | undefined) ?? undefined;
+      const [row] = await query<{ latest: Instant | null }>(db, {
+        name: 'find-time-of-latest-event',
+        text: 'select max(recorded_at) as latest from feed_events',
+      });
+      return row?.latest ?? undefined;
     },
   };
 }

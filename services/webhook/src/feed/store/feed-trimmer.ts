@@ -61,11 +61,10 @@ export async function deleteExcess(database: Knex, workspaceId: number, maxBytes
 
 /** Deletes events that were recorded before a time, about a thousand at most, and returns how many. */
 export async function deleteRecordedBefore(database: Knex, before: Instant): Promise<number> {
-  const expired = await database('feed_events')
-    .where('recorded_at', '<', before)
-    .orderBy('recorded_at')
-    .limit(BATCH)
-    .select<{ workspace_id: number; position: number }[]>('workspace_id', 'position');
+  const expired = await query<{ workspace_id: number; position: number }>(database, {
+    text: `select workspace_id, position from feed_events where recorded_at < $1 order by recorded_at limit ${BATCH}`,
+    values: [before],
+  });
   const last = new Map<number, number>();
   for (const { workspace_id: id, position } of expired) last.set(id, Math.max(position, last.get(id) ?? 0));
   return deleteUpTo(

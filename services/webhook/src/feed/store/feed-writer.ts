@@ -1,4 +1,4 @@
-import { type Knex, query, type Statement } from '@tocsin/postgres';
+import { type Knex, pipeline, type Statement } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { currentTime } from '../../shared/store/time.ts';
 import { markOf } from '../domain/feed-place.ts';
@@ -94,11 +94,13 @@ export async function withMissingFeeds(
   const existing = new Set(locked.map(({ workspace_id: id }) => id));
   const missing = workspaceIds.filter((id) => !existing.has(id)).sort((a, b) => a - b);
   if (missing.length === 0) return locked;
-  await trx('feed_workspaces')
-    .insert(missing.map((id) => ({ workspace_id: id })))
-    .onConflict()
-    .ignore();
-  const all = await query(trx, lockFeeds(workspaceIds));
+  const add: Statement = {
+    name: 'add-feeds',
+    text: `insert into feed_workspaces (workspace_id) select id from unnest((select $1::bigint[])) as missing (id)
+      on conflict do nothing`,
+    values: [missing],
+  };
+  const [, all] = await pipeline(trx, [add, lockFeeds(workspaceIds)]);
   return all;
 }
 

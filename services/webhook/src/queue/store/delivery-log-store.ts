@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { AttemptResult, DeliveryStatus, FailureReason, InternalFailure } from '../domain/delivery.ts';
 
@@ -44,67 +44,47 @@ export interface DeliveryFilter {
   limit: number;
 }
 
+const SELECT = `
+  select d.id, d.workspace_id as "workspaceId", d.subscription_id as "subscriptionId", s.origin, d.event_id as "eventId",
+    e.body::json #>> '{resource,reference}' as incident, d.status, d.attempts, d.internal_failures as "internalFailures",
+    d.last_error as "lastError", d.last_status as "lastStatus", e.queued_at as "eventQueuedAt", d.due_at as "dueAt",
+    d.deadline_at as "deadlineAt", d.finished_at as "finishedAt", d.redelivery, d.requested_by as "requestedBy"
+  from deliveries d join events e on e.id = d.event_id join subscriptions s on s.id = d.subscription_id`;
+
 /** Deliveries and their attempts for operators, over a pool or a transaction. */
 export function deliveryLogStore(db: Knex) {
-  const logged = () =>
-    db('deliveries as d')
-      .join('events as e', 'e.id', 'd.event_id')
-      .join('subscriptions as s', 's.id', 'd.subscription_id')
-      .select<LoggedDelivery[]>(
-        'd.id as id',
-        'd.workspace_id as workspaceId',
-        'd.subscription_id as subscriptionId',
-        's.origin as origin',
-        'd.event_id as eventId',
-        db.raw(`e.body::json #>> '{resource,reference}' as incident`),
-        'd.status as status',
-        'd.attempts as attempts',
-        'd.internal_failures as internalFailures',
-        'd.last_error as lastError',
-        'd.last_status as lastStatus',
-        'e.queued_at as eventQueuedAt',
-        'd.due_at as dueAt',
-        'd.deadline_at as deadlineAt',
-        'd.finished_at as finishedAt',
-        'd.redelivery as redelivery',
-        'd.requested_by as requestedBy',
-      );
   return {
     /** The deliveries of a workspace, newest first. */
     async list(workspaceId: number, { subscriptionId, status, limit }: DeliveryFilter): Promise<LoggedDelivery[]> {
-      return logged()
-        .where({ 'd.workspace_id': workspaceId })
-        .where(
-          Object.fromEntries(
-            Object.entries({ 'd.subscription_id': subscriptionId, 'd.status': status }).filter(
-              ([, value]) => value !== undefined,
-            ),
-          ),
-        )
-        .orderBy('d.id', 'desc')
-        .limit(limit);
+      return query<LoggedDelivery>(db, {
+        text: `${SELECT}
+          where d.workspace_id = $1 and ($2::text is null or d.subscription_id = $2) and ($3::text is null or d.status = $3)
+          order by d.id desc limit $4`,
+        values: [workspaceId, subscriptionId ?? null, status ?? null, limit],
+      });
     },
 
     async find(id: number): Promise<LoggedDelivery | undefined> {
-      const [delivery] = await logged().where({ 'd.id': id });
+      const [delivery] = await query<LoggedDelivery>(db, { text: `${SELECT} where d.id = $1`, values: [id] });
       return delivery;
     },
 
     /** The attempts of a delivery, oldest first. */
     async attempts(deliveryId: number): Promise<LoggedAttempt[]> {
-      return db('attempts')
-        .where({ delivery_id: deliveryId })
-        .orderBy('number')
-        .select<LoggedAttempt[]>('number', 'started_at as startedAt', 'duration', 'result', 'status');
+      return query<LoggedAttempt>(db, {
+        text: `select number, started_at as "startedAt", duration, result, status from attempts
+          where delivery_id = $1 order by number`,
+        values: [deliveryId],
+      });
     },
 
     /** How many deliveries wait for each subscription of a workspace. */
     async waiting(workspaceId: number): Promise<Map<string, number>> {
-      const rows = await db('deliveries')
-        .where({ workspace_id: workspaceId })
-        .whereIn('status', ['queued', 'held'])
-        .groupBy('subscription_id')
-        .select<{ id: string; length: number }[]>('subscription_id as id', db.raw('count(id) as length'));
+      const rows = await query<{ id: string; length: number }>(db, {
+        text: `select subscription_id as id, count(id) as length from deliveries
+          where workspace_id = $1 and status in ('queued', 'held') group by subscription_id`,
+        values: [workspaceId],
+      });
       return new Map(rows.map(({ id, length }) => [id, length]));
     },
 
@@ -113,12 +93,11 @@ export function deliveryLogStore(db: Knex) {
       eventId,
       subscriptionId,
     }: Pick<LoggedDelivery, 'eventId' | 'subscriptionId'>): Promise<{ latest: number; isWaiting: boolean }> {
-      const [row] = await db('deliveries')
-        .where({ event_id: eventId, subscription_id: subscriptionId })
-        .select<{ latest: number | null; waiting: boolean | null }[]>(
-          db.raw('max(redelivery) as latest'),
-          db.raw(`bool_or(status in ('queued', 'held')) as waiting`),
-        );
+      const [row] = await query<{ latest: number | null; waiting: boolean | null }>(db, {
+        text: `select max(redelivery) as latest, bool_or(status in ('queued', 'held')) as waiting from deliveries
+          where event_id = $1 and subscription_id = $2`,
+        values: [eventId, subscriptionId],
+      });
       return { latest: row?.latest ?? 0, isWaiting: row?.waiting ?? false };
     },
 
@@ -127,18 +106,20 @@ export function deliveryLogStore(db: Knex) {
       original: LoggedDelivery,
       added: { redelivery: number; requestedBy: string; deadlineAt: Instant; now: Instant },
     ): Promise<number> {
-      const [row] = await db('deliveries')
-        .insert({
-          event_id: original.eventId,
-          subscription_id: original.subscriptionId,
-          workspace_id: original.workspaceId,
-          status: 'queued',
-          due_at: added.now,
-          deadline_at: added.deadlineAt,
-          redelivery: added.redelivery,
-          requested_by: added.requestedBy,
-        })
-        .returning<{ id: number }[]>('id');
+      const [row] = await query<{ id: number }>(db, {
+        text: `insert into deliveries (event_id, subscription_id, workspace_id, status, due_at, deadline_at, redelivery,
+            requested_by)
+          values ($1, $2, $3, 'queued', $4, $5, $6, $7) returning id`,
+        values: [
+          original.eventId,
+          original.subscriptionId,
+          original.workspaceId,
+          added.now,
+          added.deadlineAt,
+          added.redelivery,
+          added.requestedBy,
+        ],
+      });
       return (row as { id: number }).id;
     },
   };

@@ -37,8 +37,6 @@ export interface AttemptRecord {
   duration: number;
 }
 
-const WAITING = ['queued', 'held'] as const;
-
 const QUEUE_LENGTHS = `
   select workspace_id, count(*) as length from deliveries
   where workspace_id = any((select $1::bigint[])::bigint[]) and status in ('queued', 'held') group by workspace_id`;
@@ -95,6 +93,23 @@ const FINISH = `
   select id, attempts, $8, $9, $6, $7 from finished
   returning delivery_id`;
 
+/** Locked rows are left for the next run: waiting for them could deadlock. */
+const fail = (condition: string) => `
+  with failed as (
+    update deliveries set status = 'failed', lease_token = null, finished_at = $1
+    where id in (
+      select id from deliveries
+      where status in ('queued', 'held') and (lease_token is null or due_at <= $1) and ${condition}
+      for update skip locked)
+    returning id
+  )
+  select count(*) as count from failed`;
+const FAIL_AFTER_DEADLINE = fail('deadline_at <= $1');
+const FAIL_EXHAUSTED = fail(`attempts >= ${MAX_ATTEMPTS} and due_at <= $1`);
+
+/** Events that are deleted at once. */
+const BATCH = 1_000;
+
 /** How many deliveries of workspaces wait; those without waiting deliveries are missing. */
 export const lengthsStatement = (
   workspaceIds: readonly number[],
@@ -138,8 +153,6 @@ export function queueStatement(events: readonly QueuedEvent[], now: Instant): St
 
 /** Events and their deliveries, over a pool or a transaction. */
 export function deliveryStore(db: Knex) {
-  const waiting = (subscriptionId: string, workspaceId: number, statuses: readonly string[] = WAITING) =>
-    db('deliveries').where({ workspace_id: workspaceId, subscription_id: subscriptionId }).whereIn('status', statuses);
   return {
     /** How many deliveries of a workspace wait, including held ones and those in progress. */
     async queueLength(workspaceId: number): Promise<number> {
@@ -149,17 +162,32 @@ export function deliveryStore(db: Knex) {
 
     /** Holds the queued deliveries of a paused subscription. Their deadlines do not change. */
     async hold(subscriptionId: string, workspaceId: number): Promise<void> {
-      await waiting(subscriptionId, workspaceId, ['queued']).update({ status: 'held' });
+      await query(db, {
+        name: 'hold-deliveries',
+        text: `update deliveries set status = 'held'
+          where workspace_id = $1 and subscription_id = $2 and status = 'queued'`,
+        values: [workspaceId, subscriptionId],
+      });
     },
 
     /** Queues the held deliveries of a subscription again. */
     async resume(subscriptionId: string, workspaceId: number): Promise<void> {
-      await waiting(subscriptionId, workspaceId, ['held']).update({ status: 'queued' });
+      await query(db, {
+        name: 'resume-deliveries',
+        text: `update deliveries set status = 'queued'
+          where workspace_id = $1 and subscription_id = $2 and status = 'held'`,
+        values: [workspaceId, subscriptionId],
+      });
     },
 
     /** Cancels waiting deliveries and removes their leases, so that attempts in progress record nothing. */
     async cancel(subscriptionId: string, workspaceId: number, now: Instant): Promise<void> {
-      await waiting(subscriptionId, workspaceId).update({ status: 'cancelled', lease_token: null, finished_at: now });
+      await query(db, {
+        name: 'cancel-deliveries',
+        text: `update deliveries set status = 'cancelled', lease_token = null, finished_at = $3
+          where workspace_id = $1 and subscription_id = $2 and status in ('queued', 'held')`,
+        values: [workspaceId, subscriptionId, now],
+      });
     },
 
     /**
@@ -239,47 +267,39 @@ export function deliveryStore(db: Knex) {
 
     /** Fails deliveries that are past their deadline or whose last attempt was lost in a crash; returns how many. */
     async failExpired(now: Instant): Promise<{ deadline: number; exhausted: number }> {
-      const fail = async (condition: (idle: Knex.QueryBuilder) => Knex.QueryBuilder) => {
-        const idle = db('deliveries')
-          .select('id')
-          .whereIn('status', WAITING)
-          .where((free) => void free.whereNull('lease_token').orWhere('due_at', '<=', now));
-        // Locked rows are left for the next run: waiting for them could deadlock.
-        return db('deliveries')
-          .whereIn('id', condition(idle).forUpdate().skipLocked())
-          .update({ status: 'failed', lease_token: null, finished_at: now });
+      const countOf = async (text: string) => {
+        const [row] = await query<{ count: number }>(db, { text, values: [now] });
+        return row?.count ?? 0;
       };
-      return {
-        deadline: await fail((idle) => idle.where('deadline_at', '<=', now)),
-        exhausted: await fail((idle) => idle.where('attempts', '>=', MAX_ATTEMPTS).where('due_at', '<=', now)),
-      };
+      return { deadline: await countOf(FAIL_AFTER_DEADLINE), exhausted: await countOf(FAIL_EXHAUSTED) };
     },
 
     /** Deletes events that were queued until a time, with their deliveries; returns whether there may be more. */
     async forget(until: Instant): Promise<boolean> {
-      const expired = db('events').select('id').where('queued_at', '<=', until).limit(1_000);
-      return (await db('events').whereIn('id', expired).delete()) === 1_000;
+      const deleted = await query(db, {
+        text: `delete from events where id in (select id from events where queued_at <= $1 limit ${BATCH}) returning id`,
+        values: [until],
+      });
+      return deleted.length === BATCH;
     },
 
     /** How many deliveries wait, by status. */
     async lengths(): Promise<{ queued: number; held: number }> {
-      const rows = await db('deliveries')
-        .whereIn('status', WAITING)
-        .groupBy('status')
-        .select<{ status: string; length: number }[]>('status', db.raw('count(id) as length'));
+      const rows = await query<{ status: string; length: number }>(db, {
+        name: 'count-deliveries-by-status',
+        text: `select status, count(id) as length from deliveries where status in ('queued', 'held') group by status`,
+      });
       const lengthOf = (status: string) => rows.find((row) => row.status === status)?.length ?? 0;
       return { queued: lengthOf('queued'), held: lengthOf('held') };
     },
 
     /** When the oldest due delivery without a lease became due. */
     async oldestDue(now: Instant): Promise<Instant | undefined> {
-      const row = await db('deliveries')
-        .where({ status: 'queued' })
-        .whereNull('lease_token')
-        .where('due_at', '<=', now)
-        .min({ due: 'due_at' })
-        .first();
-      return (row?.due as Instant | null | undefined) ?? undefined;
+      const [row] = await query<{ due: Instant | null }>(db, {
+        text: `select min(due_at) as due from deliveries where status = 'queued' and lease_token is null and due_at <= $1`,
+        values: [now],
+      });
+      return row?.due ?? undefined;
     },
   };
 }

@@ -196,7 +196,7 @@ export function limitStore(db: Knex) {
 
     /** The address that a host had when it was last resolved. */
     async findAddress(host: string): Promise<string | null> {
-      const row = await db('host_addresses').where({ host }).first<{ ip: string } | undefined>('ip');
+      const [row] = await run<{ ip: string }>('find-address', 'select ip from host_addresses where host = $1', [host]);
       return row?.ip ?? null;
     },
 
@@ -206,9 +206,12 @@ export function limitStore(db: Knex) {
 
     /** Deletes past windows, expired slots and old addresses. */
     async forget(now: Instant): Promise<void> {
-      await db('windows').where('minute', '<', windowStart(now)).delete();
-      await db('slots').where('lease_until', '<=', now).delete();
-      await db('host_addresses').where('seen_at', '<', addMilliseconds(now, -ADDRESS_RETENTION)).delete();
+      await query(db, { text: 'delete from windows where minute < $1', values: [windowStart(now)] });
+      await query(db, { text: 'delete from slots where lease_until <= $1', values: [now] });
+      await query(db, {
+        text: 'delete from host_addresses where seen_at < $1',
+        values: [addMilliseconds(now, -ADDRESS_RETENTION)],
+      });
     },
   };
 }

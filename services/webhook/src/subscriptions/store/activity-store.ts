@@ -1,4 +1,4 @@
-import type { Knex, Statement } from '@tocsin/postgres';
+import { type Knex, query, type Statement } from '@tocsin/postgres';
 import { type Instant, addMilliseconds } from '@tocsin/runtime';
 
 /**
@@ -15,15 +15,21 @@ export interface Position {
 export function activityStore(db: Knex, subscriptionId: string) {
   return {
     async start({ number, at }: Position): Promise<void> {
-      await db('activity').insert({ subscription_id: subscriptionId, started_at: at, after_number: number ?? null });
+      await query(db, {
+        name: 'start-activity',
+        text: 'insert into activity (subscription_id, started_at, after_number) values ($1, $2, $3)',
+        values: [subscriptionId, at, number ?? null],
+      });
     },
 
     async end({ number, at }: Position): Promise<void> {
-      await db('activity')
-        .where({ subscription_id: subscriptionId })
-        .whereNull('ended_at')
+      await query(db, {
+        name: 'end-activity',
         // The clock may have been set back since the interval started.
-        .update({ ended_at: db.raw('greatest(started_at, ?)', [at]), until_number: number ?? null });
+        text: `update activity set ended_at = greatest(started_at, $2), until_number = $3
+          where subscription_id = $1 and ended_at is null`,
+        values: [subscriptionId, at, number ?? null],
+      });
     },
   };
 }
@@ -71,5 +77,5 @@ export const activeStatement = (recipients: readonly Recipient[]): Statement<{ i
 const RETENTION = 30 * 24 * 3_600_000;
 
 export async function forgetActivity(db: Knex, now: Instant): Promise<void> {
-  await db('activity').where('ended_at', '<', addMilliseconds(now, -RETENTION)).delete();
+  await query(db, { text: 'delete from activity where ended_at < $1', values: [addMilliseconds(now, -RETENTION)] });
 }

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { Sealed } from '@tocsin/runtime';
 
 export const CIPHERTEXT_KINDS = ['secret', 'url'] as const;
@@ -21,40 +21,46 @@ export interface Page {
 
 /** Where each kind is stored. */
 const LOCATIONS = {
-  secret: { table: 'secrets', subscriptionId: 'subscription_id', keyId: 'key_id', bytes: 'ciphertext' },
-  url: { table: 'subscriptions', subscriptionId: 'id', keyId: 'url_key_id', bytes: 'url_ciphertext' },
+  secret: { table: 'secrets', subscriptionId: 'subscription_id', keyId: 'key_id', bytes: 'ciphertext', order: 'id' },
+  url: { table: 'subscriptions', subscriptionId: 'id', keyId: 'url_key_id', bytes: 'url_ciphertext', order: 'seq' },
 } as const;
+/** Before the IDs of all rows. */
+const BEFORE_ALL = { secret: 0, url: '' } as const;
 
-const read = async (
+/** @param condition what follows the table's name */
+async function read(
   db: Knex,
   kind: CiphertextKind,
-  where: (rows: Knex.QueryBuilder) => void,
-): Promise<StoredCiphertext[]> => {
+  { condition, values }: { condition: string; values: readonly unknown[] },
+): Promise<StoredCiphertext[]> {
   const { table, subscriptionId, keyId, bytes } = LOCATIONS[kind];
-  const rows = await db(table).modify(where).select<(Sealed & Pick<StoredCiphertext, 'rowId' | 'subscriptionId'>)[]>({
-    rowId: 'id',
-    subscriptionId,
-    keyId,
-    ciphertext: bytes,
+  const rows = await query<Sealed & Pick<StoredCiphertext, 'rowId' | 'subscriptionId'>>(db, {
+    text: `select id as "rowId", ${subscriptionId} as "subscriptionId", ${keyId} as "keyId", ${bytes} as ciphertext
+      from ${table} ${condition}`,
+    values,
   });
   return rows.map(({ keyId, ciphertext, ...row }) => ({ kind, ...row, sealed: { keyId, ciphertext } }));
-};
+}
 
 /** Signing secrets and receiver URLs by the key that encrypted them, over a pool or a transaction. */
 export function ciphertextStore(db: Knex) {
   return {
     async hasAny(): Promise<boolean> {
-      const secret: unknown = await db('secrets').first('id');
-      return (
-        secret !== undefined || (await db('subscriptions').whereNotNull('url_ciphertext').first('id')) !== undefined
-      );
+      const [row] = await query<{ exists: boolean }>(db, {
+        text: `select exists (select from secrets)
+          or exists (select from subscriptions where url_ciphertext is not null) as exists`,
+      });
+      return row?.exists === true;
     },
 
     /** The next ID, in the database's order, of a key that encrypted any row. */
     async nextKeyId(kind: CiphertextKind, after: string): Promise<string | undefined> {
       const { table, keyId } = LOCATIONS[kind];
-      const [id] = await db(table).where(keyId, '>', after).orderBy(keyId).limit(1).pluck<string[]>(keyId);
-      return id;
+      const [row] = await query<{ id: string }>(db, {
+        text: `select ${keyId} as id from ${table} where ${keyId} > $1 order by ${keyId} limit 1`,
+        values: [after],
+      });
+      return row?.id;
     },
 
     /**
@@ -62,23 +68,24 @@ export function ciphertextStore(db: Knex) {
      * transaction has locked are skipped.
      */
     encryptedBy: async (kind: CiphertextKind, key: string, { after, limit }: Page): Promise<StoredCiphertext[]> =>
-      read(db, kind, (rows) => {
-        void rows.where(LOCATIONS[kind].keyId, key).orderBy('id').limit(limit).forUpdate().skipLocked();
-        if (after !== undefined) void rows.where('id', '>', after);
+      read(db, kind, {
+        condition: `where ${LOCATIONS[kind].keyId} = $1 and id > $2 order by id limit $3 for update skip locked`,
+        values: [key, after ?? BEFORE_ALL[kind], limit],
       }),
 
     /** The rows with the highest IDs. */
     latest: async (kind: CiphertextKind, limit: number): Promise<StoredCiphertext[]> =>
-      read(db, kind, (rows) => {
-        const order = kind === 'url' ? 'seq' : 'id';
-        void rows.whereNotNull(LOCATIONS[kind].keyId).orderBy(order, 'desc').limit(limit);
+      read(db, kind, {
+        condition: `where ${LOCATIONS[kind].keyId} is not null order by ${LOCATIONS[kind].order} desc limit $1`,
+        values: [limit],
       }),
 
     async replace({ kind, rowId }: StoredCiphertext, sealed: Sealed): Promise<void> {
       const { table, keyId, bytes } = LOCATIONS[kind];
-      await db(table)
-        .where({ id: rowId })
-        .update({ [keyId]: sealed.keyId, [bytes]: sealed.ciphertext });
+      await query(db, {
+        text: `update ${table} set ${keyId} = $2, ${bytes} = $3 where id = $1`,
+        values: [rowId, sealed.keyId, sealed.ciphertext],
+      });
     },
   };
 }

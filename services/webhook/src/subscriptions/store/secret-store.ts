@@ -1,4 +1,4 @@
-import { type Knex, query } from '@tocsin/postgres';
+import { type Knex, pipeline, query } from '@tocsin/postgres';
 import type { Instant, Sealed } from '@tocsin/runtime';
 
 const VALID_AT = `
@@ -7,21 +7,29 @@ const VALID_AT = `
 
 /** The signing secrets of one subscription: the current one and, until its overlap ends, the previous one. */
 export function secretStore(db: Knex, subscriptionId: string) {
-  const own = () => db('secrets').where({ subscription_id: subscriptionId });
   return {
     async add(sealed: Sealed, now: Instant): Promise<void> {
-      await db('secrets').insert({
-        subscription_id: subscriptionId,
-        key_id: sealed.keyId,
-        ciphertext: sealed.ciphertext,
-        created_at: now,
+      await query(db, {
+        name: 'insert-secret',
+        text: 'insert into secrets (subscription_id, key_id, ciphertext, created_at) values ($1, $2, $3, $4)',
+        values: [subscriptionId, sealed.keyId, sealed.ciphertext, now],
       });
     },
 
     /** Makes the current secret the previous one, and deletes the one that was previous before. */
     async retireCurrent(expiresAt: Instant): Promise<void> {
-      await own().whereNotNull('expires_at').delete();
-      await own().whereNull('expires_at').update({ expires_at: expiresAt });
+      await pipeline(db, [
+        {
+          name: 'delete-previous-secret',
+          text: 'delete from secrets where subscription_id = $1 and expires_at is not null',
+          values: [subscriptionId],
+        },
+        {
+          name: 'retire-current-secret',
+          text: 'update secrets set expires_at = $2 where subscription_id = $1 and expires_at is null',
+          values: [subscriptionId, expiresAt],
+        },
+      ]);
     },
 
     /** The secrets that are valid at `now`, the current one first. Empty for a revoked subscription. */
@@ -29,12 +37,16 @@ export function secretStore(db: Knex, subscriptionId: string) {
       query<Sealed>(db, { name: 'find-secrets', text: VALID_AT, values: [subscriptionId, now] }),
 
     async deleteAll(): Promise<void> {
-      await own().delete();
+      await query(db, {
+        name: 'delete-secrets',
+        text: 'delete from secrets where subscription_id = $1',
+        values: [subscriptionId],
+      });
     },
   };
 }
 
 /** Deletes previous secrets whose overlap has ended. */
 export async function forgetExpiredSecrets(db: Knex, now: Instant): Promise<void> {
-  await db('secrets').where('expires_at', '<=', now).delete();
+  await query(db, { text: 'delete from secrets where expires_at <= $1', values: [now] });
 }

@@ -21,6 +21,12 @@ const COLUMNS = {
   lastFailureAt: 'last_failure_at',
 } as const satisfies Record<keyof Subscription, string>;
 
+const NAMES = Object.values(COLUMNS);
+/** A select list whose rows are subscriptions. */
+const SELECTION = entriesOf(COLUMNS)
+  .map(([property, name]) => `${name} as "${property}"`)
+  .join(', ');
+
 /** contract: Webhooks */
 const MAX_LISTED = 1_000;
 /** Revoked subscriptions that are deleted at once. */
@@ -29,82 +35,102 @@ const BATCH = 1_000;
 const IN_USE = `status <> 'revoked'`;
 const REVOKED = `status = 'revoked'`;
 
+const LISTED = `${NAMES.join(', ')}, seq`;
+const latest = (condition: string) => `
+  select ${LISTED} from subscriptions where workspace_id = $1 and ${condition}
+  order by seq desc limit ${MAX_LISTED}`;
+
+const LIST = `
+  select ${SELECTION} from (
+    select ${LISTED} from ((${latest(IN_USE)}) union all (${latest(REVOKED)})) as candidates
+    order by ${REVOKED}, seq desc limit ${MAX_LISTED}
+  ) as listed
+  order by seq`;
+
+const SELECT_ONE = `select ${SELECTION} from subscriptions where workspace_id = $1 and id = $2`;
+
+const INSERTED = [...NAMES, 'url_key_id', 'url_ciphertext'];
+const INSERT = `insert into subscriptions (${INSERTED.join(', ')})
+  values (${INSERTED.map((_, index) => `$${index + 1}`).join(', ')})`;
+
+const SET_URL = 'update subscriptions set url_key_id = $3, url_ciphertext = $4 where workspace_id = $1 and id = $2';
+
+const [ID, WORKSPACE_ID, ...CHANGED] = NAMES;
+const UPDATE = `
+  update subscriptions set ${CHANGED.map((name, index) => `${name} = $${index + 3}`).join(', ')}
+  where ${ID} = $1 and ${WORKSPACE_ID} = $2`;
+
 /** Subscriptions of one workspace, over a pool or a transaction. */
 export function subscriptionStore(db: Knex, workspaceId: number) {
-  const own = () => db('subscriptions').where({ workspace_id: workspaceId });
   const one = ([subscription]: Subscription[]): Subscription => {
     if (subscription === undefined) throw notFound('The webhook');
     return subscription;
   };
   return {
     /** All subscriptions that are not revoked and the latest revoked ones, `MAX_LISTED` in all, oldest first. */
-    async list(): Promise<Subscription[]> {
-      const columns = [...Object.values(COLUMNS), 'seq'];
-      const latest = (condition: string) =>
-        own().select(columns).whereRaw(condition).orderBy('seq', 'desc').limit(MAX_LISTED);
-      const candidates = db
-        .from(latest(IN_USE).as('in_use'))
-        .select(columns)
-        .unionAll([latest(REVOKED)], true);
-      const listed = db
-        .from(candidates.as('candidates'))
-        .select(columns)
-        .orderByRaw(`${REVOKED}, seq desc`)
-        .limit(MAX_LISTED)
-        .as('listed');
-      return db.from(listed).select<Subscription[]>(COLUMNS).orderBy('seq');
-    },
+    list: async (): Promise<Subscription[]> =>
+      query<Subscription>(db, { name: 'list-subscriptions', text: LIST, values: [workspaceId] }),
 
     /** @throws DomainError `not_found` */
-    get: async (id: string): Promise<Subscription> => one(await own().where({ id }).select<Subscription[]>(COLUMNS)),
+    get: async (id: string): Promise<Subscription> =>
+      one(await query<Subscription>(db, { name: 'get-subscription', text: SELECT_ONE, values: [workspaceId, id] })),
 
     /** Locks the subscription until the transaction ends. @throws DomainError `not_found` */
     getForUpdate: async (id: string): Promise<Subscription> =>
-      one(await own().where({ id }).forUpdate().select<Subscription[]>(COLUMNS)),
+      one(
+        await query<Subscription>(db, {
+          name: 'lock-subscription',
+          text: `${SELECT_ONE} for update`,
+          values: [workspaceId, id],
+        }),
+      ),
 
     async countUnrevoked(): Promise<number> {
-      const [row] = await own().whereRaw(IN_USE).count<{ total: number }[]>({ total: 'id' });
-      return row?.total ?? 0;
+      const [row] = await query<{ count: number }>(db, {
+        name: 'count-unrevoked-subscriptions',
+        text: `select count(id) as count from subscriptions where workspace_id = $1 and ${IN_USE}`,
+        values: [workspaceId],
+      });
+      return row?.count ?? 0;
     },
 
     /** When the nth-latest subscription was created, revoked ones included; undefined if there are fewer. */
     async createdAt(nthLatest: number): Promise<Instant | undefined> {
-      const [createdAt] = await own()
-        .orderBy('seq', 'desc')
-        .offset(nthLatest - 1)
-        .limit(1)
-        .pluck<Instant[]>('created_at');
-      return createdAt;
+      const [row] = await query<{ createdAt: Instant }>(db, {
+        text: `select created_at as "createdAt" from subscriptions where workspace_id = $1
+          order by seq desc offset $2 limit 1`,
+        values: [workspaceId, nthLatest - 1],
+      });
+      return row?.createdAt;
     },
 
     async insert(subscription: Subscription, url: Sealed): Promise<void> {
-      await db('subscriptions').insert({
-        ...toRow(subscription),
-        url_key_id: url.keyId,
-        url_ciphertext: url.ciphertext,
-      });
+      const values = [...valuesOf(subscription), url.keyId, url.ciphertext];
+      await query(db, { name: 'insert-subscription', text: INSERT, values });
     },
 
     /** Updates a subscription that this transaction has locked. */
     async update(subscription: Subscription): Promise<void> {
-      await own().where({ id: subscription.id }).update(toRow(subscription));
+      await query(db, { name: 'update-subscription', text: UPDATE, values: valuesOf(subscription) });
     },
 
     /** The encrypted URL; undefined when the subscription is revoked. */
     async findUrl(id: string): Promise<Sealed | undefined> {
-      return own()
-        .where({ id })
-        .whereNotNull('url_key_id')
-        .whereNotNull('url_ciphertext')
-        .first<Sealed | undefined>('url_key_id as keyId', 'url_ciphertext as ciphertext');
+      const [url] = await query<Sealed>(db, {
+        name: 'find-url',
+        text: `select url_key_id as "keyId", url_ciphertext as ciphertext from subscriptions
+          where workspace_id = $1 and id = $2 and url_key_id is not null and url_ciphertext is not null`,
+        values: [workspaceId, id],
+      });
+      return url;
     },
 
     async setUrl(id: string, { keyId, ciphertext }: Sealed): Promise<void> {
-      await own().where({ id }).update({ url_key_id: keyId, url_ciphertext: ciphertext });
+      await query(db, { name: 'set-url', text: SET_URL, values: [workspaceId, id, keyId, ciphertext] });
     },
 
     async deleteUrl(id: string): Promise<void> {
-      await own().where({ id }).update({ url_key_id: null, url_ciphertext: null });
+      await query(db, { name: 'set-url', text: SET_URL, values: [workspaceId, id, null, null] });
     },
   };
 }
@@ -147,8 +173,12 @@ export const lockForEvents = (
  * be more. Nothing changes a revoked subscription, so the time of its last change is that of its revocation.
  */
 export async function forgetRevoked(db: Knex, until: Instant): Promise<boolean> {
-  const expired = db('subscriptions').select('id').whereRaw(REVOKED).where('updated_at', '<=', until).limit(BATCH);
-  return (await db('subscriptions').whereIn('id', expired).delete()) === BATCH;
+  const deleted = await query(db, {
+    text: `delete from subscriptions
+      where id in (select id from subscriptions where ${REVOKED} and updated_at <= $1 limit ${BATCH}) returning id`,
+    values: [until],
+  });
+  return deleted.length === BATCH;
 }
 
 const LOCK_WORKSPACES = `
@@ -170,5 +200,6 @@ export const lockStatement = (workspaceIds: readonly number[]): Statement => ({
   values: [workspaceIds.toSorted((a, b) => a - b)],
 });
 
-const toRow = (subscription: Subscription) =>
-  Object.fromEntries(entriesOf(COLUMNS).map(([property, column]) => [column, subscription[property]]));
+/** In the order of `NAMES`. */
+const valuesOf = (subscription: Subscription): unknown[] =>
+  entriesOf(COLUMNS).map(([property]) => subscription[property]);
