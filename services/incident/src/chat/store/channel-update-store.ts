@@ -45,15 +45,26 @@ export function channelUpdateStore(db: Knex) {
     },
 
     /** The progress of an incident's messages; undefined if none was ever due. */
-    find: async (incidentId: number): Promise<WorkProgress | undefined> =>
-      db('channel_updates')
-        .where({ incident_id: incidentId })
-        .first<WorkProgress | undefined>('status', 'attempts', 'error_code as errorCode', 'updated_at as updatedAt'),
+    async find(incidentId: number): Promise<WorkProgress | undefined> {
+      const [progress] = await query<WorkProgress>(db, {
+        name: 'find-channel-updates',
+        text: `select status, attempts, error_code as "errorCode", updated_at as "updatedAt" from channel_updates
+          where incident_id = $1`,
+        values: [incidentId],
+      });
+      return progress;
+    },
 
     /** Makes failed messages due again. Returns whether there were any. */
-    retry: async (incidentId: number, now: Instant): Promise<boolean> =>
-      (await db('channel_updates')
-        .where({ incident_id: incidentId, status: 'failed' })
-        .update({ status: 'pending', failures: 0, waits: 0, error_code: null, due_at: now, updated_at: now })) === 1,
+    async retry(incidentId: number, now: Instant): Promise<boolean> {
+      const retried = await query(db, {
+        name: 'retry-channel-updates',
+        text: `update channel_updates
+          set status = 'pending', failures = 0, waits = 0, error_code = null, due_at = $2, updated_at = $2
+          where incident_id = $1 and status = 'failed' returning incident_id`,
+        values: [incidentId, now],
+      });
+      return retried.length === 1;
+    },
   };
 }

@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { Instant, Sealed } from '@tocsin/runtime';
 
 /** A workspace's connection to its chat. */
@@ -10,13 +10,9 @@ export interface ChatConnection {
   postsUpdates: boolean;
 }
 
-const COLUMNS = {
-  workspaceId: 'workspace_id',
-  keyId: 'key_id',
-  ciphertext: 'token_ciphertext',
-  channelTemplate: 'channel_template',
-  postsUpdates: 'posts_updates',
-} as const;
+const SELECT = `select workspace_id as "workspaceId", key_id as "keyId", token_ciphertext as ciphertext,
+    channel_template as "channelTemplate", posts_updates as "postsUpdates"
+  from chat_connections`;
 
 type ConnectionRow = Omit<ChatConnection, 'token'> & Sealed;
 
@@ -29,23 +25,23 @@ const toConnection = ({ keyId, ciphertext, ...row }: ConnectionRow): ChatConnect
 export function chatConnectionStore(db: Knex) {
   return {
     async find(workspaceId: number): Promise<ChatConnection | undefined> {
-      const row = await db('chat_connections')
-        .where({ workspace_id: workspaceId })
-        .first<ConnectionRow | undefined>(COLUMNS);
+      const [row] = await query<ConnectionRow>(db, {
+        name: 'find-chat-connection',
+        text: `${SELECT} where workspace_id = $1`,
+        values: [workspaceId],
+      });
       return row && toConnection(row);
     },
 
     /** Returns whether any workspace is connected. */
     async hasAny(): Promise<boolean> {
-      return (await db('chat_connections').first('workspace_id')) !== undefined;
+      return (await query(db, { text: 'select workspace_id from chat_connections limit 1' })).length > 0;
     },
 
     /** The connections of the workspaces with the highest IDs. */
     async listLatest(limit: number): Promise<ChatConnection[]> {
-      const rows = await db('chat_connections')
-        .orderBy('workspace_id', 'desc')
-        .limit(limit)
-        .select<ConnectionRow[]>(COLUMNS);
+      const text = `${SELECT} order by workspace_id desc limit $1`;
+      const rows = await query<ConnectionRow>(db, { text, values: [limit] });
       return rows.map(toConnection);
     },
 
@@ -54,44 +50,45 @@ export function chatConnectionStore(db: Knex) {
       { workspaceId, token, channelTemplate }: Omit<ChatConnection, 'postsUpdates'>,
       now: Instant,
     ): Promise<void> {
-      await db('chat_connections')
-        .insert({
-          workspace_id: workspaceId,
-          key_id: token.keyId,
-          token_ciphertext: token.ciphertext,
-          channel_template: channelTemplate,
-          updated_at: now,
-        })
-        .onConflict('workspace_id')
-        .merge();
+      await query(db, {
+        text: `insert into chat_connections (workspace_id, key_id, token_ciphertext, channel_template, updated_at)
+          values ($1, $2, $3, $4, $5)
+          on conflict (workspace_id) do update set key_id = excluded.key_id,
+            token_ciphertext = excluded.token_ciphertext, channel_template = excluded.channel_template,
+            updated_at = excluded.updated_at`,
+        values: [workspaceId, token.keyId, token.ciphertext, channelTemplate, now],
+      });
     },
 
     /** Returns whether there is a connection. */
     async setPostsUpdates(workspaceId: number, postsUpdates: boolean, now: Instant): Promise<boolean> {
-      const change = { posts_updates: postsUpdates, updated_at: now };
-      return (await db('chat_connections').where({ workspace_id: workspaceId }).update(change)) === 1;
+      const updated = await query(db, {
+        text: `update chat_connections set posts_updates = $2, updated_at = $3 where workspace_id = $1
+          returning workspace_id`,
+        values: [workspaceId, postsUpdates, now],
+      });
+      return updated.length === 1;
     },
 
     /** Returns whether there was a connection. */
     async remove(workspaceId: number): Promise<boolean> {
-      return (await db('chat_connections').where({ workspace_id: workspaceId }).delete()) === 1;
+      const text = 'delete from chat_connections where workspace_id = $1 returning workspace_id';
+      return (await query(db, { text, values: [workspaceId] })).length === 1;
     },
 
     /** Lists and locks the connections whose token is encrypted with another key than this one; skips locked rows. */
     async listEncryptedWithOtherKeys(keyId: string): Promise<ChatConnection[]> {
-      const rows = await db('chat_connections')
-        // Two ranges of an index; an inequality would read the whole table.
-        .where((others) => void others.where('key_id', '<', keyId).orWhere('key_id', '>', keyId))
-        .forUpdate()
-        .skipLocked()
-        .select<ConnectionRow[]>(COLUMNS);
+      // Two ranges of an index; an inequality would read the whole table.
+      const text = `${SELECT} where key_id < $1 or key_id > $1 for update skip locked`;
+      const rows = await query<ConnectionRow>(db, { text, values: [keyId] });
       return rows.map(toConnection);
     },
 
     async replaceToken(workspaceId: number, { keyId, ciphertext }: Sealed): Promise<void> {
-      await db('chat_connections')
-        .where({ workspace_id: workspaceId })
-        .update({ key_id: keyId, token_ciphertext: ciphertext });
+      await query(db, {
+        text: 'update chat_connections set key_id = $2, token_ciphertext = $3 where workspace_id = $1',
+        values: [workspaceId, keyId, ciphertext],
+      });
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { EventWorkspace } from '@tocsin/schemas';
-import { type Knex, query } from '@tocsin/postgres';
+import { type Knex, pipeline, query } from '@tocsin/postgres';
 import { type Instant, storableTrace, addMilliseconds } from '@tocsin/runtime';
 import { randomUUID } from 'node:crypto';
 import type { ErrorCode } from '@tocsin/http';
@@ -23,18 +23,27 @@ export interface ProvisioningRequest {
   usergroups: readonly string[];
 }
 
+const SET_CHANNEL_NAME = 'update provisionings set channel_name = $2, named_at = $3 where incident_id = $1';
+
 /** Stores the provisionings of incidents, over a pool or a transaction. */
 export function provisioningStore(db: Knex) {
   return {
     /** Returns the provisioning of an incident; `undefined` if none was requested. */
     async find(incidentId: number): Promise<Provisioning | undefined> {
-      const request = await db('provisionings')
-        .where({ incident_id: incidentId })
-        .first<{ createdAt: Instant } | undefined>('created_at as createdAt');
+      const [[request], rows] = await pipeline<[{ createdAt: Instant }, ProvisioningStep]>(db, [
+        {
+          name: 'find-provisioning',
+          text: 'select created_at as "createdAt" from provisionings where incident_id = $1',
+          values: [incidentId],
+        },
+        {
+          name: 'list-provisioning-steps',
+          text: `select key, status, attempts, error_code as "errorCode", updated_at as "updatedAt"
+            from provisioning_steps where incident_id = $1`,
+          values: [incidentId],
+        },
+      ]);
       if (request === undefined) return undefined;
-      const rows = await db('provisioning_steps')
-        .where({ incident_id: incidentId })
-        .select<ProvisioningStep[]>('key', 'status', 'attempts', 'error_code as errorCode', 'updated_at as updatedAt');
       const steps = STEP_KEYS.map(
         (key) => rows.find((step) => step.key === key) ?? notRequestedStep(key, request.createdAt),
       );
@@ -42,16 +51,12 @@ export function provisioningStore(db: Knex) {
     },
 
     async getRequest(incidentId: number): Promise<ProvisioningRequest> {
-      const request = await db('provisionings')
-        .where({ incident_id: incidentId })
-        .first<(EventWorkspace & Omit<ProvisioningRequest, 'workspace'>) | undefined>(
-          'workspace_id as id',
-          'workspace_slug as slug',
-          'is_demo',
-          'request_id as requestId',
-          'marker',
-          'usergroups',
-        );
+      const [request] = await query<EventWorkspace & Omit<ProvisioningRequest, 'workspace'>>(db, {
+        name: 'get-provisioning-request',
+        text: `select workspace_id as id, workspace_slug as slug, is_demo, request_id as "requestId", marker, usergroups
+          from provisionings where incident_id = $1`,
+        values: [incidentId],
+      });
       if (request === undefined) throw new Error(`incident ${incidentId} has no provisioning`);
       const { id, slug, is_demo, ...rest } = request;
       return { workspace: { id, slug, is_demo }, ...rest };
@@ -68,43 +73,54 @@ export function provisioningStore(db: Knex) {
 
     /** Makes failed steps due again. Returns their number. */
     async retry(incidentId: number, keys: readonly StepKey[], now: Instant): Promise<number> {
-      return db('provisioning_steps')
-        .where({ incident_id: incidentId, status: 'failed' })
-        .whereIn('key', keys)
-        .update({ status: 'pending', failures: 0, waits: 0, error_code: null, due_at: now, updated_at: now });
+      const retried = await query(db, {
+        name: 'retry-provisioning-steps',
+        text: `update provisioning_steps
+          set status = 'pending', failures = 0, waits = 0, error_code = null, due_at = $3, updated_at = $3
+          where incident_id = $1 and key = any((select $2::text[])::text[]) and status = 'failed' returning key`,
+        values: [incidentId, keys, now],
+      });
+      return retried.length;
     },
 
     /** Makes a pending step wait for another. */
     async makeWait(incidentId: number, key: StepKey): Promise<void> {
-      await db('provisioning_steps')
-        .where({ incident_id: incidentId, key, status: 'pending' })
-        .update({ due_at: null });
+      await query(db, {
+        name: 'make-provisioning-step-wait',
+        text: `update provisioning_steps set due_at = null where incident_id = $1 and key = $2 and status = 'pending'`,
+        values: [incidentId, key],
+      });
     },
 
     /** Returns the channel name that an earlier attempt reserved, and when. */
-    findReservedName: async (incidentId: number): Promise<{ name: string; namedAt: Instant } | undefined> =>
-      db('provisionings')
-        .where({ incident_id: incidentId })
-        .whereNotNull('channel_name')
-        .first<{ name: string; namedAt: Instant } | undefined>('channel_name as name', 'named_at as namedAt'),
+    async findReservedName(incidentId: number): Promise<{ name: string; namedAt: Instant } | undefined> {
+      const [reserved] = await query<{ name: string; namedAt: Instant }>(db, {
+        name: 'find-reserved-channel-name',
+        text: `select channel_name as name, named_at as "namedAt" from provisionings
+          where incident_id = $1 and channel_name is not null`,
+        values: [incidentId],
+      });
+      return reserved;
+    },
 
     /** Stores the channel name that this and every later attempt requests. */
     async reserveName(incidentId: number, name: string, now: Instant): Promise<void> {
-      await db('provisionings').where({ incident_id: incidentId }).update({ channel_name: name, named_at: now });
+      await query(db, { name: 'set-channel-name', text: SET_CHANNEL_NAME, values: [incidentId, name, now] });
     },
 
     /** Returns whether another incident, of any workspace, has reserved this name. */
     async isNameUsedElsewhere(name: string, incidentId: number): Promise<boolean> {
-      const row = await db('provisionings')
-        .where({ channel_name: name })
-        .whereNot({ incident_id: incidentId })
-        .first<{ incident_id: number } | undefined>('incident_id');
-      return row !== undefined;
+      const others = await query(db, {
+        name: 'find-other-incident-with-channel-name',
+        text: 'select incident_id from provisionings where channel_name = $1 and incident_id <> $2 limit 1',
+        values: [name, incidentId],
+      });
+      return others.length > 0;
     },
 
     /** Lets the next attempt request another name. */
     async releaseName(incidentId: number): Promise<void> {
-      await db('provisionings').where({ incident_id: incidentId }).update({ channel_name: null, named_at: null });
+      await query(db, { name: 'set-channel-name', text: SET_CHANNEL_NAME, values: [incidentId, null, null] });
     },
   };
 }
@@ -210,12 +226,14 @@ const CLAIMS = [
   claimOf({ table: 'channel_updates', key: `'channel_updates'`, request: 'channel_updates' }),
 ];
 
+/** Where claimed work is stored; its condition takes the incident, the key and the lease. */
+const placeOf = (key: WorkKey) =>
+  key === 'channel_updates'
+    ? { table: 'channel_updates', isClaimed: `incident_id = $1 and $2::text = 'channel_updates' and lease = $3` }
+    : { table: 'provisioning_steps', isClaimed: 'incident_id = $1 and key = $2 and lease = $3' };
+
 /** The queue of the work of all incidents, over a pool or a transaction. */
 export function stepQueue(db: Knex) {
-  const step = ({ incidentId, key }: { incidentId: number; key: WorkKey }) =>
-    key === 'channel_updates'
-      ? db('channel_updates').where({ incident_id: incidentId })
-      : db('provisioning_steps').where({ incident_id: incidentId, key });
   return {
     /**
      * Claims work that is due or whose lease has expired: at most one item for each workspace, and none for a workspace with
@@ -238,37 +256,43 @@ export function stepQueue(db: Knex) {
     },
 
     /** Renews the lease of a running attempt. */
-    async extendLease(claim: ClaimedStep, now: Instant): Promise<void> {
-      await step(claim)
-        .where({ lease: claim.lease })
-        .update({ due_at: addMilliseconds(now, STEP_LEASE) });
+    async extendLease({ incidentId, key, lease }: ClaimedStep, now: Instant): Promise<void> {
+      const { table, isClaimed } = placeOf(key);
+      await query(db, {
+        name: `extend-lease-in-${table}`,
+        text: `update ${table} set due_at = $4 where ${isClaimed}`,
+        values: [incidentId, key, lease, addMilliseconds(now, STEP_LEASE)],
+      });
     },
 
     /** Stores the result of an attempt. Returns false and writes nothing if the lease was lost. */
     async finish(claim: ClaimedStep, { status, errorCode, dueAt, now, failures, waits }: StepUpdate): Promise<boolean> {
-      const updated = await step(claim)
-        .where({ lease: claim.lease })
-        .update({
-          status,
-          error_code: errorCode,
-          due_at: dueAt ?? null,
-          lease: null,
-          updated_at: now,
-          failures: failures ?? claim.failures,
-          waits: waits ?? claim.waits,
-        });
-      return updated === 1;
+      const { incidentId, key, lease } = claim;
+      const { table, isClaimed } = placeOf(key);
+      const finished = await query(db, {
+        name: `finish-attempt-in-${table}`,
+        text: `update ${table} set status = $4, error_code = $5, due_at = $6, lease = null, updated_at = $7, failures = $8,
+            waits = $9
+          where ${isClaimed} returning incident_id`,
+        values: [
+          ...[incidentId, key, lease, status, errorCode, dueAt ?? null, now],
+          ...[failures ?? claim.failures, waits ?? claim.waits],
+        ],
+      });
+      return finished.length === 1;
     },
 
     /** Updates a step that waits for another: makes it due or failed. */
     async updateWaiting(
-      waiting: { incidentId: number; key: StepKey },
+      { incidentId, key }: { incidentId: number; key: StepKey },
       { status, errorCode, dueAt, now }: StepUpdate,
     ): Promise<void> {
-      await step(waiting)
-        .where({ status: 'pending' })
-        .whereNull('due_at')
-        .update({ status, error_code: errorCode, due_at: dueAt ?? null, updated_at: now });
+      await query(db, {
+        name: 'update-waiting-provisioning-step',
+        text: `update provisioning_steps set status = $3, error_code = $4, due_at = $5, updated_at = $6
+          where incident_id = $1 and key = $2 and status = 'pending' and due_at is null`,
+        values: [incidentId, key, status, errorCode, dueAt ?? null, now],
+      });
     },
   };
 }

@@ -1,4 +1,5 @@
 import { type Knex, query } from '@tocsin/postgres';
+import { insertOf } from '@tocsin/versioned-resources';
 import type { Instant } from '@tocsin/runtime';
 import type { Severity, WorkflowStatus } from '../domain/configuration.ts';
 
@@ -22,11 +23,13 @@ export interface Keys {
 
 /** Changes the configuration of one workspace, over a pool or a transaction. */
 export function configurationChanges(db: Knex, workspaceId: number) {
-  const counter = () => db('incident_counters').where({ workspace_id: workspaceId });
   return {
     /** Call it before the transaction: a row that it has inserted itself keeps nobody waiting. */
     async createCounter(): Promise<void> {
-      await db('incident_counters').insert({ workspace_id: workspaceId, last: 0 }).onConflict().ignore();
+      await query(db, {
+        text: 'insert into incident_counters (workspace_id, last) values ($1, 0) on conflict do nothing',
+        values: [workspaceId],
+      });
     },
 
     /**
@@ -35,22 +38,28 @@ export function configurationChanges(db: Knex, workspaceId: number) {
      * serializes changes of the configuration.
      */
     async lock(): Promise<void> {
-      await counter().forUpdate().first('workspace_id');
+      await query(db, {
+        text: 'select workspace_id from incident_counters where workspace_id = $1 for update',
+        values: [workspaceId],
+      });
     },
 
     /** Raises the configuration's version; returns the new one. */
     async raiseVersion(): Promise<number> {
-      const [row] = await counter()
-        .update({ configuration_version: db.raw('configuration_version + 1') })
-        .returning<{ version: number }[]>('configuration_version as version');
+      const [row] = await query<{ version: number }>(db, {
+        text: `update incident_counters set configuration_version = configuration_version + 1 where workspace_id = $1
+          returning configuration_version as version`,
+        values: [workspaceId],
+      });
       return (row as { version: number }).version;
     },
 
     /** The version of the latest list of service tiers that was committed; 0 before the first. */
     async findTiersVersion(): Promise<number> {
-      const row = await db('configurations')
-        .where({ workspace_id: workspaceId })
-        .first<{ version: number } | undefined>('tiers_version as version');
+      const [row] = await query<{ version: number }>(db, {
+        text: 'select tiers_version as version from configurations where workspace_id = $1',
+        values: [workspaceId],
+      });
       return row?.version ?? 0;
     },
 
@@ -106,21 +115,22 @@ export function configurationChanges(db: Knex, workspaceId: number) {
       };
       const changed = Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
       if (Object.keys(changed).length === 0) return;
-      await db('configurations')
-        .insert({ workspace_id: workspaceId, ...changed })
-        .onConflict('workspace_id')
-        .merge(Object.keys(changed));
+      const { text, values } = insertOf('configurations', { workspace_id: workspaceId, ...changed });
+      const assignments = Object.keys(changed).map((name) => `${name} = excluded.${name}`);
+      await query(db, { text: `${text} on conflict (workspace_id) do update set ${assignments.join(', ')}`, values });
     },
 
     /** Sets or clears the end of incidents whose status became terminal or stopped being terminal. */
     async realignEnds(ids: readonly number[], statuses: readonly WorkflowStatus[]): Promise<void> {
       if (ids.length === 0) return;
       const terminal = statuses.filter(({ isTerminal }) => isTerminal).map(({ key }) => key);
-      await db('incidents')
-        .where('workspace_id', workspaceId)
-        .whereRaw('id = any(?)', [[...ids]])
-        .whereRaw('(ended_at is not null) <> (status = any(?))', [terminal])
-        .update({ ended_at: db.raw('case when ended_at is null then coalesce(status_changed_at, created_at) end') });
+      await query(db, {
+        text: `update incidents
+          set ended_at = case when ended_at is null then coalesce(status_changed_at, created_at) end
+          where workspace_id = $1 and id = any((select $2::bigint[])::bigint[])
+            and (ended_at is not null) <> (status = any((select $3::text[])::text[]))`,
+        values: [workspaceId, ids, terminal],
+      });
     },
   };
 }

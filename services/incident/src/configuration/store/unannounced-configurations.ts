@@ -14,15 +14,19 @@ export function unannouncedConfigurations(db: Knex) {
   return {
     /** Add it in the transaction of the change. */
     async add({ workspaceId, version }: UnannouncedConfiguration): Promise<void> {
-      await db('unannounced_configurations')
-        .insert({ workspace_id: workspaceId, version })
-        .onConflict('workspace_id')
-        .merge(['version']);
+      await query(db, {
+        text: `insert into unannounced_configurations (workspace_id, version) values ($1, $2)
+          on conflict (workspace_id) do update set version = excluded.version`,
+        values: [workspaceId, version],
+      });
     },
 
     /** Does nothing if the configuration has changed again. */
     async remove({ workspaceId, version }: UnannouncedConfiguration): Promise<void> {
-      await db('unannounced_configurations').where({ workspace_id: workspaceId, version }).delete();
+      await query(db, {
+        text: 'delete from unannounced_configurations where workspace_id = $1 and version = $2',
+        values: [workspaceId, version],
+      });
     },
 
     list: async (limit: number): Promise<UnannouncedConfiguration[]> =>

@@ -79,7 +79,6 @@ const SELECT = `select ${FOLLOW_UP_SELECTION} from follow_ups where workspace_id
 
 /** The follow-ups of one workspace, over a pool or a transaction. */
 export function followUpStore(db: Knex, workspaceId: number) {
-  const rows = () => db('follow_ups').where({ workspace_id: workspaceId });
   const one = <Row>([row]: Row[]): Row => {
     if (row === undefined) throw notFound('The follow-up');
     return row;
@@ -90,8 +89,14 @@ export function followUpStore(db: Knex, workspaceId: number) {
       one(await query<FollowUp>(db, { name: 'get-follow-up', text: `${SELECT} $2`, values: [workspaceId, id] })),
 
     /** Returns the incident, which never changes. @throws DomainError `not_found` */
-    getIncidentId: async (id: number): Promise<number> =>
-      one(await rows().where({ id }).pluck<number[]>('incident_id')),
+    async getIncidentId(id: number): Promise<number> {
+      const rows = await query<{ incidentId: number }>(db, {
+        name: 'find-incident-of-follow-up',
+        text: 'select incident_id as "incidentId" from follow_ups where workspace_id = $1 and id = $2',
+        values: [workspaceId, id],
+      });
+      return one(rows).incidentId;
+    },
 
     readWhole: async (ids: readonly number[]): Promise<FollowUp[]> =>
       query<FollowUp>(db, {

@@ -141,7 +141,11 @@ export function changelogStore(db: Knex) {
     /** The listed entries with their changes, a few at a time. */
     readWhole: (listed: readonly Listed<ChangelogEntry>[]) =>
       readWhole(listed, async (ids) =>
-        db('changelog').whereIn('id', ids).select<ChangelogEntry[]>(db.raw(changelogMapping.selection)),
+        query<ChangelogEntry>(db, {
+          name: 'find-changelog-entries',
+          text: `select ${changelogMapping.selection} from changelog where id = any((select $1::bigint[])::bigint[])`,
+          values: [ids],
+        }),
       ),
   };
 }

@@ -28,18 +28,21 @@ export function counterStore(db: Knex) {
 
     /** The last number that each of these workspaces has given out; those without an incident are missing. */
     async lastNumbers(workspaceIds: readonly number[]): Promise<Map<number, number>> {
-      const rows = await db('incident_counters')
-        .whereIn('workspace_id', workspaceIds)
-        .select<{ workspace_id: number; last: number }[]>('workspace_id', 'last');
+      const rows = await query<{ workspace_id: number; last: number }>(db, {
+        text: `select workspace_id, last from incident_counters
+          where workspace_id = any((select $1::bigint[])::bigint[])`,
+        values: [workspaceIds],
+      });
       return new Map(rows.map((row) => [row.workspace_id, row.last]));
     },
 
     /** Raises a counter; the next incident gets a higher number. */
     async raise(workspaceId: number, last: number): Promise<void> {
-      await db('incident_counters')
-        .insert({ workspace_id: workspaceId, last })
-        .onConflict('workspace_id')
-        .merge({ last: db.raw('greatest(incident_counters.last, excluded.last)') });
+      await query(db, {
+        text: `insert into incident_counters (workspace_id, last) values ($1, $2)
+          on conflict (workspace_id) do update set last = greatest(incident_counters.last, excluded.last)`,
+        values: [workspaceId, last],
+      });
     },
 
     /** Workspaces with incidents whose stored bytes should have been measured hours ago, or are impossible. */
@@ -60,14 +63,14 @@ export function counterStore(db: Knex) {
 
     /** Lets the incident service measure a workspace from the beginning. */
     async measureAgain(workspaceId: number): Promise<void> {
-      const restarted = { due_at: db.fn.now(), next_number: 0, next_key: null, counted_bytes: 0 };
-      await db('workspace_storage')
-        .insert({ workspace_id: workspaceId, ...restarted })
-        .onConflict('workspace_id')
-        .merge({
-          ...restarted,
-          measured_bytes: db.raw('greatest(workspace_storage.measured_bytes, 0)'),
-        });
+      await query(db, {
+        text: `insert into workspace_storage (workspace_id, due_at, next_number, next_key, counted_bytes)
+          values ($1, now(), 0, null, 0)
+          on conflict (workspace_id) do update set due_at = excluded.due_at, next_number = excluded.next_number,
+            next_key = excluded.next_key, counted_bytes = excluded.counted_bytes,
+            measured_bytes = greatest(workspace_storage.measured_bytes, 0)`,
+        values: [workspaceId],
+      });
     },
   };
 }
@@ -78,8 +81,10 @@ export function counterStore(db: Knex) {
  * every later create gets a higher one.
  */
 export async function lastNumber(db: Knex, workspaceId: number): Promise<number> {
-  const row = await db('incident_counters')
-    .where({ workspace_id: workspaceId })
-    .first<{ last: number } | undefined>('last');
+  const [row] = await query<{ last: number }>(db, {
+    name: 'find-last-number',
+    text: 'select last from incident_counters where workspace_id = $1',
+    values: [workspaceId],
+  });
   return row?.last ?? 0;
 }

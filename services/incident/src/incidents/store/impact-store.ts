@@ -22,11 +22,20 @@ export function impactStore(trx: Knex.Transaction, workspaceId: number) {
   return {
     /** Stores the impact unless a newer one is stored. @returns false if the workspace has no such incident */
     async put(incidentId: number, { affectedCustomers, mrr, asOf }: CustomerImpact): Promise<boolean> {
-      const incident = () => trx('incidents').where({ workspace_id: workspaceId, id: incidentId });
-      const written = await incident()
-        .whereRaw('(impact_as_of is null or impact_as_of <= ?)', [asOf])
-        .update({ affected_customers: affectedCustomers, mrr: JSON.stringify(mrr), impact_as_of: asOf });
-      if (written !== 1) return (await incident().first('id')) !== undefined;
+      const written = await query(trx, {
+        name: 'put-customer-impact',
+        text: `update incidents set affected_customers = $3, mrr = $4, impact_as_of = $5
+          where workspace_id = $1 and id = $2 and (impact_as_of is null or impact_as_of <= $5) returning id`,
+        values: [workspaceId, incidentId, affectedCustomers, JSON.stringify(mrr), asOf],
+      });
+      if (written.length === 0) {
+        const incidents = await query(trx, {
+          name: 'find-incident-with-newer-impact',
+          text: 'select id from incidents where workspace_id = $1 and id = $2',
+          values: [workspaceId, incidentId],
+        });
+        return incidents.length === 1;
+      }
       await mrrCurrencies(trx, workspaceId).add(mrr.map(({ currency }) => currency));
       // The update above locks the incident's row.
       const parts = mrrParts(mrr);
@@ -46,16 +55,21 @@ export function mrrCurrencies(db: Knex, workspaceId: number) {
   return {
     async add(currencies: readonly string[]): Promise<void> {
       if (currencies.length === 0) return;
-      await db('mrr_currencies')
-        .insert([...new Set(currencies)].sort().map((currency) => ({ workspace_id: workspaceId, currency })))
-        .onConflict(['workspace_id', 'currency'])
-        .ignore();
+      await query(db, {
+        name: 'add-mrr-currencies',
+        text: `insert into mrr_currencies (workspace_id, currency)
+          select $1::bigint, currency from unnest((select $2::text[])) as added (currency)
+          on conflict (workspace_id, currency) do nothing`,
+        values: [workspaceId, [...new Set(currencies)].sort()],
+      });
     },
 
     async list(): Promise<string[]> {
-      const rows = await db('mrr_currencies')
-        .where({ workspace_id: workspaceId })
-        .select<{ currency: string }[]>('currency');
+      const rows = await query<{ currency: string }>(db, {
+        name: 'list-mrr-currencies',
+        text: 'select currency from mrr_currencies where workspace_id = $1',
+        values: [workspaceId],
+      });
       return rows.map(({ currency }) => currency);
     },
   };

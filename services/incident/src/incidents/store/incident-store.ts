@@ -1,5 +1,6 @@
 import { notFound } from '@tocsin/http';
 import { type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
+import { assignmentsOf } from '@tocsin/versioned-resources';
 import type { Incident } from '../domain/incident.ts';
 import { INCIDENT_SELECTION, type IncidentVersion, toColumns } from './incident-row.ts';
 import type { Configuration } from '../../configuration/domain/configuration.ts';
@@ -27,8 +28,7 @@ export function requireIncident(rows: readonly unknown[] | undefined): Versioned
 /** Updates properties of an incident that the transaction has locked. */
 export function updateOfIncident(workspaceId: number, id: number, properties: Partial<Incident>): Statement {
   const { workspace_id, ...columns } = toColumns({ ...properties, workspaceId });
-  const assignments = Object.keys(columns).map((name, index) => `${name} = $${index + 3}`);
-  const text = `update incidents set ${assignments.join(', ')} where workspace_id = $1 and id = $2`;
+  const text = `update incidents set ${assignmentsOf(columns, 3)} where workspace_id = $1 and id = $2`;
   const values = [workspace_id, id, ...Object.values(columns)];
   return { name: 'update-incident', text, values, isComposed: true };
 }
@@ -97,7 +97,11 @@ export function incidentStore(db: Knex, workspaceId: number) {
 
     /** A part of the name of a channel that is made later; no property that clients see. */
     setShortTitle: async (id: number, shortTitle: string): Promise<void> => {
-      await db('incidents').where({ id }).update({ short_title: shortTitle });
+      await query(db, {
+        name: 'set-short-title',
+        text: 'update incidents set short_title = $2 where id = $1',
+        values: [id, shortTitle],
+      });
     },
   };
 }

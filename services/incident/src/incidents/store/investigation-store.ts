@@ -1,54 +1,58 @@
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { InvestigationRun, RunReport } from '../domain/investigation-run.ts';
 
-/** The column of each property. */
-const COLUMNS = {
-  runId: 'run_id',
-  status: 'status',
-  startedAt: 'started_at',
-  completedAt: 'completed_at',
-  reportedAt: 'told_at',
-} as const satisfies Record<keyof RunReport, string>;
+/** A select list whose rows are reports. */
+const SELECTION = `run_id as "runId", status, started_at as "startedAt", completed_at as "completedAt",
+  told_at as "reportedAt"`;
 
 /** Stores the investigation runs of one incident. */
 export function investigationStore(trx: Knex.Transaction, of: { workspaceId: number; incidentId: number }) {
-  const incident = () => trx('incidents').where({ workspace_id: of.workspaceId, id: of.incidentId });
-  const runs = () => trx('investigation_runs').where('incident_id', of.incidentId);
   return {
     /** Locks the incident to serialize updates of its runs. @returns false if the workspace has no such incident */
-    lock: async (): Promise<boolean> => (await incident().forUpdate().first('id')) !== undefined,
+    async lock(): Promise<boolean> {
+      const incidents = await query(trx, {
+        name: 'lock-investigated-incident',
+        text: 'select id from incidents where workspace_id = $1 and id = $2 for update',
+        values: [of.workspaceId, of.incidentId],
+      });
+      return incidents.length === 1;
+    },
 
-    find: async (runId: string): Promise<RunReport | undefined> =>
-      runs().where('run_id', runId).first<RunReport | undefined>(COLUMNS),
+    async find(runId: string): Promise<RunReport | undefined> {
+      const [run] = await query<RunReport>(trx, {
+        name: 'find-investigation-run',
+        text: `select ${SELECTION} from investigation_runs where incident_id = $1 and run_id = $2`,
+        values: [of.incidentId, runId],
+      });
+      return run;
+    },
 
-    async put(run: RunReport): Promise<void> {
-      await trx('investigation_runs')
-        .insert({
-          incident_id: of.incidentId,
-          run_id: run.runId,
-          status: run.status,
-          started_at: run.startedAt,
-          completed_at: run.completedAt,
-          told_at: run.reportedAt,
-        })
-        .onConflict(['incident_id', 'run_id'])
-        .merge();
+    async put({ runId, status, startedAt, completedAt, reportedAt }: RunReport): Promise<void> {
+      await query(trx, {
+        name: 'put-investigation-run',
+        text: `insert into investigation_runs (incident_id, run_id, status, started_at, completed_at, told_at)
+          values ($1, $2, $3, $4, $5, $6)
+          on conflict (incident_id, run_id) do update set status = excluded.status, started_at = excluded.started_at,
+            completed_at = excluded.completed_at, told_at = excluded.told_at`,
+        values: [of.incidentId, runId, status, startedAt, completedAt, reportedAt],
+      });
     },
 
     /** Updates the incident's count of runs and its latest run. */
     async updateSummary(): Promise<void> {
-      const latest = await runs()
-        .orderBy([
-          { column: 'started_at', order: 'desc' },
-          { column: 'run_id', order: 'desc' },
-        ])
-        .first<RunReport | undefined>(COLUMNS);
+      const [latest] = await query<RunReport & { count: number }>(trx, {
+        name: 'find-latest-investigation-run',
+        text: `select ${SELECTION}, count(run_id) over () as count from investigation_runs where incident_id = $1
+          order by started_at desc, run_id desc limit 1`,
+        values: [of.incidentId],
+      });
       if (latest === undefined) return;
-      const [counted] = await runs().count<{ total: number }[]>({ total: 'run_id' });
-      const { runId, status, startedAt, completedAt } = latest;
-      await incident().update({
-        latest_run: JSON.stringify({ runId, status, startedAt, completedAt } satisfies InvestigationRun),
-        run_count: counted?.total,
+      const { runId, status, startedAt, completedAt, count } = latest;
+      const run = { runId, status, startedAt, completedAt } satisfies InvestigationRun;
+      await query(trx, {
+        name: 'set-latest-investigation-run',
+        text: 'update incidents set latest_run = $3, run_count = $4 where workspace_id = $1 and id = $2',
+        values: [of.workspaceId, of.incidentId, JSON.stringify(run), count],
       });
     },
   };

@@ -1,5 +1,5 @@
 import type { CustomFieldDefinition } from '@tocsin/schemas';
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { Configuration } from '../../configuration/domain/configuration.ts';
 import type { CustomPredicate } from '../domain/custom-filter.ts';
@@ -33,9 +33,10 @@ const DEFAULT_TIERS = ['t0', 't1', 't2', 't3'].map((key) => ({ key }));
 
 /** The service tiers of a workspace, in rank order. */
 export async function readTiers(db: Knex, workspaceId: number): Promise<{ key: string }[]> {
-  const tiers = await db('replica_tiers')
-    .where({ workspace_id: workspaceId })
-    .orderBy('rank')
-    .select<{ key: string }[]>('key');
+  const tiers = await query<{ key: string }>(db, {
+    name: 'list-tiers',
+    text: 'select key from replica_tiers where workspace_id = $1 order by rank',
+    values: [workspaceId],
+  });
   return tiers.length === 0 ? DEFAULT_TIERS : tiers;
 }

@@ -135,8 +135,12 @@ export function relationStore(db: Knex, incidentId: number) {
 
     /** Whether the incident has a relation of the type besides one. */
     async hasAnother(type: RelationType, id: number): Promise<boolean> {
-      const others = db('incident_relations').where({ incident_id: incidentId, type }).whereNot({ id });
-      return (await others.first('id')) !== undefined;
+      const others = await query(db, {
+        name: 'find-another-relation',
+        text: 'select id from incident_relations where incident_id = $1 and type = $2 and id <> $3 limit 1',
+        values: [incidentId, type, id],
+      });
+      return others.length > 0;
     },
   };
 }

@@ -1,5 +1,5 @@
 import { foldedKey } from '@tocsin/schemas';
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import { ENTRY_BYTES, latestVersionCache, boundedCache } from '@tocsin/runtime';
 import { byCodePoints } from '../../shared/domain/compare-text.ts';
 import { replicaStore } from './replica-store.ts';
@@ -73,16 +73,19 @@ function toCatalog(services: readonly CatalogService[], teams: readonly { id: nu
 }
 
 const readServices = async (db: Knex, workspaceId: number): Promise<CatalogService[]> =>
-  db('replica_services')
-    .where({ workspace_id: workspaceId })
-    .select<CatalogService[]>(
-      'slug',
-      'tier',
-      db.raw('case when archived_at is null then owner_team_id end as "ownerTeamId"'),
-    );
+  query<CatalogService>(db, {
+    name: 'list-services',
+    text: `select slug, tier, case when archived_at is null then owner_team_id end as "ownerTeamId"
+      from replica_services where workspace_id = $1`,
+    values: [workspaceId],
+  });
 
 const readTeams = async (db: Knex, workspaceId: number): Promise<{ id: number; name: string }[]> =>
-  db('replica_teams').where({ workspace_id: workspaceId }).select<{ id: number; name: string }[]>('id', 'name');
+  query<{ id: number; name: string }>(db, {
+    name: 'list-teams',
+    text: 'select id, name from replica_teams where workspace_id = $1',
+    values: [workspaceId],
+  });
 
 /** Finds the owner teams of services. */
 export interface OwnerTeams {

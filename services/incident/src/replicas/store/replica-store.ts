@@ -5,8 +5,10 @@ import {
   type TeamSnapshot,
   type UserSnapshot,
 } from '@tocsin/schemas';
+import type { Instant } from '@tocsin/runtime';
 import { WEIGHTS } from '@tocsin/versioned-resources';
-import { type Knex, query } from '@tocsin/postgres';
+import { type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
+import { upsertRows } from '../../shared/store/sql.ts';
 
 export type ReplicaOwner = 'users' | 'catalog' | 'custom_field';
 
@@ -19,7 +21,7 @@ export interface ReplicaVersion {
   position: string | null;
 }
 
-const VERSION_COLUMNS = ['version', 'workspace_version as workspaceVersion', 'position'] as const;
+const VERSION_COLUMNS = 'version, workspace_version as "workspaceVersion", position';
 
 /** A row of a replica and the version at which it was so. */
 export interface Versioned<Snapshot> {
@@ -35,9 +37,6 @@ export interface FieldVersion {
   weight: number;
 }
 
-/** Rows per statement; a statement has at most 65,535 parameters. */
-const BATCH_SIZE = 5_000;
-
 export interface Replicated {
   user: UserSnapshot;
   team: TeamSnapshot;
@@ -45,29 +44,37 @@ export interface Replicated {
   field: CustomFieldDefinition;
 }
 
-/** Where rows are stored, and what of them. */
+/** Where rows are stored, and what of them: the columns `id` and these. */
 const KINDS: {
-  [Kind in keyof Replicated]: { table: string; toColumns: (row: Replicated[Kind]) => Record<string, unknown> };
+  [Kind in keyof Replicated]: { table: string; columns: readonly string[]; toRow: (row: Replicated[Kind]) => object };
 } = {
-  user: { table: 'replica_users', toColumns: ({ id, active }) => ({ id, active }) },
-  team: {
-    table: 'replica_teams',
-    toColumns: ({ id, name, slug, archived_at }) => ({ id, name, slug, archived_at }),
-  },
+  user: { table: 'replica_users', columns: ['active'], toRow: (user) => user },
+  team: { table: 'replica_teams', columns: ['name', 'slug', 'archived_at'], toRow: (team) => team },
   service: {
     table: 'replica_services',
-    toColumns: ({ id, slug, tier, owner_team_id, observability_names = [], archived_at }) => ({
-      ...{ id, slug, tier, owner_team_id, observability_names: observability_names.map(fold), archived_at },
+    columns: ['slug', 'tier', 'owner_team_id', 'observability_names', 'archived_at'],
+    toRow: ({ observability_names = [], ...service }) => ({
+      ...service,
+      observability_names: observability_names.map(fold),
     }),
   },
   field: {
     table: 'replica_fields',
-    toColumns: (field) => {
-      const { id, slug, archived_at } = field;
-      return { id, slug, archived_at, definition: JSON.stringify(field) };
-    },
+    columns: ['slug', 'archived_at', 'definition'],
+    toRow: (field) => ({ id: field.id, slug: field.slug, archived_at: field.archived_at, definition: field }),
   },
 };
+
+/** A later version of a row stays. */
+function putStatement(kind: keyof Replicated, rows: readonly object[]): Statement {
+  const { table, columns } = KINDS[kind];
+  return {
+    name: `put-${kind}s`,
+    text: `${upsertRows(table, { columns: ['id', 'workspace_id', 'version', ...columns], key: 'id' })}
+      where ${table}.version <= excluded.version`,
+    values: [JSON.stringify(rows)],
+  };
+}
 
 /** An active service as monitoring systems call it. */
 export interface MonitoredService {
@@ -78,12 +85,23 @@ export interface MonitoredService {
 
 /** Stores the replicas of other services' data for one workspace, over a pool or a transaction. */
 export function replicaStore(db: Knex, workspaceId: number) {
-  const teams = () => db('replica_teams').where({ workspace_id: workspaceId });
+  /** The teams with these IDs, archived ones included. */
+  const findTeams = async (ids: readonly number[]) =>
+    query<{ id: number; name: string; slug: string; archivedAt: Instant | null }>(db, {
+      name: 'find-teams',
+      text: `select id, name, slug, archived_at as "archivedAt" from replica_teams
+        where workspace_id = $1 and id = any((select $2::bigint[])::bigint[])`,
+      values: [workspaceId, ids],
+    });
   return {
-    findVersion: async (owner: ReplicaOwner): Promise<ReplicaVersion | undefined> =>
-      db('replica_versions')
-        .where({ workspace_id: workspaceId, owner })
-        .first<ReplicaVersion | undefined>(VERSION_COLUMNS),
+    async findVersion(owner: ReplicaOwner): Promise<ReplicaVersion | undefined> {
+      const [version] = await query<ReplicaVersion>(db, {
+        name: 'find-replica-version',
+        text: `select ${VERSION_COLUMNS} from replica_versions where workspace_id = $1 and owner = $2`,
+        values: [workspaceId, owner],
+      });
+      return version;
+    },
 
     /**
      * Raises the replica's version; never lowers it, because two pulls may end in either order. Locks the row until the
@@ -91,90 +109,91 @@ export function replicaStore(db: Knex, workspaceId: number) {
      * @returns the replica's version; higher than `to` if the fetched changes are out of date
      */
     async advance(owner: ReplicaOwner, to: ReplicaVersion): Promise<ReplicaVersion> {
-      const [row] = await db('replica_versions')
-        .insert({
-          workspace_id: workspaceId,
-          owner,
-          version: to.version,
-          workspace_version: to.workspaceVersion,
-          position: to.position,
-        })
-        .onConflict(['workspace_id', 'owner'])
-        .merge({
-          version: db.raw('greatest(replica_versions.version, excluded.version)'),
-          workspace_version: db.raw('greatest(replica_versions.workspace_version, excluded.workspace_version)'),
-          position: db.raw(`case when excluded.version >= replica_versions.version then excluded.position
-            else replica_versions.position end`),
-        })
-        .returning<ReplicaVersion[]>(VERSION_COLUMNS);
+      const [row] = await query<ReplicaVersion>(db, {
+        name: 'advance-replica',
+        text: `insert into replica_versions (workspace_id, owner, version, workspace_version, position)
+          values ($1, $2, $3, $4, $5)
+          on conflict (workspace_id, owner) do update set
+            version = greatest(replica_versions.version, excluded.version),
+            workspace_version = greatest(replica_versions.workspace_version, excluded.workspace_version),
+            position = case when excluded.version >= replica_versions.version then excluded.position
+              else replica_versions.position end
+          returning ${VERSION_COLUMNS}`,
+        values: [workspaceId, owner, to.version, to.workspaceVersion, to.position],
+      });
       return row as ReplicaVersion;
     },
 
     /** Raises the version after an event, only if the event is the next change: otherwise the replica has a gap. */
     async advanceByOne(owner: ReplicaOwner, version: number): Promise<void> {
-      await db('replica_versions')
-        .where({ workspace_id: workspaceId, owner, version: version - 1 })
-        .update({ version });
+      await query(db, {
+        name: 'advance-replica-by-one',
+        text: `update replica_versions set version = $3 where workspace_id = $1 and owner = $2 and version = $3 - 1`,
+        values: [workspaceId, owner, version],
+      });
     },
 
     /** Writes rows of a kind; keeps those that are stored with a later version. */
     async put<Kind extends keyof Replicated>(kind: Kind, rows: readonly Versioned<Replicated[Kind]>[]): Promise<void> {
-      const { table, toColumns } = KINDS[kind];
-      for (let start = 0; start < rows.length; start += BATCH_SIZE) {
-        const batch = rows.slice(start, start + BATCH_SIZE);
-        await db(table)
-          .insert(batch.map(({ version, row }) => ({ ...toColumns(row), workspace_id: workspaceId, version })))
-          .onConflict('id')
-          .merge()
-          .where(`${table}.version`, '<=', db.raw('excluded.version'));
-      }
+      if (rows.length === 0) return;
+      const { toRow } = KINDS[kind];
+      const stored = rows.map(({ version, row }) => ({ ...toRow(row), workspace_id: workspaceId, version }));
+      await query(db, putStatement(kind, stored));
     },
 
     /** Replaces all tiers; call it only if `advance` found no newer version. */
     async replaceTiers(tiers: readonly { key: string; order: number }[]): Promise<void> {
-      await db('replica_tiers')
-        .where({ workspace_id: workspaceId })
-        .whereNotIn(
-          'key',
-          tiers.map(({ key }) => key),
-        )
-        .delete();
-      if (tiers.length === 0) return;
-      await db('replica_tiers')
-        .insert(tiers.map(({ key, order }) => ({ workspace_id: workspaceId, key, rank: order })))
-        .onConflict(['workspace_id', 'key'])
-        .merge(['rank']);
+      const keys = tiers.map(({ key }) => key);
+      await pipeline(db, [
+        {
+          name: 'delete-other-tiers',
+          text: 'delete from replica_tiers where workspace_id = $1 and key <> all((select $2::text[])::text[])',
+          values: [workspaceId, keys],
+        },
+        {
+          name: 'put-tiers',
+          text: `insert into replica_tiers (workspace_id, key, rank)
+            select $1::bigint, key, rank from unnest((select $2::text[]), (select $3::int[])) as tier (key, rank)
+            on conflict (workspace_id, key) do update set rank = excluded.rank`,
+          values: [workspaceId, keys, tiers.map(({ order }) => order)],
+        },
+      ]);
     },
 
     /** Returns those of these team IDs that belong to active teams. */
     async activeTeams(ids: readonly number[]): Promise<Set<number>> {
-      const rows = await teams().whereNull('archived_at').whereIn('id', ids).select<{ id: number }[]>('id');
-      return new Set(rows.map(({ id }) => id));
+      const teams = await findTeams(ids);
+      return new Set(teams.filter(({ archivedAt }) => archivedAt === null).map(({ id }) => id));
     },
 
     /** Returns the IDs of the teams with these slugs, archived ones included. */
     async teamIds(slugs: readonly string[]): Promise<Map<string, number>> {
-      const rows = await teams().whereIn('slug', slugs).select<{ id: number; slug: string }[]>('id', 'slug');
+      const rows = await query<{ id: number; slug: string }>(db, {
+        name: 'find-teams-by-slug',
+        text: `select id, slug from replica_teams
+          where workspace_id = $1 and slug = any((select $2::text[])::text[])`,
+        values: [workspaceId, slugs],
+      });
       return new Map(rows.map(({ id, slug }) => [slug, id]));
     },
 
     /** Returns the slugs of the teams with these IDs. */
     async teamSlugs(ids: readonly number[]): Promise<Map<number, string>> {
-      const rows = await teams().whereIn('id', ids).select<{ id: number; slug: string }[]>('id', 'slug');
-      return new Map(rows.map(({ id, slug }) => [id, slug]));
+      return new Map((await findTeams(ids)).map(({ id, slug }) => [id, slug]));
     },
 
     /** Returns the names of the teams with these IDs, archived ones included. */
     async teamNames(ids: readonly number[]): Promise<Map<number, string>> {
-      const rows = await teams().whereIn('id', ids).select<{ id: number; name: string }[]>('id', 'name');
-      return new Map(rows.map(({ id, name }) => [id, name]));
+      return new Map((await findTeams(ids)).map(({ id, name }) => [id, name]));
     },
 
     /** Returns the tier of the service with this slug, archived ones included; null without one. */
     async findTier(slug: string): Promise<string | null> {
-      const row = await db('replica_services')
-        .where({ workspace_id: workspaceId, slug })
-        .first<{ tier: string } | undefined>('tier');
+      const [row] = await query<{ tier: string }>(db, {
+        name: 'find-tier-of-service',
+        text: 'select tier from replica_services where workspace_id = $1 and slug = $2',
+        values: [workspaceId, slug],
+      });
       return row?.tier ?? null;
     },
 
@@ -232,10 +251,12 @@ export function replicaStore(db: Knex, workspaceId: number) {
 
     /** Returns those of these user IDs that belong to active users. */
     async activeUsers(ids: readonly number[]): Promise<Set<number>> {
-      const rows = await db('replica_users')
-        .where({ workspace_id: workspaceId, active: true })
-        .whereIn('id', ids)
-        .select<{ id: number }[]>('id');
+      const rows = await query<{ id: number }>(db, {
+        name: 'find-active-users',
+        text: `select id from replica_users
+          where workspace_id = $1 and active and id = any((select $2::bigint[])::bigint[])`,
+        values: [workspaceId, ids],
+      });
       return new Set(rows.map(({ id }) => id));
     },
   };

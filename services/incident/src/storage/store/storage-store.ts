@@ -1,4 +1,4 @@
-import { type Knex, query } from '@tocsin/postgres';
+import { type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
 
 /** Bytes of a workspace, about. */
 export interface WorkspaceBytes {
@@ -97,23 +97,41 @@ const IS_DUE = `
   select 1 from (select due_at from workspace_storage where due_at is not null order by due_at limit 1) as first
   where due_at <= now()`;
 
+/** What the last measurements of workspaces have found. */
+const measuredBytes = (workspaceIds: readonly number[]): Statement<WorkspaceBytes> => ({
+  name: 'find-measured-bytes',
+  text: `select workspace_id as "workspaceId", measured_bytes as bytes from workspace_storage
+    where workspace_id = any((select $1::bigint[])::bigint[])`,
+  values: [workspaceIds],
+});
+
+const CONTINUE = `
+  update workspace_storage set next_number = $2, next_key = $3, counted_bytes = counted_bytes + $4
+  where workspace_id = $1`;
+
+/** Keys expire without a write. */
+const COMPLETE = `
+  update workspace_storage
+  set measured_bytes = counted_bytes + $2, measured_at = now(), due_at = case when $3::boolean then ${NIGHT} end,
+    next_number = 0, next_key = null, counted_bytes = 0
+  where workspace_id = $1 returning measured_bytes as bytes`;
+
 /** Measures about how many bytes workspaces store. */
 export function storageStore(db: Knex) {
   return {
     /** Schedules the next measurement of workspaces that are written to, and returns what their last ones have found. */
     async schedule(workspaceIds: readonly number[]): Promise<WorkspaceBytes[]> {
-      await query(db, { name: 'schedule-measurements', text: SCHEDULE, values: [workspaceIds] });
-      return db('workspace_storage')
-        .whereIn('workspace_id', workspaceIds)
-        .select<WorkspaceBytes[]>({ workspaceId: 'workspace_id', bytes: 'measured_bytes' });
+      const [, measured] = await pipeline<[never, WorkspaceBytes]>(db, [
+        { name: 'schedule-measurements', text: SCHEDULE, values: [workspaceIds] },
+        measuredBytes(workspaceIds),
+      ]);
+      return measured;
     },
 
     /** About how many bytes a workspace stores. */
     async stored(workspaceId: number): Promise<number> {
-      const row = await db('workspace_storage')
-        .where({ workspace_id: workspaceId })
-        .first<{ measured_bytes: number } | undefined>('measured_bytes');
-      return row?.measured_bytes ?? 0;
+      const [measured] = await query(db, measuredBytes([workspaceId]));
+      return measured?.bytes ?? 0;
     },
 
     /** Requests measurements before the night, each ten minutes after the last one of its workspace at the earliest. */
@@ -140,25 +158,17 @@ export function storageStore(db: Knex) {
 async function measureStep(trx: Knex.Transaction, due: Measurement): Promise<WorkspaceBytes | 'continues'> {
   const { workspaceId } = due;
   const { bytes, ...progress } = await measureBatch(trx, due);
-  const row = trx('workspace_storage').where({ workspace_id: workspaceId });
   if (progress.hasMore) {
     const { nextNumber, nextKey } = progress;
-    await row.update({
-      next_number: nextNumber,
-      next_key: nextKey && JSON.stringify(nextKey),
-      counted_bytes: trx.raw('counted_bytes + ?', [bytes]),
-    });
+    const values = [workspaceId, nextNumber, nextKey && JSON.stringify(nextKey), bytes];
+    await query(trx, { name: 'continue-measurement', text: CONTINUE, values });
     return 'continues';
   }
-  const [measured] = await row
-    .update({
-      measured_bytes: trx.raw('counted_bytes + ?', [bytes]),
-      measured_at: trx.fn.now(),
-      // Keys expire without a write.
-      due_at: progress.hasKeys ? trx.raw(NIGHT) : null,
-      ...{ next_number: 0, next_key: null, counted_bytes: 0 },
-    })
-    .returning<{ bytes: number }[]>('measured_bytes as bytes');
+  const [measured] = await query<{ bytes: number }>(trx, {
+    name: 'complete-measurement',
+    text: COMPLETE,
+    values: [workspaceId, bytes, progress.hasKeys],
+  });
   return { workspaceId, bytes: measured?.bytes ?? 0 };
 }
 

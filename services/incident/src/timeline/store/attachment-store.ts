@@ -30,13 +30,34 @@ const COLUMNS = {
   createdBy: column('created_by', 'text'),
 } as const satisfies ColumnsOf<Attachment>;
 
-const { names, selection, toRow } = rowMapping<Attachment, typeof COLUMNS>(COLUMNS);
+const { names, selection } = rowMapping<Attachment, typeof COLUMNS>(COLUMNS);
 
 export const ATTACHMENT_COLUMNS = names.join(', ');
 
 /** Stores images of monitors, in their order. */
 export async function insertAttachments(db: Knex, attachments: readonly Omit<Attachment, 'id'>[]): Promise<void> {
-  if (attachments.length > 0) await db('timeline_attachments').insert(attachments.map((each) => toRow(each)));
+  if (attachments.length === 0) return;
+  await query(db, {
+    name: 'insert-attachments',
+    text: `insert into timeline_attachments
+        (timeline_event_id, filename, storage_key, url, content_type, size_bytes, created_at, created_by)
+      select event_id, filename, storage_key, url, content_type, size_bytes, created_at, created_by
+      from unnest((select $1::bigint[]), (select $2::text[]), (select $3::text[]), (select $4::text[]),
+          (select $5::text[]), (select $6::bigint[]), (select $7::timestamptz[]), (select $8::text[]))
+        with ordinality as attachment
+          (event_id, filename, storage_key, url, content_type, size_bytes, created_at, created_by, place)
+      order by place`,
+    values: [
+      attachments.map(({ eventId }) => eventId),
+      attachments.map(({ filename }) => filename),
+      attachments.map(({ storageKey }) => storageKey),
+      attachments.map(({ url }) => url),
+      attachments.map(({ contentType }) => contentType),
+      attachments.map(({ sizeBytes }) => sizeBytes),
+      attachments.map(({ createdAt }) => createdAt),
+      attachments.map(({ createdBy }) => createdBy),
+    ],
+  });
 }
 
 /** Selects the attachments of some events in the order of their creation. */

@@ -82,7 +82,6 @@ const LISTED = listedColumns({
 
 /** What the timeline events of one workspace were, over a pool or a transaction. */
 export function formerEventStore(db: Knex, workspaceId: number) {
-  const former = () => db('former_timeline_events').where('workspace_id', workspaceId);
   return {
     /** A deleted event, without its group if that is gone. @throws DomainError `not_found`, `invalid_resource_state` */
     async getDeleted(id: number): Promise<TimelineEvent & { deletedAt: Instant }> {
@@ -92,7 +91,11 @@ export function formerEventStore(db: Knex, workspaceId: number) {
         values: [workspaceId, id],
       });
       if (deleted === undefined) {
-        const present = await db('timeline_events').where({ workspace_id: workspaceId, id }).pluck('id');
+        const present = await query(db, {
+          name: 'find-present-event',
+          text: 'select id from timeline_events where workspace_id = $1 and id = $2',
+          values: [workspaceId, id],
+        });
         throw present.length > 0 ? invalidState('The timeline event is not deleted') : notFound('The timeline event');
       }
       const { hasGroup, isThereAgain, ...event } = deleted;
@@ -105,7 +108,10 @@ export function formerEventStore(db: Knex, workspaceId: number) {
       of: { eventId: number } | { incidentId: number },
       { limit, before }: { limit: number; before: number | undefined },
     ): Promise<Listed<FormerTimelineEvent>[]> {
-      const states = former().orderBy('seq', 'desc').limit(limit);
+      const states = db('former_timeline_events')
+        .where('workspace_id', workspaceId)
+        .orderBy('seq', 'desc')
+        .limit(limit);
       if ('eventId' in of) void states.where('id', of.eventId);
       else void states.where('incident_id', of.incidentId).whereNotNull('deleted_at');
       if (before !== undefined) void states.where('seq', '<', before);
@@ -115,7 +121,12 @@ export function formerEventStore(db: Knex, workspaceId: number) {
     /** The listed states with all their properties, a few at a time. */
     readWhole: (listed: readonly Listed<FormerTimelineEvent>[]) =>
       readWhole(listed, async (numbers) =>
-        former().whereIn('seq', numbers).select<FormerTimelineEvent[]>(db.raw(WHOLE)),
+        query<FormerTimelineEvent>(db, {
+          name: 'find-former-events',
+          text: `select ${WHOLE} from former_timeline_events
+            where workspace_id = $1 and seq = any((select $2::bigint[])::bigint[])`,
+          values: [workspaceId, numbers],
+        }),
       ),
   };
 }

@@ -42,13 +42,13 @@ export function summaryStore(db: Knex) {
 
     /** Writes what an incident, which the transaction has locked, says about its timeline. */
     async recount(id: number, last: { startedAt: string; summary: string } | undefined): Promise<void> {
-      await db('incidents')
-        .where({ id })
-        .update({
-          event_count: db('timeline_events').where({ incident_id: id }).count('id'),
-          last_event_at: last?.startedAt ?? null,
-          last_event_summary: last?.summary ?? '',
-        });
+      await query(db, {
+        text: `update incidents
+          set event_count = (select count(id) from timeline_events where incident_id = $1), last_event_at = $2,
+            last_event_summary = $3
+          where id = $1`,
+        values: [id, last?.startedAt ?? null, last?.summary ?? ''],
+      });
     },
   };
 }

@@ -118,7 +118,11 @@ export function timelineReader(database: Knex) {
     /** The listed events with all their properties, a few at a time. */
     readWhole: (listed: readonly Listed<TimelineEvent>[]) =>
       readWhole(listed, async (ids) =>
-        database('timeline_events').whereIn('id', ids).select<TimelineEvent[]>(database.raw(TIMELINE_SELECTION)),
+        query<TimelineEvent>(database, {
+          name: 'find-timeline-events',
+          text: `select ${TIMELINE_SELECTION} from timeline_events where id = any((select $1::bigint[])::bigint[])`,
+          values: [ids],
+        }),
       ),
   };
 }

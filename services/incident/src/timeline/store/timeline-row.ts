@@ -53,6 +53,14 @@ export function toTimelineColumns(event: NewTimelineEvent): Record<string, unkno
   return { ...timelineMapping.toRow({ ...event, id: undefined }), ...foldedColumns(event) };
 }
 
+/** An event without its ID as JSON, of which `insertRows` makes a row. */
+export const toTimelineRow = (workspaceId: number, event: NewTimelineEvent): Record<string, unknown> => ({
+  ...toTimelineColumns(event),
+  workspace_id: workspaceId,
+  created_by_key: event.createdByKey,
+  evidence_links: event.evidenceLinks,
+});
+
 type Texts = Pick<NewTimelineEvent, 'source' | 'type' | 'tags' | 'title' | 'body' | 'aiContext'>;
 
 const foldedColumns = ({ source, type, tags, title, body, aiContext }: Texts) => ({

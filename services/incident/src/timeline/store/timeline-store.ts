@@ -1,9 +1,10 @@
 import { invalidRequest, notFound } from '@tocsin/http';
-import { insertOf } from '@tocsin/versioned-resources';
+import { assignmentsOf, insertOf } from '@tocsin/versioned-resources';
 import { brokenConstraint, type Knex, query, type Statement } from '@tocsin/postgres';
 import type { NewTimelineEvent, TimelineEvent } from '../domain/timeline-event.ts';
+import { insertRows } from '../../shared/store/sql.ts';
 import { keepEvents } from './former-event-store.ts';
-import { TIMELINE_SELECTION, toTimelineColumns } from './timeline-row.ts';
+import { TIMELINE_SELECTION, toTimelineColumns, toTimelineRow } from './timeline-row.ts';
 
 /**
  * Takes the ID of the next event, so that all about it can be written at once. Execute it after locking the incident:
@@ -33,8 +34,7 @@ export function insertEvent(workspaceId: number, event: NewTimelineEvent & { id?
 /** Updates an event, and keeps what it was. An error of it is for `explainUnknownGroup`. */
 export function updateEvent(event: TimelineEvent): Statement[] {
   const columns = toTimelineColumns(event);
-  const assignments = Object.keys(columns).map((name, index) => `${name} = $${index + 2}`);
-  const text = `update timeline_events set ${assignments.join(', ')} where id = $1`;
+  const text = `update timeline_events set ${assignmentsOf(columns, 2)} where id = $1`;
   const values = [event.id, ...Object.values(columns)];
   return [keepEvents([event.id]), { name: 'update-timeline-event', text, values, isComposed: true }];
 }
@@ -50,32 +50,50 @@ export const latestEvent = (incidentId: number, except = 0): Statement<LatestEve
   values: [incidentId, except],
 });
 
+const SELECT = `select ${TIMELINE_SELECTION} from timeline_events where workspace_id = $1 and id = $2`;
+
 /** Stores the timeline events of one workspace, over a pool or a transaction. */
 export function timelineStore(db: Knex, workspaceId: number) {
-  const events = () => db('timeline_events').where('workspace_id', workspaceId);
-  const selected = (id: number) => events().where({ id }).select<TimelineEvent[]>(db.raw(TIMELINE_SELECTION));
   const one = <Row>([row]: Row[]): Row => {
     if (row === undefined) throw notFound('The timeline event');
     return row;
   };
   return {
     /** @throws DomainError `not_found` */
-    get: async (id: number): Promise<TimelineEvent> => one(await selected(id)),
+    get: async (id: number): Promise<TimelineEvent> =>
+      one(await query<TimelineEvent>(db, { name: 'get-timeline-event', text: SELECT, values: [workspaceId, id] })),
 
     /** Locks the event; the transaction must have locked the incident. @throws DomainError `not_found` */
-    getForUpdate: async (id: number): Promise<TimelineEvent> => one(await selected(id).forUpdate()),
+    getForUpdate: async (id: number): Promise<TimelineEvent> =>
+      one(
+        await query<TimelineEvent>(db, {
+          name: 'lock-timeline-event',
+          text: `${SELECT} for update`,
+          values: [workspaceId, id],
+        }),
+      ),
 
     /** Returns the event's incident, which never changes. @throws DomainError `not_found` */
-    getIncidentId: async (id: number): Promise<number> =>
-      one(await events().where({ id }).pluck<number[]>('incident_id')),
+    async getIncidentId(id: number): Promise<number> {
+      const rows = await query<{ incidentId: number }>(db, {
+        name: 'find-incident-of-timeline-event',
+        text: 'select incident_id as "incidentId" from timeline_events where workspace_id = $1 and id = $2',
+        values: [workspaceId, id],
+      });
+      return one(rows).incidentId;
+    },
 
     /**
      * Inserts events in one statement, at least one; events of the same time keep their order. They must have no group.
      * Returns them in their order.
      */
     async insertAll(events: readonly NewTimelineEvent[]): Promise<TimelineEvent[]> {
-      const rows = events.map((event) => ({ ...toTimelineColumns(event), workspace_id: workspaceId }));
-      const inserted = await db('timeline_events').insert(rows).returning<{ id: number }[]>('id');
+      const rows = events.map((event) => toTimelineRow(workspaceId, event));
+      const inserted = await query<{ id: number }>(db, {
+        name: 'insert-timeline-events',
+        text: `${insertRows('timeline_events', Object.keys(rows[0] ?? {}))} returning id`,
+        values: [JSON.stringify(rows)],
+      });
       // Rows get their IDs in the order of the statement, but are not promised to return in it.
       const ids = inserted.map(({ id }) => id).sort((a, b) => a - b);
       return events.map((event, index) => ({ ...event, id: ids[index] as number }));

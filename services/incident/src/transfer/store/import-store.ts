@@ -7,7 +7,7 @@ import type { TimelineEvent } from '../../timeline/domain/timeline-event.ts';
 import type { FollowUp } from '../../follow-ups/domain/follow-up.ts';
 import { FOLLOW_UP_SELECTION, toFollowUpColumns } from '../../follow-ups/store/follow-up-store.ts';
 import { nativeIdOf } from '../domain/item.ts';
-import { toTimelineColumns } from '../../timeline/store/timeline-row.ts';
+import { toTimelineRow } from '../../timeline/store/timeline-row.ts';
 import { insertRows, upsertRows } from '../../shared/store/sql.ts';
 
 // The statements of an import: each is for all incidents of a request, whose rows are in one JSON parameter.
@@ -184,15 +184,7 @@ const EVENT_COLUMNS = [
 
 /** Inserts events, or changes them if they exist. */
 export function putEvents(workspaceId: number, events: readonly ImportedTimelineEvent[]): Statement {
-  const rows = events.map((event) => ({
-    ...toTimelineColumns(event),
-    ...{
-      id: event.id,
-      workspace_id: workspaceId,
-      evidence_links: event.evidenceLinks,
-      created_by_key: event.createdByKey,
-    },
-  }));
+  const rows = events.map((event) => ({ ...toTimelineRow(workspaceId, event), id: event.id }));
   const columns = Object.keys(rows[0] ?? {});
   const assignments = [...EVENT_COLUMNS.map((name) => `${name} = excluded.${name}`), TEXTS_FOLDED];
   return {
