@@ -14,13 +14,18 @@ export async function createInboxTable(knex: Knex): Promise<void> {
 /** Days that inbox rows are kept to detect duplicates, unless a setting says otherwise. */
 export const INBOX_DAYS = 7;
 
+/** Rows that are deleted at once. */
+const BATCH = 1_000;
+
 /** Deletes the rows of events too old to be delivered again. Returns whether there may be more. */
 export async function sweepInbox(database: Knex, days: number): Promise<boolean> {
-  const old = database('inbox')
-    .select('queue', 'message_id')
-    .where('received_at', '<', database.raw(`now() - ? * interval '1 day'`, [days]))
-    .limit(1_000);
-  return (await database('inbox').whereIn(['queue', 'message_id'], old).delete()) === 1_000;
+  const deleted = await query(database, {
+    text: `delete from inbox where (queue, message_id) in (
+        select queue, message_id from inbox where received_at < now() - make_interval(days => $1) limit ${BATCH})
+      returning message_id`,
+    values: [days],
+  });
+  return deleted.length === BATCH;
 }
 
 const CLAIM = `

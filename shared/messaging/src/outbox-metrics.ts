@@ -1,4 +1,4 @@
-import type { Knex } from '@tocsin/postgres';
+import { type Knex, query } from '@tocsin/postgres';
 import { Counter, Gauge, type Metrics } from '@tocsin/runtime';
 
 /** Counting stops here, so that a scrape takes the same time however long the broker has been away. */
@@ -24,8 +24,10 @@ export function observeOutbox(database: Knex, metrics: Metrics): Counter<'outcom
     help: `Events in the outbox; at most ${MAX_COUNTED} are counted`,
     registers,
     async collect() {
-      const counted = database('outbox').select('id').limit(MAX_COUNTED).as('counted');
-      const [row] = await database.from(counted).count<{ waiting: number }[]>('id as waiting');
+      const [row] = await query<{ waiting: number }>(database, {
+        name: 'count-outbox',
+        text: `select count(id) as waiting from (select id from outbox limit ${MAX_COUNTED}) as counted`,
+      });
       this.set(row?.waiting ?? 0);
     },
   });
@@ -34,9 +36,12 @@ export function observeOutbox(database: Knex, metrics: Metrics): Counter<'outcom
     help: 'How long the oldest event has been in the outbox; 0 if there is none',
     registers,
     async collect() {
-      // By the database's clock on both sides.
-      const age = database.raw('greatest(0, extract(epoch from now() - created_at))::float8 as age');
-      const row = await database('outbox').orderBy('id').first<{ age: number } | undefined>(age);
+      const [row] = await query<{ age: number }>(database, {
+        name: 'find-age-of-outbox',
+        // By the database's clock on both sides.
+        text: `select greatest(0, extract(epoch from now() - created_at))::float8 as age from outbox
+          order by id limit 1`,
+      });
       this.set(row?.age ?? 0);
     },
   });

@@ -230,13 +230,17 @@ export async function findOutcome(database: Knex, { identity, digest, hours }: K
   return undefined;
 }
 
+/** Keys that are deleted at once. */
+const BATCH = 1_000;
+
 /** Deletes keys past their retention. Returns whether there may be more. */
 export async function sweepIdempotencyKeys(database: Knex, hours: number): Promise<boolean> {
-  const old = database('idempotency_keys')
-    .select('workspace_id', 'user_id', 'route', 'key')
-    .whereRaw(`claimed_at < now() - ? * interval '1 hour'`, [hours])
-    .limit(1_000);
-  return (
-    (await database('idempotency_keys').whereIn(['workspace_id', 'user_id', 'route', 'key'], old).delete()) === 1_000
-  );
+  const deleted = await query(database, {
+    text: `delete from idempotency_keys where (workspace_id, user_id, route, key) in (
+        select workspace_id, user_id, route, key from idempotency_keys
+        where claimed_at < now() - make_interval(hours => $1) limit ${BATCH})
+      returning 1 as deleted`,
+    values: [hours],
+  });
+  return deleted.length === BATCH;
 }

@@ -132,9 +132,18 @@ export interface IdempotencyClaim {
   beginExternalEffect(db: Knex): Promise<void>;
 }
 
+const IS_OWN = 'workspace_id = $1 and user_id = $2 and route = $3 and key = $4 and token = $5';
+
 const FINISH = `
   update idempotency_keys set state = 'finished', status = $6, body = $7, revision = $8
-  where workspace_id = $1 and user_id = $2 and route = $3 and key = $4 and token = $5 returning 1 as finished`;
+  where ${IS_OWN} returning 1 as finished`;
+
+const BEGIN_EXTERNAL_EFFECT = `update idempotency_keys set state = 'outside' where ${IS_OWN} returning 1 as begun`;
+
+const REFUSE = `
+  update idempotency_keys set state = 'finished', status = $6, body = $7 where ${IS_OWN} and state = 'claimed'`;
+
+const DELETE_CLAIM = `delete from idempotency_keys where ${IS_OWN} and state = 'claimed'`;
 
 /**
  * Runs a create with an effect that no transaction can roll back. `work` must call `beginExternalEffect` before it, and
@@ -156,25 +165,25 @@ export async function idempotentlyWithClaim(
   }
 
   const { workspace_id, user_id, route, key } = use.identity;
-  const ownRow = (db: Knex) => db('idempotency_keys').where({ ...use.identity, token });
+  const primary = [workspace_id, user_id, route, key, token];
   try {
     return await work({
       finish: async (trx, { status, text, revision }) => {
-        const values = [workspace_id, user_id, route, key, token, status, text, revision ?? null];
+        const values = [...primary, status, text, revision ?? null];
         const finished = await query(trx, { name: 'finish-idempotency-claim', text: FINISH, values });
         if (finished.length !== 1) throw idempotencyInProgress();
       },
       beginExternalEffect: async (db) => {
-        if ((await ownRow(db).update({ state: 'outside' })) !== 1) throw idempotencyInProgress();
+        const begun = await query(db, { name: 'begin-external-effect', text: BEGIN_EXTERNAL_EFFECT, values: primary });
+        if (begun.length !== 1) throw idempotencyInProgress();
       },
     });
   } catch (error) {
-    const claim = ownRow(database).where({ state: 'claimed' });
     if (isStateConflict(error)) {
       const { status, text } = refusalOf(error, request);
-      await claim.update({ state: 'finished', status, body: text });
+      await query(database, { name: 'refuse-idempotency-claim', text: REFUSE, values: [...primary, status, text] });
     } else {
-      await claim.delete();
+      await query(database, { name: 'delete-idempotency-claim', text: DELETE_CLAIM, values: primary });
     }
     throw error;
   }
