@@ -3,15 +3,18 @@ import { UsageError } from '../cli/src/operation-parameters.ts';
 import type { Command, Flag } from './command.ts';
 
 /** Adds a command to a program, in the groups that its words before the last one name. */
-export function addCommand(
-  program: Parser,
-  { name, summary, argument, flags }: Command,
-  run: (values: object) => Promise<void>,
-): void {
-  const parser = name
+export const addCommand = (program: Parser, name: string, summary: string): Parser =>
+  name
     .split(' ')
     .reduce((parent, word) => parent.commands.find((each) => each.name() === word) ?? addWord(parent, word), program)
     .description(summary);
+
+/** Adds what a command takes, and what it does. */
+export function addParameters(
+  parser: Parser,
+  { argument, flags }: Command,
+  run: (values: object) => Promise<void>,
+): void {
   if (argument !== undefined) {
     const { help, choices, parse = String } = argument;
     const added = new Argument(`<${argument.name}>`, help);

@@ -24,9 +24,6 @@ export interface Flag extends Value {
 }
 
 interface CommandBase {
-  /** The words that select the command. */
-  name: string;
-  summary: string;
   /** The one value that stands without a flag. */
   argument?: { name: string } & Value;
   flags: Record<string, Flag>;
@@ -61,6 +58,8 @@ export interface CommandContext {
 
 /** The workspace that a command works on. */
 export const workspaceFlag: Flag = { value: 'SLUG', help: 'the workspace', required: true };
+/** The workspace itself. */
+export const slugFlag: Flag = { value: 'SLUG', help: 'the first label of its host name', required: true };
 
 /** @throws UsageError unless the text is an integer from 1 to `max` */
 export function parsePositive(text: string, name: string, max = Number.MAX_SAFE_INTEGER): number {

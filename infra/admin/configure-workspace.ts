@@ -2,6 +2,7 @@ import { DomainError, invalidRequest, jsonEqual, parseJson, validate } from '@to
 import { z } from 'zod';
 import { serviceTiers } from '../../services/catalog/src/administration.ts';
 import { planConfiguration } from '../../services/incident/src/administration.ts';
+import { type Command, slugFlag } from './command.ts';
 import { readText } from './read-input.ts';
 import type { Target } from './target.ts';
 import { workspaceView } from './views.ts';
@@ -9,11 +10,19 @@ import { workspaceView } from './views.ts';
 /** This command and `workspace show` print the workspace, too. The incident service validates the lists. */
 const configurationFile = z.looseObject({ workspace: z.looseObject({}).optional() });
 
+export const configure: Command = {
+  flags: {
+    slug: slugFlag,
+    file: { value: 'FILE', help: 'a JSON file with the new lists', required: true },
+  },
+  run: configureWorkspace,
+};
+
 /**
  * Replaces the lists that the file contains, as the API does (contract: Administration). The workspace's version is raised
  * last: it makes the change visible.
  */
-export async function configureWorkspace(
+async function configureWorkspace(
   { slug, file }: { slug: string; file: string },
   target: Target,
 ): Promise<Record<string, unknown>> {

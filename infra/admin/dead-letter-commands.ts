@@ -30,48 +30,41 @@ interface Selection {
   most?: number;
 }
 
-export const deadLetterCommands: readonly Command[] = [
-  {
-    name: 'dead-letters list',
-    summary: 'Count the messages of each queue that consumers could not handle',
-    flags: {},
-    table: {
-      rows: (answer) =>
-        Object.entries(answer['dead_letters'] as Record<string, number>).map(([name, count]) => ({
-          queue: name,
-          count,
-        })),
-      columns: ['queue', 'count'],
-    },
-    runFreely: async (_, context) => withLetters(context, async (letters) => ({ dead_letters: await letters.count() })),
+export const list: Command = {
+  flags: {},
+  table: {
+    rows: (answer) =>
+      Object.entries(answer['dead_letters'] as Record<string, number>).map(([name, count]) => ({
+        queue: name,
+        count,
+      })),
+    columns: ['queue', 'count'],
   },
-  {
-    name: 'dead-letters show',
-    summary: 'Show the oldest dead letters of a queue; they stay in it',
-    flags: { queue, most: { ...most, help: `at most N of them; ${DEFAULT_SHOWN} by default` } },
-    table: {
-      rows: (answer) =>
-        (answer['dead_letters'] as Row[]).map((letter) => ({
-          ...letter,
-          body: String(letter['body']).slice(0, SHOWN_BODY),
-        })),
-      columns: ['id', 'type', 'reason', 'died_at', 'body'],
-    },
-    runFreely: async ({ queue: from, most: limit = DEFAULT_SHOWN }: Selection, context) =>
-      withLetters(context, async (letters) => ({ dead_letters: await letters.peek(from, limit) })),
+  runFreely: async (_, context) => withLetters(context, async (letters) => ({ dead_letters: await letters.count() })),
+};
+
+export const show: Command = {
+  flags: { queue, most: { ...most, help: `at most N of them; ${DEFAULT_SHOWN} by default` } },
+  table: {
+    rows: (answer) =>
+      (answer['dead_letters'] as Row[]).map((letter) => ({
+        ...letter,
+        body: String(letter['body']).slice(0, SHOWN_BODY),
+      })),
+    columns: ['id', 'type', 'reason', 'died_at', 'body'],
   },
-  {
-    name: 'dead-letters replay',
-    summary: 'Send the oldest dead letters back to their queue',
-    flags: { queue, most: { ...most, help: 'at most N of them; all by default' } },
-    runFreely: async ({ queue: from, most: limit = Infinity }: Selection, context) =>
-      withLetters(context, async (letters) => ({ replayed: await letters.replay(from, limit) })),
-  },
-  {
-    name: 'dead-letters discard',
-    summary: 'Delete the oldest dead letters of a queue',
-    flags: { queue, most: { ...most, required: true } },
-    runFreely: async ({ queue: from, most: limit = 0 }: Selection, context) =>
-      withLetters(context, async (letters) => ({ discarded: await letters.discard(from, limit) })),
-  },
-];
+  runFreely: async ({ queue: from, most: limit = DEFAULT_SHOWN }: Selection, context) =>
+    withLetters(context, async (letters) => ({ dead_letters: await letters.peek(from, limit) })),
+};
+
+export const replay: Command = {
+  flags: { queue, most: { ...most, help: 'at most N of them; all by default' } },
+  runFreely: async ({ queue: from, most: limit = Infinity }: Selection, context) =>
+    withLetters(context, async (letters) => ({ replayed: await letters.replay(from, limit) })),
+};
+
+export const discard: Command = {
+  flags: { queue, most: { ...most, required: true } },
+  runFreely: async ({ queue: from, most: limit = 0 }: Selection, context) =>
+    withLetters(context, async (letters) => ({ discarded: await letters.discard(from, limit) })),
+};

@@ -31,79 +31,71 @@ interface NewKey {
 
 const now = () => new Date().toISOString();
 
-export const keyCommands: readonly Command[] = [
-  {
-    name: 'key list',
-    summary: 'List the API keys of all workspaces, of one, or of a user; never their tokens',
-    flags: {
-      workspace: { value: 'SLUG', help: 'only the keys of this workspace' },
-      user: { value: 'EMAIL', help: 'only the keys of users with this email address' },
-    },
-    table: {
-      rows: ({ keys }) =>
-        (keys as { scopes: string[] }[]).map(({ scopes, ...key }) => ({
-          ...key,
-          scopes: scopes.length === SCOPES.length ? 'all' : scopes.join(','),
-        })),
-      columns: [
-        ...['id', 'workspace', 'user', 'name', 'prefix', 'state', 'scopes'],
-        ...['created_at', 'last_used_at', 'expires_at', 'revoked_at', 'replaced_by'],
-      ],
-    },
-    run: async ({ workspace, user }: { workspace?: string; user?: string }, { gateway }) => {
-      const keys = await gateway.listKeys({ workspace, user });
-      const at = now();
-      return { keys: keys.map((key) => ownedKeyView(key, at)) };
-    },
+export const list: Command = {
+  flags: {
+    workspace: { value: 'SLUG', help: 'only the keys of this workspace' },
+    user: { value: 'EMAIL', help: 'only the keys of users with this email address' },
   },
-  {
-    name: 'key show',
-    summary: 'Show an API key; never its token',
-    flags: { id },
-    run: async ({ id: key }: { id: number }, { gateway }) => ({
-      key: ownedKeyView(await gateway.getKey(key), now()),
-    }),
+  table: {
+    rows: ({ keys }) =>
+      (keys as { scopes: string[] }[]).map(({ scopes, ...key }) => ({
+        ...key,
+        scopes: scopes.length === SCOPES.length ? 'all' : scopes.join(','),
+      })),
+    columns: [
+      ...['id', 'workspace', 'user', 'name', 'prefix', 'state', 'scopes'],
+      ...['created_at', 'last_used_at', 'expires_at', 'revoked_at', 'replaced_by'],
+    ],
   },
-  {
-    name: 'key create',
-    summary: 'Create an API key and print its token; the token is shown only once',
-    flags: {
-      workspace: workspaceFlag,
-      user: { value: 'EMAIL', help: 'the user that the key acts for', required: true },
-      name: { value: 'NAME', help: 'the purpose of the key', required: true },
-      scope: { value: 'SCOPE', help: 'may be repeated', multiple: true, choices: SCOPES },
-      'all-scopes': { help: 'all scopes' },
-      expires,
-    },
-    run: async ({ scope = [], allScopes, ...values }: NewKey, { gateway }) => {
-      const scopes = allScopes === true ? SCOPES : scope;
-      if (scopes.length === 0) throw new UsageError('name at least one --scope, or --all-scopes');
-      const { key, token } = await gateway.createKey({ ...values, scopes });
-      return { key: keyView(key), token };
-    },
+  run: async ({ workspace, user }: { workspace?: string; user?: string }, { gateway }) => {
+    const keys = await gateway.listKeys({ workspace, user });
+    const at = now();
+    return { keys: keys.map((key) => ownedKeyView(key, at)) };
   },
-  {
-    name: 'key rotate',
-    summary: 'Replace an API key by one with the same user, name and scopes, and print its token',
-    flags: {
-      id,
-      overlap: {
-        value: 'DURATION',
-        help: 'how long the old token stays valid, such as 24h, at most 30d; by default it is revoked at once',
-        parse: parseDuration,
-      },
-      expires: { ...expires, help: "when the new key expires; by default with the old key's expiry" },
-    },
-    run: async (values: { id: number; overlap?: number; expires?: string }, { gateway }) => {
-      const { key, token, replaced } = await gateway.rotateKey({ overlap: 0, ...values });
-      const at = now();
-      return { key: ownedKeyView(key, at), token, replaced: ownedKeyView(replaced, at) };
-    },
+};
+
+export const show: Command = {
+  flags: { id },
+  run: async ({ id: key }: { id: number }, { gateway }) => ({
+    key: ownedKeyView(await gateway.getKey(key), now()),
+  }),
+};
+
+export const create: Command = {
+  flags: {
+    workspace: workspaceFlag,
+    user: { value: 'EMAIL', help: 'the user that the key acts for', required: true },
+    name: { value: 'NAME', help: 'the purpose of the key', required: true },
+    scope: { value: 'SCOPE', help: 'may be repeated', multiple: true, choices: SCOPES },
+    'all-scopes': { help: 'all scopes' },
+    expires,
   },
-  {
-    name: 'key revoke',
-    summary: 'Revoke an API key permanently',
-    flags: { id },
-    run: async ({ id: key }: { id: number }, { gateway }) => ({ key: keyView(await gateway.revokeKey(key)) }),
+  run: async ({ scope = [], allScopes, ...values }: NewKey, { gateway }) => {
+    const scopes = allScopes === true ? SCOPES : scope;
+    if (scopes.length === 0) throw new UsageError('name at least one --scope, or --all-scopes');
+    const { key, token } = await gateway.createKey({ ...values, scopes });
+    return { key: keyView(key), token };
   },
-];
+};
+
+export const rotate: Command = {
+  flags: {
+    id,
+    overlap: {
+      value: 'DURATION',
+      help: 'how long the old token stays valid, such as 24h, at most 30d; by default it is revoked at once',
+      parse: parseDuration,
+    },
+    expires: { ...expires, help: "when the new key expires; by default with the old key's expiry" },
+  },
+  run: async (values: { id: number; overlap?: number; expires?: string }, { gateway }) => {
+    const { key, token, replaced } = await gateway.rotateKey({ overlap: 0, ...values });
+    const at = now();
+    return { key: ownedKeyView(key, at), token, replaced: ownedKeyView(replaced, at) };
+  },
+};
+
+export const revoke: Command = {
+  flags: { id },
+  run: async ({ id: key }: { id: number }, { gateway }) => ({ key: keyView(await gateway.revokeKey(key)) }),
+};

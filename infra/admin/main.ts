@@ -7,7 +7,6 @@
  * with `--fix` repairs what can be repaired safely. `dead-letters/` returns messages: one is removed when the broker
  * has confirmed its copy, so a crash repeats one at most and loses none. `secret-keys.ts` makes root keys.
  */
-import { ConfigError, describeStartFailure } from '@tocsin/runtime';
 import { environment } from '../installation/environment.ts';
 import { runAdmin } from './run-admin.ts';
 
@@ -17,6 +16,7 @@ try {
   if (error !== undefined) console.error(error);
   process.exitCode = exitCode;
 } catch (error) {
+  const { ConfigError, describeStartFailure } = await import('@tocsin/runtime');
   if (!(error instanceof ConfigError)) throw error;
   console.error(describeStartFailure(error));
   process.exitCode = 1;

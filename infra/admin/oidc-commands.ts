@@ -36,71 +36,65 @@ function groupRoles({ groupsClaim: claim, groupsScope: scope, groupRole: roles =
   throw new UsageError('--groups-claim and --groups-scope need at least one --group-role');
 }
 
-export const oidcCommands: readonly Command[] = [
-  {
-    name: 'oidc connect',
-    summary: 'Let people sign in to the console by an OpenID Connect provider, or change it',
-    flags: {
-      workspace: workspaceFlag,
-      issuer: { value: 'URL', help: 'the https URL of the provider', required: true },
-      'client-id': { value: 'ID', help: 'the ID of the client at the provider', required: true },
-      ...secretFlags('client-secret', 'secret', "the client's"),
-      'create-viewers': { help: 'make viewers of people who have no user; otherwise they are refused' },
-      'trust-email': { help: 'the provider verifies all addresses, although it does not say so (email_verified)' },
-      'group-role': {
-        value: 'GROUP=ROLE',
-        help: 'members of the group have this role from their next sign-in on, and people without such a group are viewers; may be repeated',
-        multiple: true,
-        parse: parseGroupRole,
+export const connect: Command = {
+  flags: {
+    workspace: workspaceFlag,
+    issuer: { value: 'URL', help: 'the https URL of the provider', required: true },
+    'client-id': { value: 'ID', help: 'the ID of the client at the provider', required: true },
+    ...secretFlags('client-secret', 'secret', "the client's"),
+    'create-viewers': { help: 'make viewers of people who have no user; otherwise they are refused' },
+    'trust-email': { help: 'the provider verifies all addresses, although it does not say so (email_verified)' },
+    'group-role': {
+      value: 'GROUP=ROLE',
+      help: 'members of the group have this role from their next sign-in on, and people without such a group are viewers; may be repeated',
+      multiple: true,
+      parse: parseGroupRole,
+    },
+    'groups-claim': { value: 'NAME', help: 'the claim with the groups of a person; groups by default' },
+    'groups-scope': { value: 'NAME', help: 'the scope that makes the provider send the claim, if it needs one' },
+  },
+  run: async (given: Provider, { gateway, env, secretKeys }) => {
+    const { workspace: slug, clientSecretFile: file, clientSecret: secret } = given;
+    const redirectUri = `${consoleUrl(env, slug)}/app/oidc/callback`;
+    const { issuer, clientId, createsViewers, trustsEmail, groups } = await gateway.connectOidc({
+      workspace: slug,
+      issuer: given.issuer,
+      clientId: given.clientId,
+      clientSecret: await readSecret('client-secret', { file, secret }),
+      createsViewers: given.createViewers ?? false,
+      trustsEmail: given.trustEmail ?? false,
+      groups: groupRoles(given),
+      secretKeys: secretKeys(),
+    });
+    return {
+      oidc: {
+        ...{ workspace: slug, connected: true, issuer, client_id: clientId, create_viewers: createsViewers },
+        trust_email: trustsEmail,
+        ...(groups !== null && { groups_claim: groups.claim, group_roles: groups.roles.map(textOf) }),
+        redirect_uri: redirectUri,
       },
-      'groups-claim': { value: 'NAME', help: 'the claim with the groups of a person; groups by default' },
-      'groups-scope': { value: 'NAME', help: 'the scope that makes the provider send the claim, if it needs one' },
-    },
-    run: async (given: Provider, { gateway, env, secretKeys }) => {
-      const { workspace: slug, clientSecretFile: file, clientSecret: secret } = given;
-      const redirectUri = `${consoleUrl(env, slug)}/app/oidc/callback`;
-      const { issuer, clientId, createsViewers, trustsEmail, groups } = await gateway.connectOidc({
-        workspace: slug,
-        issuer: given.issuer,
-        clientId: given.clientId,
-        clientSecret: await readSecret('client-secret', { file, secret }),
-        createsViewers: given.createViewers ?? false,
-        trustsEmail: given.trustEmail ?? false,
-        groups: groupRoles(given),
-        secretKeys: secretKeys(),
-      });
-      return {
-        oidc: {
-          ...{ workspace: slug, connected: true, issuer, client_id: clientId, create_viewers: createsViewers },
-          trust_email: trustsEmail,
-          ...(groups !== null && { groups_claim: groups.claim, group_roles: groups.roles.map(textOf) }),
-          redirect_uri: redirectUri,
-        },
-      };
-    },
+    };
   },
-  {
-    name: 'oidc forget',
-    summary: 'Forget by which accounts at the provider users signed in: the next sign-in of each confirms another one',
-    flags: {
-      workspace: workspaceFlag,
-      email: { value: 'EMAIL', help: 'only the user with this address; otherwise all users of the workspace' },
-    },
-    table: { rows: 'identities', columns: ['user_id', 'issuer', 'subject'] },
-    run: async ({ workspace, email }: { workspace: string; email?: string }, { gateway }) => {
-      const identities = await gateway.forgetOidcIdentities({ workspace, email });
-      return {
-        identities: identities.map(({ userId, issuer, subject }) => ({ user_id: userId, issuer, subject })),
-      };
-    },
+};
+
+export const forget: Command = {
+  flags: {
+    workspace: workspaceFlag,
+    email: { value: 'EMAIL', help: 'only the user with this address; otherwise all users of the workspace' },
   },
-  {
-    name: 'oidc disconnect',
-    summary: 'Let nobody sign in by the provider any longer; sessions stay',
-    flags: { workspace: workspaceFlag },
-    run: async ({ workspace: slug }: { workspace: string }, { gateway }) => {
-      await gateway.disconnectOidc(slug);
-      return { oidc: { workspace: slug, connected: false } };
-    },
+  table: { rows: 'identities', columns: ['user_id', 'issuer', 'subject'] },
+  run: async ({ workspace, email }: { workspace: string; email?: string }, { gateway }) => {
+    const identities = await gateway.forgetOidcIdentities({ workspace, email });
+    return {
+      identities: identities.map(({ userId, issuer, subject }) => ({ user_id: userId, issuer, subject })),
+    };
   },
-];
+};
+
+export const disconnect: Command = {
+  flags: { workspace: workspaceFlag },
+  run: async ({ workspace: slug }: { workspace: string }, { gateway }) => {
+    await gateway.disconnectOidc(slug);
+    return { oidc: { workspace: slug, connected: false } };
+  },
+};

@@ -12,28 +12,23 @@ async function workspacesOf(target: Target, slug: string | undefined) {
   return [[{ id, slug, is_demo: isDemo }]] satisfies CheckedWorkspace[][];
 }
 
-export const replicaCommands: readonly Command[] = [
-  {
-    name: 'replicas rebuild',
-    summary:
-      'Publish what services have copies of again, and copy it from its owners; for a database that was restored',
-    flags: {
-      workspace: { value: 'SLUG', help: 'only of this workspace' },
-      owner: { value: 'SERVICE', help: 'only what this service owns', choices: OWNERS.map(({ app }) => app) },
-    },
-    table: { rows: 'rebuilt', columns: ['workspace', 'owner', 'version'] },
-    run: async ({ workspace: slug, owner: app }: { workspace?: string; owner?: string }, target) => {
-      const owners = OWNERS.filter((owner) => app === undefined || owner.app === app);
-      const rebuilt = [];
-      for await (const workspaces of await workspacesOf(target, slug)) {
-        for (const workspace of workspaces) {
-          for (const owner of owners) {
-            const version = await rebuildReplicas(target, { workspace, owner });
-            rebuilt.push({ workspace: workspace.slug, owner: owner.app, version });
-          }
+export const rebuild: Command = {
+  flags: {
+    workspace: { value: 'SLUG', help: 'only of this workspace' },
+    owner: { value: 'SERVICE', help: 'only what this service owns', choices: OWNERS.map(({ app }) => app) },
+  },
+  table: { rows: 'rebuilt', columns: ['workspace', 'owner', 'version'] },
+  run: async ({ workspace: slug, owner: app }: { workspace?: string; owner?: string }, target) => {
+    const owners = OWNERS.filter((owner) => app === undefined || owner.app === app);
+    const rebuilt = [];
+    for await (const workspaces of await workspacesOf(target, slug)) {
+      for (const workspace of workspaces) {
+        for (const owner of owners) {
+          const version = await rebuildReplicas(target, { workspace, owner });
+          rebuilt.push({ workspace: workspace.slug, owner: owner.app, version });
         }
       }
-      return { rebuilt };
-    },
+    }
+    return { rebuilt };
   },
-];
+};

@@ -1,33 +1,11 @@
-import { buildInfo, type Environment } from '@tocsin/runtime';
+import type { Environment } from '@tocsin/runtime';
 import { Argument, Command as Parser, CommanderError } from 'commander';
 import { candidates, completionScript } from '../cli/src/completion.ts';
 import { createOutput, type Output, type Row } from '../cli/src/output.ts';
 import { ROOT } from '../installation/environment.ts';
-import { addCommand } from './add-command.ts';
-import type { Answer, Command } from './command.ts';
-import { deadLetterCommands } from './dead-letter-commands.ts';
-import { describeError } from './describe-error.ts';
-import { doctorCommand } from './doctor/doctor-command.ts';
-import { keyCommands } from './key-commands.ts';
-import { oidcCommands } from './oidc-commands.ts';
-import { replicaCommands } from './replica-commands.ts';
-import { slackCommands } from './slack-commands.ts';
-import { withTarget } from './target.ts';
-import { userCommands } from './user-commands.ts';
-import { webhookCommands } from './webhook-commands.ts';
-import { workspaceCommands } from './workspace-commands.ts';
-
-const COMMANDS: readonly Command[] = [
-  ...workspaceCommands,
-  ...userCommands,
-  ...keyCommands,
-  ...slackCommands,
-  ...oidcCommands,
-  ...webhookCommands,
-  ...deadLetterCommands,
-  doctorCommand,
-  ...replicaCommands,
-];
+import { addCommand, addParameters } from './add-command.ts';
+import type { Answer, Command, CommandContext } from './command.ts';
+import { COMMANDS, isCalled } from './commands.ts';
 
 const CALL = 'npm run -s admin --';
 /** What a shell completes: npm has a completion of its own. */
@@ -53,21 +31,22 @@ export async function runAdmin(
   let text = '';
   let [exitCode, failureCode] = [0, 1];
   const write = (part: string) => (text += part);
+  const asksVersion = args.some((word) => word === '-V' || word === '--version');
   const output = createOutput({ stdout: { write, isTTY: true, columns: Infinity }, stderr: { write } }, {});
   const program = new Parser(CALL)
     .exitOverride()
     .configureOutput({ writeOut: write, writeErr: () => undefined })
     .configureHelp({ showGlobalOptions: true })
     .showSuggestionAfterError()
-    .version(versionText(env), '-V, --version', 'print the version')
+    .version(asksVersion ? await versionText(env) : '', '-V, --version', 'print the version')
     .option('--json', 'print one JSON object');
-  for (const command of COMMANDS) {
-    addCommand(program, command, async (values) => {
+  for (const { name, summary, load } of COMMANDS) {
+    const parser = addCommand(program, name, summary);
+    if (!isCalled(name, args)) continue;
+    const command = await load();
+    addParameters(parser, command, async (values) => {
       failureCode = command.failureCode ?? failureCode;
-      const answer =
-        'run' in command
-          ? await withTarget(env, print, async (target) => command.run(values, target))
-          : await command.runFreely(values, { env, print });
+      const answer = await runCommand(command, values, { env, print });
       if (program.opts<{ json?: boolean }>().json === true) output.line(JSON.stringify(answer));
       else show(output, command, answer);
       exitCode = command.exitCode?.(answer) ?? 0;
@@ -88,9 +67,18 @@ export async function runAdmin(
     else await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     const isHelp = error instanceof CommanderError && error.exitCode === 0;
-    if (!isHelp) return { error: describeError(error), exitCode: failureCode };
+    if (!isHelp) {
+      const { describeError } = await import('./describe-error.ts');
+      return { error: describeError(error), exitCode: failureCode };
+    }
   }
   return { output: text.trimEnd(), exitCode };
+}
+
+async function runCommand(command: Command, values: object, context: CommandContext): Promise<Answer> {
+  if ('runFreely' in command) return command.runFreely(values, context);
+  const { withTarget } = await import('./target.ts');
+  return withTarget(context.env, context.print, async (target) => command.run(values, target));
 }
 
 /** For people: the table of the command, or the properties and lists of its answer. */
@@ -114,7 +102,8 @@ function show(output: Output, { table }: Command, answer: Answer): void {
 }
 
 /** The version, with the commit where it is known. */
-function versionText(env: Environment): string {
+async function versionText(env: Environment): Promise<string> {
+  const { buildInfo } = await import('@tocsin/runtime');
   const { version, commit } = buildInfo(env['TOCSIN_COMMIT']);
   return commit === undefined ? version : `${version} (${commit})`;
 }

@@ -10,61 +10,55 @@ interface Connection {
   channelTemplate?: string;
 }
 
-export const slackCommands: readonly Command[] = [
-  {
-    name: 'slack connect',
-    summary: 'Connect a workspace to Slack, or change the connection',
-    flags: {
-      workspace: workspaceFlag,
-      ...secretFlags('bot-token', 'token', "the Slack app's bot"),
-      'channel-template': {
-        value: 'TEMPLATE',
-        help: 'channel names, with {id}, {short_title}, {date}, {severity}, {service}; inc-{id}-{short_title} by default',
-      },
-    },
-    run: async (
-      { workspace: slug, botTokenFile: file, botToken: secret, channelTemplate: template }: Connection,
-      { gateway, database, secretKeys },
-    ) => {
-      const botToken = await readSecret('bot-token', { file, secret });
-      const { id: workspaceId } = await gateway.getWorkspace(slug);
-      const { channelTemplate } = await connectChat(database('incident'), {
-        workspaceId,
-        botToken,
-        channelTemplate: template,
-        secretKeys: secretKeys(),
-      });
-      return { slack: { workspace: slug, connected: true, channel_template: channelTemplate } };
+export const connect: Command = {
+  flags: {
+    workspace: workspaceFlag,
+    ...secretFlags('bot-token', 'token', "the Slack app's bot"),
+    'channel-template': {
+      value: 'TEMPLATE',
+      help: 'channel names, with {id}, {short_title}, {date}, {severity}, {service}; inc-{id}-{short_title} by default',
     },
   },
-  {
-    name: 'slack configure',
-    summary: 'Change what a connected workspace does in Slack',
-    flags: {
-      workspace: workspaceFlag,
-      'channel-updates': {
-        negatable: true,
-        help: 'post changes of status and severity into the channels of incidents; needs the scope chat:write',
-      },
-    },
-    run: async (
-      { workspace: slug, channelUpdates }: { workspace: string; channelUpdates?: boolean },
-      { gateway, database },
-    ) => {
-      if (channelUpdates === undefined) throw new UsageError('--channel-updates or --no-channel-updates is required');
-      const { id } = await gateway.getWorkspace(slug);
-      await setChannelUpdates(database('incident'), id, channelUpdates);
-      return { slack: { workspace: slug, channel_updates: channelUpdates } };
+  run: async (
+    { workspace: slug, botTokenFile: file, botToken: secret, channelTemplate: template }: Connection,
+    { gateway, database, secretKeys },
+  ) => {
+    const botToken = await readSecret('bot-token', { file, secret });
+    const { id: workspaceId } = await gateway.getWorkspace(slug);
+    const { channelTemplate } = await connectChat(database('incident'), {
+      workspaceId,
+      botToken,
+      channelTemplate: template,
+      secretKeys: secretKeys(),
+    });
+    return { slack: { workspace: slug, connected: true, channel_template: channelTemplate } };
+  },
+};
+
+export const configure: Command = {
+  flags: {
+    workspace: workspaceFlag,
+    'channel-updates': {
+      negatable: true,
+      help: 'post changes of status and severity into the channels of incidents; needs the scope chat:write',
     },
   },
-  {
-    name: 'slack disconnect',
-    summary: 'Disconnect a workspace from Slack; its channels stay',
-    flags: { workspace: workspaceFlag },
-    run: async ({ workspace: slug }: { workspace: string }, { gateway, database }) => {
-      const { id } = await gateway.getWorkspace(slug);
-      await disconnectChat(database('incident'), id);
-      return { slack: { workspace: slug, connected: false } };
-    },
+  run: async (
+    { workspace: slug, channelUpdates }: { workspace: string; channelUpdates?: boolean },
+    { gateway, database },
+  ) => {
+    if (channelUpdates === undefined) throw new UsageError('--channel-updates or --no-channel-updates is required');
+    const { id } = await gateway.getWorkspace(slug);
+    await setChannelUpdates(database('incident'), id, channelUpdates);
+    return { slack: { workspace: slug, channel_updates: channelUpdates } };
   },
-];
+};
+
+export const disconnect: Command = {
+  flags: { workspace: workspaceFlag },
+  run: async ({ workspace: slug }: { workspace: string }, { gateway, database }) => {
+    const { id } = await gateway.getWorkspace(slug);
+    await disconnectChat(database('incident'), id);
+    return { slack: { workspace: slug, connected: false } };
+  },
+};

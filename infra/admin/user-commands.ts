@@ -25,75 +25,66 @@ interface Properties {
   seat?: Seat;
 }
 
-const activation = (name: string, active: boolean, summary: string): Command => ({
-  name,
-  summary,
+export const list: Command = {
+  flags: { workspace: { value: 'SLUG', help: 'only the users of this workspace' } },
+  table: {
+    rows: 'users',
+    columns: ['id', 'workspace', 'email', 'name', 'role', 'seat', 'active', 'created_at'],
+  },
+  run: async (values: Partial<User>, { gateway }) => ({
+    users: (await gateway.listUsers(values.workspace)).map((user) => ({
+      ...userView(user),
+      workspace: user.workspace,
+    })),
+  }),
+};
+
+export const show: Command = {
+  flags: userFlags,
+  run: async ({ workspace, email }: User, { gateway }) => ({
+    user: userView(await gateway.getUser(workspace, email)),
+  }),
+};
+
+export const create: Command = {
+  flags: {
+    ...userFlags,
+    name: { value: 'NAME', help: 'the display name', required: true },
+    role,
+    seat,
+  },
+  run: async (user: Properties & User & { name: string }, { gateway }) => ({
+    user: userView(await gateway.createUser(user)),
+  }),
+};
+
+export const set: Command = {
+  flags: {
+    ...userFlags,
+    'new-email': { value: 'EMAIL', help: 'another email address, which ends their sessions and sign-in links' },
+    name: { value: 'NAME', help: 'the display name' },
+    role: { ...role, help: '' },
+    seat: { ...seat, help: '' },
+  },
+  run: async ({ workspace, email, ...changes }: Properties & User, { gateway }) => {
+    if (Object.keys(changes).length === 0) throw new UsageError('there is nothing to set');
+    return { user: userView(await gateway.setUser({ ...changes, workspace, email })) };
+  },
+};
+
+export const loginLink: Command = {
+  flags: userFlags,
+  run: async (user: User, { gateway, env }) => {
+    const address = consoleUrl(env, user.workspace);
+    const { token, expiresAt } = await gateway.createLoginLink(user);
+    return { url: loginUrl(address, token), expires_at: expiresAt };
+  },
+};
+
+const activation = (active: boolean): Command => ({
   flags: userFlags,
   run: async (user: User, { gateway }) => ({ user: userView(await gateway.setUser({ ...user, active })) }),
 });
 
-export const userCommands: readonly Command[] = [
-  {
-    name: 'user list',
-    summary: 'List the users of all workspaces, or of one',
-    flags: { workspace: { value: 'SLUG', help: 'only the users of this workspace' } },
-    table: {
-      rows: 'users',
-      columns: ['id', 'workspace', 'email', 'name', 'role', 'seat', 'active', 'created_at'],
-    },
-    run: async (values: Partial<User>, { gateway }) => ({
-      users: (await gateway.listUsers(values.workspace)).map((user) => ({
-        ...userView(user),
-        workspace: user.workspace,
-      })),
-    }),
-  },
-  {
-    name: 'user show',
-    summary: 'Show a user',
-    flags: userFlags,
-    run: async ({ workspace, email }: User, { gateway }) => ({
-      user: userView(await gateway.getUser(workspace, email)),
-    }),
-  },
-  {
-    name: 'user create',
-    summary: 'Create a user',
-    flags: {
-      ...userFlags,
-      name: { value: 'NAME', help: 'the display name', required: true },
-      role,
-      seat,
-    },
-    run: async (user: Properties & User & { name: string }, { gateway }) => ({
-      user: userView(await gateway.createUser(user)),
-    }),
-  },
-  {
-    name: 'user set',
-    summary: "Change a user's email address, name, role or seat",
-    flags: {
-      ...userFlags,
-      'new-email': { value: 'EMAIL', help: 'another email address, which ends their sessions and sign-in links' },
-      name: { value: 'NAME', help: 'the display name' },
-      role: { ...role, help: '' },
-      seat: { ...seat, help: '' },
-    },
-    run: async ({ workspace, email, ...changes }: Properties & User, { gateway }) => {
-      if (Object.keys(changes).length === 0) throw new UsageError('there is nothing to set');
-      return { user: userView(await gateway.setUser({ ...changes, workspace, email })) };
-    },
-  },
-  {
-    name: 'login-link',
-    summary: 'Print a link that signs a user in to the console; it works once, within ten minutes',
-    flags: userFlags,
-    run: async (user: User, { gateway, env }) => {
-      const address = consoleUrl(env, user.workspace);
-      const { token, expiresAt } = await gateway.createLoginLink(user);
-      return { url: loginUrl(address, token), expires_at: expiresAt };
-    },
-  },
-  activation('user deactivate', false, 'Deactivate a user and all their API keys, and end their sessions'),
-  activation('user activate', true, 'Activate a deactivated user'),
-];
+export const deactivate = activation(false);
+export const activate = activation(true);

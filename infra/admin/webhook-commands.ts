@@ -55,88 +55,81 @@ function operator(): string {
   }
 }
 
-export const webhookCommands: readonly Command[] = [
-  {
-    name: 'webhook list',
-    summary: 'List the webhooks of a workspace, including revoked ones',
-    flags: { workspace: workspaceFlag },
-    table: {
-      rows: 'webhooks',
-      columns: [
-        ...['id', 'name', 'url', 'status', 'verified', 'waiting', 'consecutive_failures'],
-        ...['last_success_at', 'last_failure_at', 'created_at'],
-      ],
-    },
-    run: async ({ workspace }: { workspace: string }, { gateway, database }) => {
-      const { id } = await gateway.getWorkspace(workspace);
-      return { webhooks: (await deliveryLog(database('webhook')).subscriptions(id)).map(webhookView) };
+export const list: Command = {
+  flags: { workspace: workspaceFlag },
+  table: {
+    rows: 'webhooks',
+    columns: [
+      ...['id', 'name', 'url', 'status', 'verified', 'waiting', 'consecutive_failures'],
+      ...['last_success_at', 'last_failure_at', 'created_at'],
+    ],
+  },
+  run: async ({ workspace }: { workspace: string }, { gateway, database }) => {
+    const { id } = await gateway.getWorkspace(workspace);
+    return { webhooks: (await deliveryLog(database('webhook')).subscriptions(id)).map(webhookView) };
+  },
+};
+
+export const deliveries: Command = {
+  flags: {
+    workspace: workspaceFlag,
+    subscription: { value: 'ID', help: 'only the deliveries of this webhook' },
+    status: { value: 'STATUS', help: '', choices: DELIVERY_STATUSES },
+    limit: {
+      value: 'N',
+      help: `at most N of them; ${DEFAULT_LIMIT} by default, up to ${MAX_LIMIT}`,
+      parse: (text, name) => parsePositive(text, name, MAX_LIMIT),
     },
   },
-  {
-    name: 'webhook deliveries',
-    summary: 'List the latest deliveries of a workspace, newest first; they are kept for seven days by default',
-    flags: {
-      workspace: workspaceFlag,
-      subscription: { value: 'ID', help: 'only the deliveries of this webhook' },
-      status: { value: 'STATUS', help: '', choices: DELIVERY_STATUSES },
-      limit: {
-        value: 'N',
-        help: `at most N of them; ${DEFAULT_LIMIT} by default, up to ${MAX_LIMIT}`,
-        parse: (text, name) => parsePositive(text, name, MAX_LIMIT),
+  table: {
+    rows: 'deliveries',
+    columns: [
+      ...['id', 'incident', 'subscription', 'url', 'status', 'attempts', 'last_error', 'last_status'],
+      ...['event_queued_at', 'finished_at', 'redelivery'],
+    ],
+  },
+  run: async ({ workspace, subscription, status, limit = DEFAULT_LIMIT }: Filter, { gateway, database }) => {
+    const { id } = await gateway.getWorkspace(workspace);
+    const filter = { subscriptionId: subscription, status, limit };
+    return { deliveries: (await deliveryLog(database('webhook')).deliveries(id, filter)).map(deliveryView) };
+  },
+};
+
+export const showDelivery: Command = {
+  argument,
+  flags: {},
+  run: async ({ delivery }: { delivery: number }, { database }) => {
+    const logged = await deliveryLog(database('webhook')).delivery(delivery);
+    return { delivery: deliveryView(logged.delivery), attempts: logged.attempts.map(attemptView) };
+  },
+};
+
+export const redeliver: Command = {
+  argument,
+  flags: {},
+  run: async ({ delivery: id }: { delivery: number }, { gateway, database, env, print }) => {
+    const limits = deliveryLimits(env);
+    const log = deliveryLog(database('webhook'));
+    const { delivery: original } = await log.delivery(id);
+    const { slug, isDemo } = await gateway.getWorkspaceById(original.workspaceId);
+    if (isDemo) throw new UsageError(`${slug} is a demo workspace, which sends no webhooks`);
+    const delivery = await log.redeliver({ deliveryId: id, requestedBy: operator() }, limits);
+    const logger = createLogger({
+      app: 'admin',
+      level: 'info',
+      destination: { write: (line) => print(line.trim()) },
+    });
+    logger.info(
+      {
+        delivery: delivery.id,
+        of: id,
+        event: delivery.eventId,
+        subscription: delivery.subscriptionId,
+        workspace: delivery.workspaceId,
+        requested_by: delivery.requestedBy,
       },
-    },
-    table: {
-      rows: 'deliveries',
-      columns: [
-        ...['id', 'incident', 'subscription', 'url', 'status', 'attempts', 'last_error', 'last_status'],
-        ...['event_queued_at', 'finished_at', 'redelivery'],
-      ],
-    },
-    run: async ({ workspace, subscription, status, limit = DEFAULT_LIMIT }: Filter, { gateway, database }) => {
-      const { id } = await gateway.getWorkspace(workspace);
-      const filter = { subscriptionId: subscription, status, limit };
-      return { deliveries: (await deliveryLog(database('webhook')).deliveries(id, filter)).map(deliveryView) };
-    },
+      'an operator queued a delivery again',
+    );
+    return { delivery: deliveryView(delivery) };
   },
-  {
-    name: 'webhook delivery show',
-    summary: 'Show a delivery and its attempts',
-    argument,
-    flags: {},
-    run: async ({ delivery }: { delivery: number }, { database }) => {
-      const logged = await deliveryLog(database('webhook')).delivery(delivery);
-      return { delivery: deliveryView(logged.delivery), attempts: logged.attempts.map(attemptView) };
-    },
-  },
-  {
-    name: 'webhook redeliver',
-    summary: 'Queue the event of a delivery for the same webhook again, within all limits',
-    argument,
-    flags: {},
-    run: async ({ delivery: id }: { delivery: number }, { gateway, database, env, print }) => {
-      const limits = deliveryLimits(env);
-      const log = deliveryLog(database('webhook'));
-      const { delivery: original } = await log.delivery(id);
-      const { slug, isDemo } = await gateway.getWorkspaceById(original.workspaceId);
-      if (isDemo) throw new UsageError(`${slug} is a demo workspace, which sends no webhooks`);
-      const delivery = await log.redeliver({ deliveryId: id, requestedBy: operator() }, limits);
-      const logger = createLogger({
-        app: 'admin',
-        level: 'info',
-        destination: { write: (line) => print(line.trim()) },
-      });
-      logger.info(
-        {
-          delivery: delivery.id,
-          of: id,
-          event: delivery.eventId,
-          subscription: delivery.subscriptionId,
-          workspace: delivery.workspaceId,
-          requested_by: delivery.requestedBy,
-        },
-        'an operator queued a delivery again',
-      );
-      return { delivery: deliveryView(delivery) };
-    },
-  },
-];
+};

@@ -1,10 +1,7 @@
 import { QUOTAS } from '@tocsin/schemas';
 import { UsageError } from '../cli/src/operation-parameters.ts';
-import type { Command, Flag } from './command.ts';
-import { configureWorkspace } from './configure-workspace.ts';
+import { type Command, type Flag, slugFlag } from './command.ts';
 import { workspaceView } from './views.ts';
-
-const slug: Flag = { value: 'SLUG', help: 'the first label of its host name', required: true };
 
 const settingFlags: Record<string, Flag> = {
   demo: { negatable: true, help: 'make it a demo workspace, which sends no webhooks' },
@@ -65,49 +62,33 @@ function quotas(flags: readonly string[]): Record<string, number | null | 'defau
   return Object.fromEntries(changes);
 }
 
-export const workspaceCommands: readonly Command[] = [
-  {
-    name: 'workspace list',
-    summary: 'List all workspaces',
-    flags: {},
-    table: {
-      rows: 'workspaces',
-      columns: ['id', 'slug', 'name', 'is_demo', 'created_at'],
-    },
-    run: async (_, { gateway }) => ({ workspaces: (await gateway.listWorkspaces()).map(workspaceView) }),
+export const list: Command = {
+  flags: {},
+  table: {
+    rows: 'workspaces',
+    columns: ['id', 'slug', 'name', 'is_demo', 'created_at'],
   },
-  {
-    name: 'workspace show',
-    summary: 'Show all settings of a workspace',
-    flags: { slug },
-    run: async ({ slug: name }: { slug: string }, { gateway }) => ({
-      workspace: workspaceView(await gateway.getWorkspace(name)),
-    }),
+  run: async (_, { gateway }) => ({ workspaces: (await gateway.listWorkspaces()).map(workspaceView) }),
+};
+
+export const show: Command = {
+  flags: { slug: slugFlag },
+  run: async ({ slug: name }: { slug: string }, { gateway }) => ({
+    workspace: workspaceView(await gateway.getWorkspace(name)),
+  }),
+};
+
+export const create: Command = {
+  flags: { slug: slugFlag, name: { value: 'NAME', help: 'the display name', required: true }, ...settingFlags },
+  run: async ({ slug: label, name, ...values }: Values & { name: string }, { gateway }) => ({
+    workspace: workspaceView(await gateway.createWorkspace({ ...settings(values), slug: label, name })),
+  }),
+};
+
+export const set: Command = {
+  flags: { slug: slugFlag, name: { value: 'NAME', help: 'the display name' }, ...settingFlags },
+  run: async ({ slug: label, ...values }: Values, { gateway }) => {
+    if (Object.keys(values).length === 0) throw new UsageError('there is nothing to set');
+    return { workspace: workspaceView(await gateway.setWorkspace({ ...settings(values), slug: label })) };
   },
-  {
-    name: 'workspace create',
-    summary: 'Create a workspace',
-    flags: { slug, name: { value: 'NAME', help: 'the display name', required: true }, ...settingFlags },
-    run: async ({ slug: label, name, ...values }: Values & { name: string }, { gateway }) => ({
-      workspace: workspaceView(await gateway.createWorkspace({ ...settings(values), slug: label, name })),
-    }),
-  },
-  {
-    name: 'workspace set',
-    summary: "Change a workspace's settings",
-    flags: { slug, name: { value: 'NAME', help: 'the display name' }, ...settingFlags },
-    run: async ({ slug: label, ...values }: Values, { gateway }) => {
-      if (Object.keys(values).length === 0) throw new UsageError('there is nothing to set');
-      return { workspace: workspaceView(await gateway.setWorkspace({ ...settings(values), slug: label })) };
-    },
-  },
-  {
-    name: 'workspace configure',
-    summary: 'Replace statuses, severities, tiers, exchange rates or timeline groups',
-    flags: {
-      slug,
-      file: { value: 'FILE', help: 'a JSON file with the new lists', required: true },
-    },
-    run: configureWorkspace,
-  },
-];
+};

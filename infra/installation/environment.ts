@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { loadEnvFile } from 'node:process';
-import { type Environment, withFileSettings } from '@tocsin/runtime';
+import { type Environment, withFileSettings } from '@tocsin/runtime/file-settings';
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 

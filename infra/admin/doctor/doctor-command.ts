@@ -14,9 +14,7 @@ interface Flags {
   settings?: string;
 }
 
-export const doctorCommand: Command = {
-  name: 'doctor',
-  summary: 'Look for data that contradict each other, and for parts that stand still; exits with 1 for problems',
+export const doctor: Command = {
   flags: {
     fix: { help: 'repair what can be repaired safely' },
     'before-upgrade': { help: 'say what this release needs of the installation of the release before; reads only' },

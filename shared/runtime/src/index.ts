@@ -1,18 +1,10 @@
 export { type BuildInfo, buildInfo, observeBuild, productVersion } from './build-info.ts';
 export { boundedCache, ENTRY_BYTES, estimateHeapBytes, latestVersionCache, type LatestVersionCache } from './caches.ts';
-export {
-  brokerSettings,
-  ConfigError,
-  drainTimeOf,
-  type Environment,
-  processSettings,
-  readConfig,
-  redisSettings,
-  setting,
-  withFileSettings,
-} from './config.ts';
+export { brokerSettings, drainTimeOf, processSettings, readConfig, redisSettings, setting } from './config.ts';
+export { ConfigError } from './config-error.ts';
 export type { DryRun } from './dry-run.ts';
 export { afterCommit, currentDryRun, inOwnDryRun, outsideDryRun, runDry } from './run-dry.ts';
+export { type Environment, withFileSettings } from './file-settings.ts';
 export { FairQueue, type Lease, LimitReached, type Limits, type TakeOptions } from './fair-queue.ts';
 export { changeUrl, Hosts, urlsOfHosts } from './hosts.ts';
 export { type ReadinessCheck, readiness, type Readiness } from './health.ts';
