@@ -1,24 +1,22 @@
 /**
- * `npm run check:api-changes` compares the API description with that of the last release, `infra/verification/checks/api-baseline.json`
- * (before the first release there is none).
- * A change that could break a client fails unless `infra/verification/checks/accepted-api-changes.json` names it with its reason.
- * `node infra/verification/checks/api-changes.ts --release` makes the present description the baseline and empties that list.
+ * `npm run check:api-changes` compares the API description with that of the last release or, before the first one, with
+ * the one that was made the baseline (`infra/verification/checks/api-baseline.json`). A change that could break a client
+ * fails unless CHANGELOG.md has it in what is unreleased, as a code span with the words of this check.
+ * `node infra/verification/checks/api-changes.ts --baseline` makes the present description the baseline.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
 import { type ApiDescription, readPublicDescription } from '../../../gateway/src/description.ts';
 import { APP_NAMES } from '../../installation/apps.ts';
+import { ROOT } from '../../installation/environment.ts';
 import { checkRelease, lastRelease } from '../compat/last-release.ts';
 import { breakingChanges } from './compare-api.ts';
+import { unnamedChanges } from './unnamed-changes.ts';
 
 const BASELINE = path.join(import.meta.dirname, 'api-baseline.json');
-const ACCEPTED = path.join(import.meta.dirname, 'accepted-api-changes.json');
-
-const acceptedChanges = z.array(z.strictObject({ change: z.string(), reason: z.string().min(1) }));
 
 /** The parts of a description that are compared, without texts, examples and error responses. */
-function baselineOf(release: string, { openapi, info, paths, components }: ApiDescription): string {
+function baselineOf(release: string | undefined, { openapi, info, paths, components }: ApiDescription): string {
   const operations: [string, unknown][] = Object.entries(paths).map(([name, methods]) => [
     name,
     Object.fromEntries(
@@ -47,7 +45,7 @@ function baselineOf(release: string, { openapi, info, paths, components }: ApiDe
 }
 
 async function readBaseline(): Promise<ApiDescription> {
-  const baseline = JSON.parse(await readFile(BASELINE, 'utf8')) as ApiDescription & { release: string };
+  const baseline = JSON.parse(await readFile(BASELINE, 'utf8')) as ApiDescription & { release?: string };
   checkRelease(BASELINE, baseline.release);
   return baseline;
 }
@@ -55,26 +53,18 @@ async function readBaseline(): Promise<ApiDescription> {
 const countOperations = ({ paths }: ApiDescription) =>
   Object.values(paths).reduce((sum, methods) => sum + Object.keys(methods).length, 0);
 
-const release = lastRelease();
 const description = await readPublicDescription(APP_NAMES, 'https://{workspace}.tocsin.example');
-if (process.argv.includes('--release')) {
-  if (release === undefined) throw new Error('CHANGELOG.md has no release');
-  await writeFile(BASELINE, `${baselineOf(release, description)}\n`);
-  await writeFile(ACCEPTED, '[]\n');
+if (process.argv.includes('--baseline')) {
+  await writeFile(BASELINE, `${baselineOf(lastRelease(), description)}\n`);
   console.log('the baseline is the present description');
 } else {
-  const accepted = acceptedChanges.parse(JSON.parse(await readFile(ACCEPTED, 'utf8')));
-  const changes = release === undefined ? [] : breakingChanges(await readBaseline(), description);
-  const named = new Set(accepted.map(({ change }) => change));
-  const unnamed = changes.filter((change) => !named.has(change));
-  const obsolete = [...named].filter((change) => !changes.includes(change));
-  for (const change of unnamed) console.error(`breaks clients: ${change}`);
-  for (const change of obsolete) console.error(`is accepted but does not exist: ${change}`);
-  if (release === undefined) {
-    console.log(`no release yet: nothing to compare; 0 of ${countOperations(description)} operations compared`);
-  }
+  const baseline = await readBaseline();
+  const changes = breakingChanges(baseline, description);
+  const unnamed = unnamedChanges(changes, await readFile(path.join(ROOT, 'CHANGELOG.md'), 'utf8'));
+  for (const change of unnamed) console.error(`breaks clients, and is not in CHANGELOG.md as a code span: ${change}`);
   console.log(
-    `${changes.length} breaking changes since the last release, ${changes.length - unnamed.length} of them accepted`,
+    `${countOperations(baseline)} operations compared: ${changes.length} breaking changes, ` +
+      `${changes.length - unnamed.length} of them in CHANGELOG.md`,
   );
-  if (unnamed.length > 0 || obsolete.length > 0) process.exitCode = 1;
+  if (unnamed.length > 0 || countOperations(baseline) === 0) process.exitCode = 1;
 }

@@ -11,10 +11,12 @@ export const lastRelease = (): string | undefined =>
   releasesIn(readFileSync(path.join(ROOT, 'CHANGELOG.md'), 'utf8')).at(0);
 
 /**
- * Checks that a file which preparing a release writes is of the last one.
+ * Checks that a file which preparing a release writes is of the last one, or of none before the first one.
  * @throws Error when it is not
  */
-export function checkRelease(file: string, release: string): void {
+export function checkRelease(file: string, release: string | undefined): void {
   if (release === lastRelease()) return;
-  throw new Error(`${file} is of ${release}, but the last release in CHANGELOG.md is ${lastRelease() ?? 'none'}`);
+  throw new Error(
+    `${file} is of ${release ?? 'no release'}, but the last release in CHANGELOG.md is ${lastRelease() ?? 'none'}`,
+  );
 }

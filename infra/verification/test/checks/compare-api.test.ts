@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ApiDescription, ApiOperation, ApiSchema } from '../../../../gateway/src/description.ts';
 import { breakingChanges } from '../../checks/compare-api.ts';
+import { unnamedChanges } from '../../checks/unnamed-changes.ts';
 
 const thing: ApiSchema = {
   type: 'object',
@@ -132,5 +133,37 @@ describe('a change breaks clients:', () => {
 
   test('a removed operation', () => {
     expect(breakingChanges(description(), { ...description(), paths: {} })).toEqual(['POST /things was removed']);
+  });
+});
+
+describe('a change that breaks clients', () => {
+  const { kind, ...withoutKind } = thing.properties ?? {};
+  const broken: [string, ApiDescription][] = [
+    ['Thing.kind was removed', description({ thing: { ...thing, properties: withoutKind } })],
+    ['NewThing.kind is now required', description({ newThing: { ...newThing, required: ['name', 'kind'] } })],
+    ['POST /things was removed', { ...description(), paths: {} }],
+    [
+      'NewThing.kind no longer accepts b',
+      description({ newThing: withProperties(newThing, { kind: { ...kind, enum: ['a'] } }) }),
+    ],
+  ];
+  const unnamed = (after: ApiDescription, changelog: string) =>
+    unnamedChanges(breakingChanges(description(), after), changelog);
+
+  test.each(broken)('must be in the changelog: %s', (change, after) => {
+    expect(unnamed(after, '# Changelog\n\n## Unreleased\n\n- Much has changed.\n')).toEqual([change]);
+  });
+
+  test.each(broken)('may be in the changelog, also on two lines: %s', (change, after) => {
+    const span = `\`${change.replace(' ', '\n  ')}\``;
+    expect(unnamed(after, `# Changelog\n\n## Unreleased\n\n- ${span}: nobody uses it.\n`)).toEqual([]);
+  });
+
+  test('counts only in what is unreleased, and in all of its words', () => {
+    const change = 'NewThing.name maxLength is now 5';
+    const after = description({ newThing: withProperties(newThing, { name: { type: 'string', maxLength: 5 } }) });
+    expect(unnamed(after, `## Unreleased\n\n- \`${change}0\`\n\n## 0.1.0 - 2026-12-01\n\n- \`${change}\`\n`)).toEqual([
+      change,
+    ]);
   });
 });
