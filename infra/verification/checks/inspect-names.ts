@@ -56,7 +56,7 @@ function placesOf(text: string): Place[] {
   });
 }
 
-function spansIn(tokens: readonly Token[]): string[] {
+export function spansIn(tokens: readonly Token[]): string[] {
   const spans: string[] = [];
   void marked.walkTokens([...tokens], (token) => {
     if (token.type === 'codespan') spans.push((token as Tokens.Codespan).text);

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { inspectDocuments } from '../../checks/inspect-documents.ts';
 import { inspectNames } from '../../checks/inspect-names.ts';
 import { inspectSections } from '../../checks/inspect-sections.ts';
+import { inspectRooms, inspectTables } from '../../checks/inspect-unnamed.ts';
 
 let root: string;
 beforeEach(async () => {
@@ -110,4 +111,35 @@ test('reports sections of the contract that comments and READMEs name and that a
     'one.ts: names the section Limits, which is not in docs/contract',
     'one.ts: names the section Words, which is not in docs/contract',
   ]);
+});
+
+test('reports rooms that the overview does not name, and names of rooms that are not there', async () => {
+  for (const folder of ['gateway/src/edge', 'services/alpha/src/one', 'services/alpha/src/http', 'shared/beta/src/two'])
+    await mkdir(path.join(root, folder), { recursive: true });
+  const table = (owner: string, ...rooms: string[]) =>
+    `| rooms of ${owner} | contain |\n| - | - |\n${rooms.map((room) => `| ${room} | \`four\` |\n`).join('')}\n`;
+  const text = table('the alpha service', '`one`, `three`') + table('`shared/beta`', '`two`') + table('the gateway');
+  await writeFile(path.join(root, 'docs/architecture.md'), text);
+  expect(inspectRooms(root).sort()).toEqual([
+    'docs/architecture.md: does not name the room edge of the gateway',
+    'docs/architecture.md: the alpha service has no room three',
+  ]);
+});
+
+test('reports tables that no document names with their schema', async () => {
+  await mkdir(path.join(root, 'services/two-words/migrations'), { recursive: true });
+  const migrations = [
+    "await knex.schema.createTable('first', (table) => {});\nawait knex.schema.createTable('old', (table) => {});",
+    'await knex.raw(`create table second (id bigint)`);',
+    "await knex.schema.createTable('third', (table) => {});\nawait knex.schema.dropTable('old');",
+  ];
+  for (const [index, text] of migrations.entries())
+    await writeFile(path.join(root, `services/two-words/migrations/${index}.ts`), text);
+  await writeFile(path.join(root, 'docs/architecture.md'), '`third` is stored.\n');
+  await writeFile(path.join(root, 'services/two-words/README.md'), 'It has `two_words.first`.\n');
+  expect(inspectTables(root)).toEqual(
+    ['second', 'third'].map(
+      (table) => `docs/architecture.md, services/two-words/README.md: none names the table two_words.${table}`,
+    ),
+  );
 });
