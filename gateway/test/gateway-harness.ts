@@ -22,7 +22,7 @@ import type { ApiDescription } from '../src/routes/http/api-description.ts';
 import { schema } from '../src/schema.ts';
 import { type RawResponse, type RawRequest, sendRaw } from './send-raw.ts';
 
-export const silent = createLogger({ app: 'test', level: process.env.TEST_LOG ?? 'silent' });
+const silent = createLogger({ app: 'test', level: process.env.TEST_LOG ?? 'silent' });
 
 /** The last request that a service received, as its handler got it. */
 interface ReceivedRequest {
@@ -46,7 +46,7 @@ const written = { tag: 'Incidents', scope: 'incidents:write', needs: ['active_re
 const created = { status: 201, body: echo } as const;
 
 /** Operations of every kind that the gateway distinguishes. */
-export const sampleContracts = {
+const sampleContracts = {
   incident: {
     listIncidents: {
       ...endpoint('GET', '/api/v1/incidents', 'List incidents'),

@@ -16,7 +16,7 @@ export const FORMAT_VERSION = 1;
 
 /** Bytes of rows in one frame, about, and the most that a reader accepts. */
 export const FRAME_BYTES = 262_144;
-export const MAX_FRAME_BYTES = 16 * FRAME_BYTES;
+const MAX_FRAME_BYTES = 16 * FRAME_BYTES;
 /** Bytes of a line of JSON that a reader accepts. */
 export const MAX_LINE_BYTES = 4_194_304;
 

@@ -33,7 +33,7 @@ export interface BackupVisitor {
 }
 
 /** A file that is no backup, or a damaged or incomplete one. */
-export class UnusableBackup extends Error {}
+class UnusableBackup extends Error {}
 
 /**
  * Reads a backup to its end and checks everything that it says about itself: structure, rows and digest of each table,

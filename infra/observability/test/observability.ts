@@ -31,7 +31,7 @@ export function readRules(): { recorded: Map<string, string>; alarms: Alarm[] } 
 }
 
 /** A panel of a Grafana dashboard, as far as tests look at it. */
-export interface Panel {
+interface Panel {
   type: string;
   title: string;
   description?: string;

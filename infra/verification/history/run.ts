@@ -17,7 +17,7 @@ export interface RunOptions {
   pause?: number;
 }
 
-export interface RunWorkspace {
+interface RunWorkspace {
   slug: string;
   token: string;
   clients: number;

@@ -43,7 +43,7 @@ export interface TrustedReceiver {
   stop(): Promise<void>;
 }
 
-export async function startTrustedReceiver(addresses: readonly string[]): Promise<TrustedReceiver> {
+async function startTrustedReceiver(addresses: readonly string[]): Promise<TrustedReceiver> {
   const receiver = await startReceiver({ names: addresses, host: '0.0.0.0' });
   const folder = await mkdtemp(path.join(tmpdir(), 'tocsin-receiver-'));
   const certificate = path.join(folder, 'receiver.pem');

@@ -1,12 +1,5 @@
 export { checkAccess } from './api/access.ts';
-export {
-  BODY_LIMIT_HEADER,
-  bodySettings,
-  checkContentLength,
-  type JsonBody,
-  MAX_BODY_BYTES,
-  readJsonBody,
-} from './api/body.ts';
+export { BODY_LIMIT_HEADER, bodySettings, checkContentLength, MAX_BODY_BYTES } from './api/body.ts';
 export {
   type Contract,
   type Contracts,
@@ -20,7 +13,6 @@ export {
   internalCommand,
   internalRoute,
   type InternalRoute,
-  type Method,
   type Reply,
   type RequestOf,
   type Route,
@@ -56,7 +48,6 @@ export {
   createIdempotencyTable,
   IDEMPOTENCY_HOURS,
   type KeyState,
-  type Outcome,
   sweepIdempotencyKeys,
 } from './idempotency/idempotency-keys.ts';
 export { idempotencyKeyRoute, type KeyLookup, keyLookup } from './idempotency/idempotency-lookup.ts';
@@ -92,18 +83,16 @@ export {
   type CursorScope,
   DEFAULT_LIMIT,
   pageQuery,
-  type Pagination,
   pagination,
   signedCursors,
 } from './pages/pagination.ts';
-export type { Key, KeyType, Position, SortSegment, SegmentPosition } from './pages/sort-key.ts';
+export type { Key, KeyType, SortSegment, SegmentPosition } from './pages/sort-key.ts';
 export { pathId, readPath, readQuery } from './api/parameters.ts';
 export {
   checkRevision,
   IDEMPOTENCY_HEADER,
   IF_VERSION_HEADER,
   readExpectedRevision,
-  readIdempotencyKey,
   REPLAYED_HEADER,
   VERSION_HEADER,
 } from './contracts/preconditions.ts';
@@ -120,12 +109,7 @@ export { quotaExceeded } from './errors/quota-exceeded.ts';
 export { MARKDOWN, sendDraining, sendError, sendHealth, sendJson } from './api/replies.ts';
 export { REQUEST_ID_HEADER, requestIdOf } from './server/request-id.ts';
 export { traceRequest } from './server/request-span.ts';
-export {
-  type AddressChange,
-  type ServiceAddress,
-  type ServiceAddresses,
-  serviceAddresses,
-} from './calls/service-addresses.ts';
+export { type AddressChange, type ServiceAddresses, serviceAddresses } from './calls/service-addresses.ts';
 export { type Attempt, NoResponse, sendRequest } from './calls/send-request.ts';
 export { schemaReference } from './pages/schema-reference.ts';
 export { isRead, pathOf } from './server/exchange.ts';

@@ -2,7 +2,7 @@ import { withTimeout } from '@tocsin/runtime';
 import type { ConfirmChannel, Message, Options } from 'amqplib';
 
 /** A message with its AMQP routing. */
-export interface AmqpMessage {
+interface AmqpMessage {
   exchange: string;
   routingKey: string;
   messageId: string;
@@ -13,7 +13,7 @@ export interface AmqpMessage {
   options?: Options.Publish;
 }
 
-export type ConfirmOutcome = 'confirmed' | 'unroutable' | 'failed';
+type ConfirmOutcome = 'confirmed' | 'unroutable' | 'failed';
 
 /** Publishes on one confirm channel. */
 export interface Publisher {

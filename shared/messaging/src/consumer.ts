@@ -29,7 +29,7 @@ export interface HandledBatch {
  * Handles events with different IDs in one transaction. It recognises events that were handled before, for instance
  * with `recordInInbox`.
  */
-export type HandleBatch = (events: readonly ReceivedEvent[], trx: Knex.Transaction) => Promise<HandledBatch>;
+type HandleBatch = (events: readonly ReceivedEvent[], trx: Knex.Transaction) => Promise<HandledBatch>;
 
 /** Handlers by event type. Each runs in the transaction that also inserts the event's inbox row. */
 export type EventHandlers = {

@@ -2,26 +2,20 @@ export { auditEvent, type Change, changeBy, changeByOperator, recordChange } fro
 export { brokerTopology, declareTopology } from './amqp-topology.ts';
 export { AmqpBroker } from './amqp-broker.ts';
 export { connectionRefusal } from './connection-refusal.ts';
-export { type ConfirmOutcome, confirmPublisher, type AmqpMessage, type Publisher } from './amqp-publisher.ts';
+export { confirmPublisher, type Publisher } from './amqp-publisher.ts';
 export {
   type Broker,
-  type DeadLettered,
-  type DeadLetterReason,
   DELIVERY_LIMIT,
   type IncomingMessage,
-  type MessageHandler,
   type OutgoingMessage,
   type PublishOutcome,
-  type SubscribeOptions,
   type Subscription,
   type Disposition,
 } from './broker.ts';
 export type { BatchBounds } from './batch-collector.ts';
 export {
-  type ConsumerOptions,
   type ConsumerSpec,
   type EventHandlers,
-  type HandleBatch,
   type HandledBatch,
   type ReceivedEvent,
   startConsumer,
@@ -38,4 +32,4 @@ export {
   type OutboxRow,
   outboxRow,
 } from './outbox.ts';
-export { type RelayOptions, startRelay } from './relay.ts';
+export { startRelay } from './relay.ts';

@@ -1,5 +1,4 @@
 import path from 'node:path';
-import type { EventType } from '@tocsin/schemas';
 import { type Knex, openDatabase } from '@tocsin/postgres';
 import { createTestDatabase, holdTransaction } from '@tocsin/testing';
 import { type NewEvent, outboxRow, type OutboxRow } from '../src/index.ts';
@@ -105,5 +104,3 @@ export const impactUpdated = (incidentId: number): NewEvent<'customer-impact.upd
 
 /** The outbox row of an event of a type that no queue is bound to. */
 export const unboundEvent = (): OutboxRow => ({ ...outboxRow(incidentCreated('INC-1')), type: 'of.nobody' });
-
-export type { EventType };

@@ -8,7 +8,7 @@ export interface PageLimits {
   bytes: number;
 }
 
-export const CHANGE_PAGE_LIMITS: PageLimits = { rows: 2_000, bytes: 1_048_576 };
+const CHANGE_PAGE_LIMITS: PageLimits = { rows: 2_000, bytes: 1_048_576 };
 
 /** Where a replica continues: it has all changes up to the version `since`, and every row up to the position `after`. */
 export interface ChangesFrom {

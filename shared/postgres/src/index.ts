@@ -1,8 +1,11 @@
-export { CHANGE_PAGE_LIMITS, type ChangesFrom, type ChangeSource, readChangePage } from './change-pages.ts';
+export { type ChangesFrom, type ChangeSource, readChangePage } from './change-pages.ts';
 export { connectionOf, connectionProblem } from './connection-url.ts';
 export { UnusableSession } from './database-call-error.ts';
 export { databaseHosts } from './database-hosts.ts';
-export { createIndexConcurrently } from './concurrent-index.ts';
+export {
+  /** @public for the migrations of later releases */
+  createIndexConcurrently,
+} from './concurrent-index.ts';
 export {
   brokenConstraint,
   type DatabaseOptions,
@@ -18,10 +21,10 @@ export { databaseFailure, isDatabaseUnavailable, isOutcomeUnknown } from './data
 export { observeDatabase } from './database-metrics.ts';
 export { databaseReadiness, type DatabaseReadiness } from './database-readiness.ts';
 export { databaseSettings, ownDatabaseUrl, poolOptions, roleOf, urlForRole } from './database-settings.ts';
-export { listMigrations, migrate, type MigrationOptions, type SchemaOwner } from './migrate.ts';
+export { listMigrations, migrate, type MigrationOptions } from './migrate.ts';
 export { openMigrationSession } from './migration-connection.ts';
 export { listenForNotifications, type NotificationListener } from './notifications.ts';
 export { openSession } from './session.ts';
 export { MEANING } from './session-settings.ts';
 export { ensureDatabase, ensureSchemaOwner, maintenanceUrl } from './schema-owner.ts';
-export { changedVersions, VERSION_GAP, versionStore, type WorkspaceVersion } from './version-store.ts';
+export { changedVersions, VERSION_GAP, versionStore } from './version-store.ts';

@@ -1,5 +1,5 @@
 export { type BuildInfo, buildInfo, observeBuild, productVersion } from './build-info.ts';
-export { boundedCache, ENTRY_BYTES, estimateHeapBytes, latestVersionCache, type LatestVersionCache } from './caches.ts';
+export { boundedCache, ENTRY_BYTES, estimateHeapBytes, latestVersionCache } from './caches.ts';
 export { brokerSettings, drainTimeOf, processSettings, readConfig, redisSettings, setting } from './config.ts';
 export { ConfigError } from './config-error.ts';
 export type { DryRun } from './dry-run.ts';

@@ -1,4 +1,4 @@
-export { type AllowedNetwork, readNetworks } from './allowed-networks.ts';
+export { readNetworks } from './allowed-networks.ts';
 export {
   type AllowedDestinations,
   type DestinationProblem,
@@ -10,7 +10,7 @@ export {
 export type { FailureReason, PreparedRequest, SafeResponse, SafeRequest } from './messages.ts';
 export type { EgressProxy } from './proxy.ts';
 export { isLocalName, isLoopbackAddress, isPublicAddress, reachedAddress } from './public-address.ts';
-export { safeHttp, type SafeHttp, type SafeHttpOptions } from './safe-http.ts';
+export { safeHttp, type SafeHttpOptions } from './safe-http.ts';
 export { type Egress, egressOf, egressProblems, receiverSettings } from './settings.ts';
 export { isNegativeAnswer, type Resolve, systemResolver } from './system-resolver.ts';
 export { tunnelAgent } from './tunnel.ts';

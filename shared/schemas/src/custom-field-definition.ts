@@ -25,7 +25,7 @@ const optionTexts = {
 };
 
 /** An option of a select field: its value, and optionally how a user interface shows it. */
-export const selectOption = z.strictObject({
+const selectOption = z.strictObject({
   value: z.string().meta(optionTexts.value),
   label: z.string().optional().meta(optionTexts.label),
   color: z.string().optional().meta(optionTexts.color),

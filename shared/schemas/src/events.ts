@@ -49,7 +49,7 @@ export const userSnapshot = z.object({
     .meta({ description: 'Decides which settings the user may change' }),
 });
 
-export const workspaceSnapshot = z.object({
+const workspaceSnapshot = z.object({
   name: z.string().meta({ description: 'The name for people' }),
   history_days: z
     .number()
@@ -308,4 +308,3 @@ export const eventData = Object.fromEntries(EVENT_TYPES.map((type) => [type, EVE
 export type TeamSnapshot = z.infer<typeof teamSnapshot>;
 export type ServiceSnapshot = z.infer<typeof serviceSnapshot>;
 export type UserSnapshot = z.infer<typeof userSnapshot>;
-export type WorkspaceSnapshot = z.infer<typeof workspaceSnapshot>;

@@ -7,7 +7,6 @@ export {
   fieldConfig,
   fieldConfigInput,
   type FieldType,
-  selectOption,
 } from './custom-field-definition.ts';
 export {
   type Violation,
@@ -30,10 +29,7 @@ export {
   type ServiceSnapshot,
   teamSnapshot,
   type TeamSnapshot,
-  userSnapshot,
   type UserSnapshot,
-  workspaceSnapshot,
-  type WorkspaceSnapshot,
 } from './events.ts';
 export {
   catalogChangePage,
@@ -55,7 +51,6 @@ export {
   idempotencyKeyUses,
   quotaUse,
   type QuotaUse,
-  serviceTier,
   storedServiceTiers,
   type StoredServiceTiers,
   tiersPreparation,
@@ -146,5 +141,5 @@ export {
 } from './quotas.ts';
 export { actorText, isSession, recordedKey, type RecordedKey } from './recorded-key.ts';
 export { cutKey, fold, foldedKey } from './fold.ts';
-export { type Permission, PERMISSIONS, type Prerequisite, PREREQUISITES, type Scope, SCOPES } from './scopes.ts';
+export { type Permission, PERMISSIONS, type Prerequisite, type Scope, SCOPES } from './scopes.ts';
 export { callersOf, SERVICE_CALLS, SERVICE_NAMES, type ServiceName, SERVICES } from './service-calls.ts';

@@ -37,7 +37,7 @@ export const changePageQuery = z.strictObject({
 /** The query of paths about a workspace. */
 export const workspaceQuery = z.strictObject({ workspace_id: z.int().min(1) });
 
-export const serviceTier = z.object({ key: z.string(), label: z.string(), order: z.int(), is_default: z.boolean() });
+const serviceTier = z.object({ key: z.string(), label: z.string(), order: z.int(), is_default: z.boolean() });
 
 /** A tier as the configuration of a workspace has it. */
 const configuredTier = serviceTier.extend({ description: z.string() });

@@ -26,5 +26,5 @@ export type Permission = (typeof PERMISSIONS)[number];
  * What an operation requires besides the key's scope. The gateway and the service check the seat and the permissions of
  * the key's owner; the incident service checks the state of the incident.
  */
-export const PREREQUISITES = ['active_responder', ...PERMISSIONS, 'mutable_incident', 'slack_channel'] as const;
+const PREREQUISITES = ['active_responder', ...PERMISSIONS, 'mutable_incident', 'slack_channel'] as const;
 export type Prerequisite = (typeof PREREQUISITES)[number];

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 
 /** A message of a stream that a client dispatches. */
-export interface StreamMessage {
+interface StreamMessage {
   id: string;
   event: string;
   // Tests know the shape of what they send.

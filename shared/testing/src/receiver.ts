@@ -18,7 +18,7 @@ export interface ReceivedRequest {
 }
 
 /** What happens to a new connection: TLS, bytes that are not TLS, plain HTTP, or it is closed. */
-export type Handshake = 'tls' | 'garbage' | 'plain' | 'close';
+type Handshake = 'tls' | 'garbage' | 'plain' | 'close';
 
 export interface ReceiverOptions {
   /** Names and addresses in the certificate. */

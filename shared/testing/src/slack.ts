@@ -4,10 +4,10 @@ import { json, type SlackCall, startSlackServer } from './slack-server.ts';
 import { type SlackChannel, SlackError, type SlackState, type SlackUsergroup } from './slack-state.ts';
 
 /** A hook of a call; it may change the call's arguments. */
-export type SlackHook = (call: SlackCall) => Promise<void> | void;
+type SlackHook = (call: SlackCall) => Promise<void> | void;
 
 /** How a call fails: with one of Slack's errors, a status, or any other behaviour. */
-export type SlackFailure = { error: string } | { status: number } | { behave: Behaviour };
+type SlackFailure = { error: string } | { status: number } | { behave: Behaviour };
 
 /** The next `calls` calls (default 1) of the method, or of any method. */
 interface NextCalls {

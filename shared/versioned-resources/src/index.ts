@@ -2,7 +2,7 @@ export { type Caller, eventOrigin } from './caller.ts';
 export { checkListOrder } from './check-list-order.ts';
 export { type Listed, listedColumns, type ListedRow, portionsOf, readWhole, WEIGHTS } from './large-columns.ts';
 export { changedProperties, definedProperties } from './properties.ts';
-export { archive, checkNotArchived, type Resource, restore, revise, type StoredResource } from './resource.ts';
+export { archive, checkNotArchived, restore, revise, type StoredResource } from './resource.ts';
 export {
   type CommandDependencies,
   exportedPage,
@@ -24,18 +24,5 @@ export {
   type SqlType,
   type WireOf,
 } from './row-mapping.ts';
-export {
-  chooseSlug,
-  isSlug,
-  MAX_SLUG_BYTES,
-  numberedSlug,
-  type SlugChoice,
-  slugFromName,
-  type SlugRule,
-} from './slug.ts';
-export {
-  raiseVersion,
-  runVersionedTransaction,
-  type VersionedDependencies,
-  type VersionedTransaction,
-} from './versioned-transaction.ts';
+export { chooseSlug, isSlug, MAX_SLUG_BYTES, numberedSlug, slugFromName, type SlugRule } from './slug.ts';
+export { raiseVersion, type VersionedDependencies } from './versioned-transaction.ts';

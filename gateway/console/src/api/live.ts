@@ -12,7 +12,7 @@ import { tocsin } from './client.ts';
 import { queryClient, refresh, refreshExactly } from './hooks.ts';
 
 /** Whether changes arrive as they happen. */
-export type LiveState = 'connecting' | 'live' | 'lost';
+type LiveState = 'connecting' | 'live' | 'lost';
 
 interface Live {
   state: LiveState;

@@ -12,9 +12,9 @@ function edit(label: string): void {
 }
 
 /** The address of an incident that people say. */
-export const addressOf = ({ human_id: name }: Incident): string => `${window.location.origin}/app/incidents/${name}`;
+const addressOf = ({ human_id: name }: Incident): string => `${window.location.origin}/app/incidents/${name}`;
 
-export async function copyAddress(incident: Incident): Promise<void> {
+async function copyAddress(incident: Incident): Promise<void> {
   try {
     await navigator.clipboard.writeText(addressOf(incident));
     say(`The address of ${incident.human_id} is copied.`);

@@ -9,9 +9,6 @@
 import type { Prerequisite } from '@tocsin/schemas';
 import { type Contract, type Cost, type Deprecation, PathTree, segmentsOf } from '@tocsin/http';
 
-/** Every path of the API begins with it. */
-export const API_ROOT = '/api/v1/';
-
 /** The gateway itself, as the service of its own operations. */
 export const OWN_SERVICE = 'gateway';
 

@@ -191,7 +191,7 @@ export const cut = (text: string, length: number) =>
 export const TEXT_TYPES: readonly string[] = ['string', 'json'];
 
 /** A value as a field of a type takes it; one that does not fit stays as it is, and is refused by name. */
-export function valueFor(type: string, value: unknown): unknown {
+function valueFor(type: string, value: unknown): unknown {
   const words = [value]
     .flat()
     .filter((each) => !isAbsent(each))

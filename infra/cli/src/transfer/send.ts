@@ -17,7 +17,7 @@ interface Batch {
 }
 
 const OUTCOMES = { unchanged: 0, updated: 0, created: 0, refused: 0 };
-export type Outcome = keyof typeof OUTCOMES;
+type Outcome = keyof typeof OUTCOMES;
 
 /** An incident, or a part of it, that is not moved in. */
 export interface Refused {

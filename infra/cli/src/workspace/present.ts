@@ -5,7 +5,7 @@ import { type Kind, KINDS, keyOf, propertiesOf, resourceOf } from './kinds.ts';
 
 /** Rows of a page, and requests at the same time. */
 const PAGE = 100;
-export const AT_ONCE = 6;
+const AT_ONCE = 6;
 
 /** What a plan is for. */
 export interface Place {

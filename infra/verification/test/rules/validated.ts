@@ -218,7 +218,7 @@ function setNullIds(body: unknown, other: unknown, isItem = false): void {
   }
 }
 
-export const isSince = (value: unknown, began: number) =>
+const isSince = (value: unknown, began: number) =>
   typeof value === 'string' &&
   /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) &&
   Math.abs(Date.parse(value) - began) < 86_400_000;

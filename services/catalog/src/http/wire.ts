@@ -98,7 +98,6 @@ const unmanagedReference = z
 export type ServiceWire = z.infer<typeof service>;
 export type TeamWire = z.infer<typeof team>;
 export type MemberWire = z.infer<typeof member>;
-export type ServiceTierWire = z.infer<typeof serviceTier>;
 
 export const serviceReply = z.strictObject({
   service: schemaReference(service, 'The service as it is after the request'),

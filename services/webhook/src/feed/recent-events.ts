@@ -15,7 +15,7 @@ export interface RecentEvents {
 }
 
 /** Which events a reader wants, and behind which place. */
-export interface RecentQuery {
+interface RecentQuery {
   after: FeedPlace;
   types: readonly string[];
   resource?: string | undefined;
@@ -23,7 +23,7 @@ export interface RecentQuery {
 }
 
 /** Events that a reader gets, as of a page of the feed. */
-export interface RecentPage {
+interface RecentPage {
   events: readonly RecentEvent[];
   /** Everything up to this place is read or was skipped. */
   place: FeedPlace;

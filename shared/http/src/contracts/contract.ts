@@ -188,7 +188,7 @@ export type Handlers<C extends Contracts> = {
 };
 
 /** A request with a valid key, its scope and its seat that was refused, by its form or by its handler. */
-export interface Refusal {
+interface Refusal {
   principal: Principal;
   error: DomainError;
   /** What has arrived of the body. */

@@ -60,7 +60,7 @@ interface Hearing {
  * | has ended    | fires, with that start or an earlier one           | unchanged for ten minutes, then started |
  * | has ended    | has ended, is acknowledged                         | unchanged                              |
  */
-export function changeOf(
+function changeOf(
   alert: HeardAlert,
   before: Member | undefined,
   { group, now, severities, severityKey }: Hearing & { group: string },

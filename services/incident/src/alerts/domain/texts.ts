@@ -26,7 +26,7 @@ export interface AlertNote extends Pick<TimelineEventProperties, 'startedAt' | '
 }
 
 /** A picture that a monitor shows. */
-export interface Image {
+interface Image {
   url: string;
   filename: string;
   contentType: string;

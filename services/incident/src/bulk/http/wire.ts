@@ -4,14 +4,14 @@ import { id } from '../../incidents/domain/property-kinds.ts';
 import { changedIncident, incidentPatch } from '../../incidents/http/wire.ts';
 
 export const MAX_ITEMS = 50;
-export const VERBS = ['resolve', 'close', 'reopen', 'archive', 'restore'] as const;
+const VERBS = ['resolve', 'close', 'reopen', 'archive', 'restore'] as const;
 
 const incidentId = id.meta({ description: 'ID of the incident' });
 const revision = id.optional();
 
 const changes = schemaReference(incidentPatch, 'What a PATCH of the incident would have as its body');
 
-export const changeItem = z
+const changeItem = z
   .strictObject({
     id: incidentId,
     revision: revision.meta({ description: 'The revision that the changes are based on: required, as for a PATCH' }),

@@ -20,7 +20,7 @@ export interface RenderedIncidents {
   json(incident: RenderedIncident | VersionedIncident, now: Instant): Json<IncidentWire>;
 }
 
-export interface RenderedIncident extends IncidentVersion {
+interface RenderedIncident extends IncidentVersion {
   /** Without the duration. */
   json: Buffer;
   /** Where the duration belongs. */

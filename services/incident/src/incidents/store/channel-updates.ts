@@ -4,7 +4,7 @@ import type { Change } from '../domain/changes.ts';
 import type { Incident } from '../domain/incident.ts';
 
 /** The properties whose changes are posted into the channel of an incident. */
-export const POSTED_FIELDS: readonly string[] = ['status', 'severity'];
+const POSTED_FIELDS: readonly string[] = ['status', 'severity'];
 
 /** What waits, runs or has failed keeps its place in the changelog; so nothing is left out after a failure. */
 const DUE = `

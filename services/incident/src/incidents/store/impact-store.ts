@@ -76,7 +76,7 @@ export function mrrCurrencies(db: Knex, workspaceId: number) {
 }
 
 /** An incident's monthly recurring revenue at stake, as received. A currency may occur several times. */
-export type Mrr = readonly { currency: string; amount_minor: number }[];
+type Mrr = readonly { currency: string; amount_minor: number }[];
 
 /** A row of `incident_mrr` without its incident. Amounts are whole numbers of any size, as text. */
 interface MrrPart {
@@ -91,7 +91,7 @@ export const TOO_MANY = '*';
 const MAX_CURRENCIES = 100;
 
 /** Splits revenue by currency: one part for each currency with a positive amount, or one part of 0 if there is none. */
-export function mrrParts(mrr: Mrr): MrrPart[] {
+function mrrParts(mrr: Mrr): MrrPart[] {
   const amounts = new Map<string, bigint>();
   for (const { currency, amount_minor } of mrr) {
     amounts.set(currency, (amounts.get(currency) ?? 0n) + BigInt(amount_minor));

@@ -49,15 +49,15 @@ const paragraphsOf = (lines: readonly string[]): string =>
     .replaceAll(/\n{2,}/g, '\n\n');
 
 /** A text in the cell of a table, with its lines. */
-export const cell = (text: string): string => linesOf(escapeMarkup(text.trim())).join('<br>');
+const cell = (text: string): string => linesOf(escapeMarkup(text.trim())).join('<br>');
 
 const rowOf = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
 /** A row of a table of texts. */
-export const row = (texts: readonly string[]): string => rowOf(texts.map(cell));
+const row = (texts: readonly string[]): string => rowOf(texts.map(cell));
 
 /** A table of such rows. */
-export const tableOf = (header: readonly string[], rows: readonly string[]): string =>
+const tableOf = (header: readonly string[], rows: readonly string[]): string =>
   [rowOf(header), rowOf(header.map(() => '---')), ...rows].join('\n');
 
 export const table = (header: readonly string[], rows: readonly (readonly string[])[]): string =>

@@ -66,7 +66,7 @@ const entry = z
 
 export type EntryWire = z.infer<typeof entry>;
 
-export const postmortem = z
+const postmortem = z
   .strictObject({
     incident_id: id.meta({ description: 'ID of the incident' }),
     human_id: text('Reference of the incident for people'),

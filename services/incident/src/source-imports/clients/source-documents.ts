@@ -36,7 +36,7 @@ const HEADERS = {
 /** The result of an import. `reason` is a sentence for users and contains no internal or system details. */
 type DocumentResult = SourceDocument | { status: 'failed' | 'unavailable'; reason: string };
 
-export interface DocumentRequest {
+interface DocumentRequest {
   url: string;
   workspaceId: number;
   /** Of the workspace. */

@@ -5,7 +5,7 @@ import { isReservedType, TIMELINE_LIMITS, type TimelineEventProperties } from '.
 import type { Violation, WrittenDate, WrittenTime, Zone } from './written-time.ts';
 
 /** A time without a zone of its own has that of the document; without one, that of the workspace. */
-export interface LocalTime {
+interface LocalTime {
   date: string;
   /** Milliseconds since local midnight. */
   clock: number;

@@ -88,7 +88,7 @@ export function refusalOf(error: unknown): Refusal {
 }
 
 /** A part of an item that is left out. */
-export interface Note {
+interface Note {
   field: string;
   message: string;
 }
