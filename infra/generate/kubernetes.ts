@@ -56,13 +56,7 @@ const internalEnv = (isPublic: boolean) =>
     ? "\n            - { name: INTERNAL_HOST, value: 0.0.0.0 }\n            - { name: INTERNAL_PORT, value: '8081' }"
     : '';
 
-function manifest(app: AppName): string {
-  const { does, maxPods } = APPS[app];
-  const isPublic = app === 'gateway';
-  const [name, port] = isPublic ? ['internal', 8081] : ['http', 8080];
-  const internal = `- { name: ${name}, port: ${port}, targetPort: ${name} }`;
-  return `${HEAD}
-# ${does}
+const deployment = (app: AppName): string => `# ${APPS[app].does}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -101,10 +95,10 @@ spec:
           image: localhost/tocsin
           command: ${startCommand(app)}
           ports:
-            - { name: http, containerPort: 8080 }${isPublic ? '\n            - { name: internal, containerPort: 8081 }' : ''}
+            - { name: http, containerPort: 8080 }${app === 'gateway' ? '\n            - { name: internal, containerPort: 8081 }' : ''}
           env:
             - { name: HOST, value: 0.0.0.0 }
-            - { name: PORT, value: '8080' }${internalEnv(isPublic)}
+            - { name: PORT, value: '8080' }${internalEnv(app === 'gateway')}
           envFrom:
             - configMapRef: { name: tocsin }
             # Only its own keys and its own database.
@@ -135,7 +129,13 @@ spec:
       volumes:
         - name: tmp
           emptyDir: { sizeLimit: 64Mi }
----
+`;
+
+/** One name for the apps that any pod may answer, and one with the addresses of all pods. */
+function services(app: AppName): string {
+  const name = app === 'gateway' ? 'internal' : 'http';
+  const internal = `- { name: ${name}, port: ${internalPort(app)}, targetPort: ${name} }`;
+  return `---
 apiVersion: v1
 kind: Service
 metadata:
@@ -144,7 +144,7 @@ metadata:
 spec:
   selector: { app.kubernetes.io/name: ${app} }
   ports:
-    - { name: http, port: 8080, targetPort: http }${isPublic ? `\n    ${internal}` : ''}
+    - { name: http, port: 8080, targetPort: http }${app === 'gateway' ? `\n    ${internal}` : ''}
 ---
 # The addresses of all ready pods, among which the other apps spread their requests.
 apiVersion: v1
@@ -157,7 +157,10 @@ spec:
   selector: { app.kubernetes.io/name: ${app} }
   ports:
     ${internal}
----
+`;
+}
+
+const scaling = (app: AppName): string => `---
 apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
 metadata:
@@ -165,7 +168,7 @@ metadata:
 spec:
   scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: ${app} }
   minReplicas: 2
-  maxReplicas: ${maxPods}
+  maxReplicas: ${APPS[app].maxPods}
   metrics:
     - type: Resource
       resource:
@@ -182,8 +185,10 @@ spec:
   unhealthyPodEvictionPolicy: AlwaysAllow
   selector:
     matchLabels: { app.kubernetes.io/name: ${app} }
-${networkPolicy(app)}`;
-}
+`;
+
+const manifest = (app: AppName): string =>
+  `${HEAD}\n${deployment(app)}${services(app)}${scaling(app)}${networkPolicy(app)}`;
 
 /** Everything that a cluster has for one app. */
 const manifestFiles = APP_NAMES.map((app) => ({

@@ -102,36 +102,6 @@ function deadLetters(connection: ChannelModel, namespace: string): DeadLetters {
     await channel.close();
   };
 
-  /** @throws when the broker does not confirm the message in that queue */
-  const send = async (
-    channel: ConfirmChannel,
-    target: string,
-    { content, properties }: GetMessage,
-    headers?: Record<string, unknown>,
-  ) => {
-    const outcome = await publisherOn(channel).publish({
-      exchange: '',
-      routingKey: target,
-      messageId: textOf(properties.messageId) ?? randomUUID(),
-      deduplicationKey: randomUUID(),
-      content,
-      options: {
-        contentType: 'application/json',
-        ...(properties.type !== undefined && { type: String(properties.type) }),
-        ...(headers !== undefined && { headers }),
-      },
-    });
-    if (outcome === 'unroutable') throw new Error(`the queue ${target} does not exist: start the services first`);
-    if (outcome === 'failed')
-      throw new Error(`the broker does not confirm a message to ${target}: is it short of memory?`);
-  };
-  const publishers = new WeakMap<ConfirmChannel, Publisher>();
-  const publisherOn = (channel: ConfirmChannel): Publisher => {
-    const publisher = publishers.get(channel) ?? confirmPublisher(channel);
-    publishers.set(channel, publisher);
-    return publisher;
-  };
-
   return {
     count: async () => {
       const channel = await connection.createChannel();
@@ -163,6 +133,38 @@ function deadLetters(connection: ChannelModel, namespace: string): DeadLetters {
       }),
     discard: async (queue, limit) => take(queue, limit, async () => 'remove'),
   };
+}
+
+/** @throws when the broker does not confirm the message in that queue */
+async function send(
+  channel: ConfirmChannel,
+  target: string,
+  { content, properties }: GetMessage,
+  headers?: Record<string, unknown>,
+): Promise<void> {
+  const outcome = await publisherOn(channel).publish({
+    exchange: '',
+    routingKey: target,
+    messageId: textOf(properties.messageId) ?? randomUUID(),
+    deduplicationKey: randomUUID(),
+    content,
+    options: {
+      contentType: 'application/json',
+      ...(properties.type !== undefined && { type: String(properties.type) }),
+      ...(headers !== undefined && { headers }),
+    },
+  });
+  if (outcome === 'unroutable') throw new Error(`the queue ${target} does not exist: start the services first`);
+  if (outcome === 'failed')
+    throw new Error(`the broker does not confirm a message to ${target}: is it short of memory?`);
+}
+
+const publishers = new WeakMap<ConfirmChannel, Publisher>();
+
+function publisherOn(channel: ConfirmChannel): Publisher {
+  const publisher = publishers.get(channel) ?? confirmPublisher(channel);
+  publishers.set(channel, publisher);
+  return publisher;
 }
 
 interface Death {

@@ -34,9 +34,35 @@ const append = (text: string, before: string[]) => [...before, text];
 /** Collects a repeatable option whose texts may also be separated by commas. */
 const join = (text: string, before?: string) => (before === undefined ? text : `${before},${text}`);
 
+const example = (text: string) => `\nExample:\n  tocsin ${text}`;
+
 /** Commands that are more than an operation. Each is loaded when it runs. */
 function addCommands(program: Command, begin: Begin): void {
-  const example = (text: string) => `\nExample:\n  tocsin ${text}`;
+  addContexts(program, begin);
+  addReaders(program, begin);
+  addRequests(program, begin);
+  addTransfer(program, begin);
+  addWorkspace(program, begin);
+  program
+    .command('mcp')
+    .description('serve agents by the Model Context Protocol on stdin and stdout')
+    .option('--http', 'serve them by HTTP, each request with the API key that it sends')
+    .option('--listen <address>', 'with --http; default: 127.0.0.1:8484')
+    .option('--allow-host <name>', 'with --http: a host name besides localhost; repeatable', append, [])
+    .addHelpText('after', example('mcp'))
+    .action(async (flags: McpFlags, command: Command) => (await import('./mcp/serve.ts')).serve(begin(command), flags));
+  program
+    .command('completion')
+    .description('print the completion of a shell')
+    .argument('<shell>', 'bash, zsh or fish')
+    .addHelpText('after', '\nExample:\n  source <(tocsin completion bash)')
+    .action(async (shell: string, _: unknown, command: Command) =>
+      begin(command).output.line((await import('./completion.ts')).completionScript(shell)),
+    );
+}
+
+/** The stored workspaces, and who calls. */
+function addContexts(program: Command, begin: Begin): void {
   program
     .command('login')
     .description('store the address and the token of a workspace; the token is read from stdin')
@@ -72,6 +98,10 @@ function addCommands(program: Command, begin: Begin): void {
       const summary = { workspace: workspace.slug, user: email, role, seat, permissions, scopes: key.scopes.join(' ') };
       output.reply(output.isTable ? summary : me, undefined);
     });
+}
+
+/** Programs that read the events of the feed. */
+function addReaders(program: Command, begin: Begin): void {
   program
     .command('listen')
     .description(
@@ -112,6 +142,10 @@ function addCommands(program: Command, begin: Begin): void {
     .action(async (flags: NotifyFlags, command: Command) =>
       (await import('./notify/notify.ts')).notify(begin(command), flags),
     );
+}
+
+/** Any request, and what the server says of it. */
+function addRequests(program: Command, begin: Begin): void {
   program
     .command('api')
     .description('send any request')
@@ -131,7 +165,10 @@ function addCommands(program: Command, begin: Begin): void {
     .action(async (words: string[], _: unknown, command: Command) =>
       (await import('./describe.ts')).describe(begin(command), words),
     );
-  addTransfer(program, begin);
+}
+
+/** The workspace as code. */
+function addWorkspace(program: Command, begin: Begin): void {
   const workspace = async () => import('./workspace/commands.ts');
   const ofWorkspace = (name: string, description: string) =>
     program
@@ -176,22 +213,6 @@ function addCommands(program: Command, begin: Begin): void {
     .addHelpText('after', example('export workspace.yaml'))
     .action(async (file: string | undefined, flags: ExportFlags, command: Command) =>
       (await workspace()).exportWorkspace(begin(command), file, flags),
-    );
-  program
-    .command('mcp')
-    .description('serve agents by the Model Context Protocol on stdin and stdout')
-    .option('--http', 'serve them by HTTP, each request with the API key that it sends')
-    .option('--listen <address>', 'with --http; default: 127.0.0.1:8484')
-    .option('--allow-host <name>', 'with --http: a host name besides localhost; repeatable', append, [])
-    .addHelpText('after', example('mcp'))
-    .action(async (flags: McpFlags, command: Command) => (await import('./mcp/serve.ts')).serve(begin(command), flags));
-  program
-    .command('completion')
-    .description('print the completion of a shell')
-    .argument('<shell>', 'bash, zsh or fish')
-    .addHelpText('after', '\nExample:\n  source <(tocsin completion bash)')
-    .action(async (shell: string, _: unknown, command: Command) =>
-      begin(command).output.line((await import('./completion.ts')).completionScript(shell)),
     );
 }
 

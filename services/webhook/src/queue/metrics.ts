@@ -15,28 +15,7 @@ export function webhookMetrics(options: {
 }) {
   const { registry, database, time, openBreakers } = options;
   const registers = [registry];
-  const store = deliveryStore(database);
-  new Gauge({
-    name: 'tocsin_webhook_queue_length',
-    help: 'Waiting deliveries by status; held deliveries belong to paused subscriptions',
-    labelNames: ['status'],
-    registers,
-    async collect() {
-      const { queued, held } = await store.lengths();
-      this.set({ status: 'queued' }, queued);
-      this.set({ status: 'held' }, held);
-    },
-  });
-  new Gauge({
-    name: 'tocsin_webhook_oldest_due_seconds',
-    help: 'How long the oldest due delivery has been due',
-    registers,
-    async collect() {
-      const now = await time(database);
-      const due = (await store.oldestDue(now)) ?? now;
-      this.set((Date.parse(now) - Date.parse(due)) / 1_000);
-    },
-  });
+  observeQueue(registers, database, time);
   new Gauge({
     name: 'tocsin_webhook_breakers_open',
     help: 'Receiver hosts that this process does not send to because they do not respond',
@@ -45,24 +24,8 @@ export function webhookMetrics(options: {
       this.set(openBreakers());
     },
   });
-  const attempts = new Counter({
-    name: 'tocsin_webhook_attempts_total',
-    help: 'Delivery attempts by result; undecryptable and internal are failures inside Tocsin, which use no attempt',
-    labelNames: ['result'],
-    registers,
-  });
-  const deadLetters = new Counter({
-    name: 'tocsin_webhook_dead_letters_total',
-    help: 'Deliveries that failed permanently, by reason',
-    labelNames: ['reason'],
-    registers,
-  });
-  // A counter that appears with its first event hides that event from `rate` and `increase`.
-  for (const result of ['succeeded', 'deferred', ...FAILURE_REASONS, ...INTERNAL_FAILURES]) attempts.inc({ result }, 0);
-  for (const reason of DEAD_LETTER_REASONS) deadLetters.inc({ reason }, 0);
   return {
-    attempts,
-    deadLetters,
+    ...attemptCounters(registers),
     delay: new Histogram({
       name: 'tocsin_webhook_delivery_delay_seconds',
       help: 'Time from when a delivery was queued to its success; without the ones that operators asked for',
@@ -98,4 +61,49 @@ export function webhookMetrics(options: {
       registers,
     }),
   };
+}
+
+/** What waits in the queue, read when the metrics are. */
+function observeQueue(registers: Metrics[], database: Knex, time: ReadTime): void {
+  const store = deliveryStore(database);
+  new Gauge({
+    name: 'tocsin_webhook_queue_length',
+    help: 'Waiting deliveries by status; held deliveries belong to paused subscriptions',
+    labelNames: ['status'],
+    registers,
+    async collect() {
+      const { queued, held } = await store.lengths();
+      this.set({ status: 'queued' }, queued);
+      this.set({ status: 'held' }, held);
+    },
+  });
+  new Gauge({
+    name: 'tocsin_webhook_oldest_due_seconds',
+    help: 'How long the oldest due delivery has been due',
+    registers,
+    async collect() {
+      const now = await time(database);
+      const due = (await store.oldestDue(now)) ?? now;
+      this.set((Date.parse(now) - Date.parse(due)) / 1_000);
+    },
+  });
+}
+
+function attemptCounters(registers: Metrics[]) {
+  const attempts = new Counter({
+    name: 'tocsin_webhook_attempts_total',
+    help: 'Delivery attempts by result; undecryptable and internal are failures inside Tocsin, which use no attempt',
+    labelNames: ['result'],
+    registers,
+  });
+  const deadLetters = new Counter({
+    name: 'tocsin_webhook_dead_letters_total',
+    help: 'Deliveries that failed permanently, by reason',
+    labelNames: ['reason'],
+    registers,
+  });
+  // A counter that appears with its first event hides that event from `rate` and `increase`.
+  for (const result of ['succeeded', 'deferred', ...FAILURE_REASONS, ...INTERNAL_FAILURES]) attempts.inc({ result }, 0);
+  for (const reason of DEAD_LETTER_REASONS) deadLetters.inc({ reason }, 0);
+  return { attempts, deadLetters };
 }
