@@ -16,7 +16,7 @@ import { KINDS, keyOf } from './kinds.ts';
 import { type Present, readPresent, type Wanted } from './present.ts';
 import { Mistakes, parseWorkspace } from './read-file.ts';
 import { openSecrets } from './secrets.ts';
-import { readSource, type SourceName } from './sources/read-source.ts';
+import { readCatalog, type CatalogName } from './catalogs/read-catalog.ts';
 import { inPrint, lineOf, nameOfStep, type Plan, type Step, storedPlan, verbOf } from './steps.ts';
 
 export interface PlanFlags {
@@ -26,7 +26,7 @@ export interface PlanFlags {
   onlyExternalId?: string;
   secretsTo?: string;
   yes?: boolean;
-  from?: SourceName;
+  from?: CatalogName;
 }
 
 export interface ExportFlags extends Pick<PlanFlags, 'onlyTag' | 'onlyExternalId'> {
@@ -109,7 +109,7 @@ export async function exportWorkspace(call: Call, file: string | undefined, flag
 }
 
 async function readDocuments(call: Call, paths: readonly string[], { from }: PlanFlags): Promise<LoadedDocument[]> {
-  if (from !== undefined) return [await readSource(call, from, paths)];
+  if (from !== undefined) return [await readCatalog(call, from, paths)];
   const files = paths.flatMap(filesIn);
   if (files.length > MAX_FILES) throw new UsageError(`there are more than ${MAX_FILES} files`);
   const documents: LoadedDocument[] = [];

@@ -134,7 +134,7 @@ export const workspaceDocument = z.strictObject({
   webhooks: z.array(webhook).optional(),
 });
 
-/** What a file, or another source, wants a workspace to have. What it does not have stays as it is. */
+/** What a file, or a catalog of another system, wants a workspace to have. What it does not have stays as it is. */
 export type WorkspaceDocument = z.infer<typeof workspaceDocument>;
 
 /** The lists of a document, whose entries have an identity. */
@@ -144,6 +144,6 @@ export type ListName = Exclude<keyof WorkspaceDocument, 'configuration'>;
 export interface LoadedDocument {
   document: WorkspaceDocument;
   placeOf(path: readonly PropertyKey[]): string;
-  /** Lists that the source may have more of than could be read. */
+  /** Lists that the catalog may have more of than could be read. */
   incomplete?: ReadonlySet<string>;
 }

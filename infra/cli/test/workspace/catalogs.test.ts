@@ -3,9 +3,9 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
 import { workspaceDocument } from '../../src/workspace/document.ts';
-import { readBackstage } from '../../src/workspace/sources/backstage.ts';
-import { readCsv } from '../../src/workspace/sources/csv.ts';
-import { slugOf } from '../../src/workspace/sources/source.ts';
+import { readBackstage } from '../../src/workspace/catalogs/backstage.ts';
+import { readCsv } from '../../src/workspace/catalogs/csv.ts';
+import { slugOf } from '../../src/workspace/catalogs/catalog-document.ts';
 import { temporaryFolder } from '../../../verification/systems/running.ts';
 
 const CATALOG = path.join(import.meta.dirname, 'backstage-catalog');

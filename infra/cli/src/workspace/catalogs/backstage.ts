@@ -1,7 +1,7 @@
 import type { Session } from '../../session.ts';
 import type { Prunable } from '../compare.ts';
 import { type Entity, type LeaveOut, PLACEHOLDER, readEntities } from './backstage-files.ts';
-import { documentBuilder, slugOf, type SourceDocument } from './source.ts';
+import { documentBuilder, slugOf, type CatalogDocument } from './catalog-document.ts';
 
 /** Annotations with the name of a component in another system: alerts name it so. */
 const OBSERVABILITY = ['backstage.io/kubernetes-id', 'sentry.io/project-slug', 'rollbar.com/project-slug'];
@@ -34,7 +34,7 @@ const LISTS: ReadonlyMap<string, readonly Prunable[]> = new Map([
  * out, and named.
  * @throws Error naming file and line
  */
-export async function readBackstage(session: Session, folders: readonly string[]): Promise<SourceDocument> {
+export async function readBackstage(session: Session, folders: readonly string[]): Promise<CatalogDocument> {
   const builder = documentBuilder();
   const leaveOut: LeaveOut = (what, kinds = [...LISTS.keys()]) =>
     builder.leaveOut(

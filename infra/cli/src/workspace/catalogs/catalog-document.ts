@@ -2,7 +2,7 @@ import type { LoadedDocument, WorkspaceDocument } from '../document.ts';
 import type { Prunable } from '../compare.ts';
 
 /** What another system has, as a document. */
-export interface SourceDocument extends LoadedDocument {
+export interface CatalogDocument extends LoadedDocument {
   /** What has no place in a workspace, with how often it occurs: `Component spec.dependsOn (3)`. */
   ignored: readonly string[];
   /** What could not be read: its place, and why. */
@@ -67,10 +67,10 @@ export function documentBuilder() {
       for (const list of lists) incomplete.add(list);
     },
 
-    build: (source: string): SourceDocument => ({
+    build: (origin: string): CatalogDocument => ({
       document,
       placeOf: ([list = '', index = 0, ...property]) =>
-        [places[String(list)]?.[Number(index)] ?? source, ...(property.length > 0 ? [property.join('.')] : [])].join(
+        [places[String(list)]?.[Number(index)] ?? origin, ...(property.length > 0 ? [property.join('.')] : [])].join(
           ': ',
         ),
       ignored: [...counts].map(([what, count]) => `${what} (${count})`).toSorted(),

@@ -12,7 +12,7 @@ import { runningSystem, temporaryFolder } from '../../../verification/systems/ru
 
 const CATALOG = path.join(import.meta.dirname, 'backstage-catalog');
 
-describeWithServers('the workspace from other sources', () => {
+describeWithServers('the workspace from catalogs', () => {
   const system = runningSystem(() => ({ settings: { DEFAULT_WORKSPACE: 'acme' } }));
   const folder = temporaryFolder();
   let settings: Record<string, string>;

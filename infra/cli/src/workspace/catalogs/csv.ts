@@ -2,7 +2,7 @@ import { type InfoRecord, parse } from 'csv-parse/sync';
 import { readInput } from '../../read-input.ts';
 import type { Session } from '../../session.ts';
 import type { WorkspaceDocument } from '../document.ts';
-import { documentBuilder, slugOf, type SourceDocument } from './source.ts';
+import { documentBuilder, slugOf, type CatalogDocument } from './catalog-document.ts';
 
 type Service = NonNullable<WorkspaceDocument['services']>[number];
 interface Row {
@@ -27,7 +27,7 @@ const OPTIONS = {
  * Reads services from CSV files with a header. An empty cell says nothing; a row without a slug gets that of its name.
  * @throws Error naming file and line
  */
-export async function readCsv(session: Session, files: readonly string[]): Promise<SourceDocument> {
+export async function readCsv(session: Session, files: readonly string[]): Promise<CatalogDocument> {
   const builder = documentBuilder();
   for (const file of files) {
     // The parser counts both characters of an end of a line.
