@@ -126,7 +126,10 @@ spec:
             capabilities: { drop: [ALL] }
           volumeMounts:
             - { name: tmp, mountPath: /tmp }
+            - { name: authorities, mountPath: /etc/tocsin/authorities, readOnly: true }
       volumes:
+        - name: authorities
+          configMap: { name: tocsin-authorities, optional: true }
         - name: tmp
           emptyDir: { sizeLimit: 64Mi }
 `;

@@ -29,10 +29,11 @@ function options(): ManifestOptions {
       secrets: { type: 'string', default: 'generated' },
       ingress: { type: 'string', default: 'ingress' },
       'ingress-class': { type: 'string' },
+      ca: { type: 'string' },
       set: { type: 'string', multiple: true, default: [] },
     },
   });
-  const { domain, out, image, 'ingress-class': ingressClass } = values;
+  const { domain, out, image, ca, 'ingress-class': ingressClass } = values;
   if (domain === undefined || out === undefined) {
     throw new ConfigError('usage: npm run -s kubernetes -- --domain incidents.example.com --out DIR');
   }
@@ -48,6 +49,7 @@ function options(): ManifestOptions {
     secrets: chosen('secrets', values.secrets, ['generated', 'external']),
     ingress: chosen('ingress', values.ingress, INGRESSES),
     ...(ingressClass !== undefined && { ingressClass }),
+    ...(ca !== undefined && { ca }),
     settings: Object.fromEntries(settings),
   };
 }

@@ -17,6 +17,8 @@ export interface ManifestOptions {
   secrets: 'generated' | 'external';
   ingress: (typeof INGRESSES)[number];
   ingressClass?: string;
+  /** A file with the certificates of authorities that are not public, in PEM. */
+  ca?: string;
   /** Other values of the ConfigMap. */
   settings: Readonly<Record<string, string>>;
 }
@@ -29,6 +31,7 @@ const CLASSES = {
   'gateway-api': { field: 'gatewayClassName', example: 'REPLACE' },
 };
 const KEPT = 'kept';
+const AUTHORITIES = { folder: '/etc/tocsin/authorities', file: 'ca.crt', name: 'tocsin-authorities' };
 const DOMAIN = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/;
 
 const read = async (file: string) => readFile(path.join(import.meta.dirname, file), 'utf8');
@@ -43,6 +46,8 @@ export async function writeManifests(options: ManifestOptions, env: Environment)
   if (!DOMAIN.test(domain)) throw new ConfigError(`--domain: ${domain} is not a domain, such as incidents.example.com`);
   await mkdir(out, { recursive: true });
   const files = new Map<string, string>();
+  const authorities = options.ca === undefined ? undefined : await authoritiesOf(options.ca);
+  const NODE_EXTRA_CA_CERTS = authorities === undefined ? '' : path.posix.join(AUTHORITIES.folder, AUTHORITIES.file);
   for (const [file, folder] of [
     ['settings.yaml', 'settings'],
     ['migrate.yaml', 'migrate'],
@@ -51,8 +56,10 @@ export async function writeManifests(options: ManifestOptions, env: Environment)
   ] as const) {
     const documents = await kustomized(folder, options.image);
     for (const document of documents) {
-      if (document.get('kind') === 'ConfigMap') set(document, { ...options.settings, BASE_DOMAIN: domain });
+      if (document.get('kind') === 'ConfigMap')
+        set(document, { NODE_EXTRA_CA_CERTS, ...options.settings, BASE_DOMAIN: domain });
     }
+    if (folder === 'settings' && authorities !== undefined) documents.push(authorities);
     files.set(file, text(documents));
   }
   if (options.ingress !== 'none') {
@@ -131,6 +138,17 @@ async function kustomized(folder: string, image: string | undefined): Promise<Do
     }
   }
   return documents;
+}
+
+/** The ConfigMap that all pods mount if it is there. @throws ConfigError about a file without certificates */
+async function authoritiesOf(file: string): Promise<Document> {
+  const certificates = await readFile(file, 'utf8').catch(() => '');
+  if (!certificates.includes('-----BEGIN CERTIFICATE-----') || certificates.includes('PRIVATE KEY'))
+    throw new ConfigError('--ca: must be a file with certificates in PEM, and no key');
+  return new Document({
+    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: AUTHORITIES.name, namespace: 'tocsin' } },
+    data: { [AUTHORITIES.file]: certificates },
+  });
 }
 
 /** @throws ConfigError about a name that the ConfigMap does not have */

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { Environment } from '@tocsin/runtime';
@@ -197,11 +197,36 @@ test('secrets of another store stay there', async () => {
   expect(new Set(missing).size).toBe(APP_NAMES.length + 3);
 });
 
+test('authorities of your own are mounted into all pods, and known to Node.js', async () => {
+  const file = path.join(folder.path, 'ca.pem');
+  const certificates = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
+  writeFileSync(file, certificates);
+  const { ofKind, manifests } = await write({ ca: file });
+  const maps = new Map(ofKind('ConfigMap').map(({ metadata, data }) => [metadata.name, data]));
+  expect(maps.get('tocsin-authorities')).toEqual({ 'ca.crt': certificates });
+  const known = maps.get('tocsin').NODE_EXTRA_CA_CERTS;
+  const specs = manifests.flatMap(({ kind, metadata, spec }) =>
+    metadata.labels?.['app.kubernetes.io/part-of'] !== 'tocsin' && kind !== 'Job'
+      ? []
+      : kind === 'Pod'
+        ? [spec]
+        : (spec.template?.spec ?? []),
+  );
+  expect(specs.length).toBeGreaterThanOrEqual(APP_NAMES.length + 2);
+  for (const { containers, volumes } of specs) {
+    expect(volumes).toContainEqual({ name: 'authorities', configMap: { name: 'tocsin-authorities', optional: true } });
+    const { mountPath } = containers[0].volumeMounts.find(({ name }: Manifest) => name === 'authorities');
+    expect(known).toBe(`${mountPath}/ca.crt`);
+  }
+  expect((await write()).ofKind('ConfigMap')).toMatchObject([{ data: { NODE_EXTRA_CA_CERTS: '' } }]);
+});
+
 describe('says what is wrong with', () => {
   test.each<[string, Partial<ManifestOptions>, Environment]>([
     ['--domain: Not a domain', { domain: 'Not a domain' }, { DATABASE_URL }],
     ['--set: infra/kubernetes/settings has no MISTYPED', { settings: { MISTYPED: '1' } }, { DATABASE_URL }],
     ['--ingress-class: the Gateway API needs', { ingress: 'gateway-api' }, { DATABASE_URL }],
+    ['--ca: must be a file with certificates', { ca: '/none' }, { DATABASE_URL }],
     ['DATABASE_URL: must name the PostgreSQL', {}, {}],
     ['DATABASE_URL: must be a URL with a user', {}, { DATABASE_URL: 'db.example.com' }],
     ['DATABASE_URL: must name a database', {}, { DATABASE_URL: 'postgres://admin:x@db.example.com' }],

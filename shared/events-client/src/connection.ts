@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import { type ChannelModel, connect } from 'amqplib';
 import { within } from './backoff.ts';
 
-/** The URL of the broker, or a function that opens a new connection, which the consumer closes. */
-export type Connection = string | (() => Promise<ChannelModel>);
+/** The URL of the broker, the URLs of the nodes of a cluster, or a function that opens a new connection, which the consumer closes. */
+export type Connection = string | readonly string[] | (() => Promise<ChannelModel>);
 
 /** Milliseconds until TCP and TLS are connected. */
 const CONNECT_TIMEOUT = 5_000;
@@ -17,10 +17,10 @@ const HEARTBEAT = '10';
 /**
  * Returns a function that opens a connection, and closes one that is open too late.
  * @param name the connection's name in RabbitMQ's lists
- * @throws TypeError if the URL is not valid; the error does not contain the URL, which may have a password
+ * @throws TypeError if a URL is not valid; the error does not contain the URL, which may have a password
  */
 export function connector(connection: Connection, name: string): () => Promise<ChannelModel> {
-  const open = typeof connection === 'function' ? connection : urlConnector(connection, name);
+  const open = typeof connection === 'function' ? connection : urlConnector([connection].flat(), name);
   return async () => {
     const opening = Promise.resolve().then(open);
     return within(opening, OPEN_TIMEOUT, () => {
@@ -30,13 +30,28 @@ export function connector(connection: Connection, name: string): () => Promise<C
   };
 }
 
-function urlConnector(connection: string, name: string): () => Promise<ChannelModel> {
-  const url = URL.canParse(connection) ? new URL(connection) : undefined;
-  if (url === undefined || !/^amqps?:$/.test(url.protocol)) {
-    throw new TypeError('connection must be a URL with amqp:// or amqps://, or a function that opens a connection');
+function urlConnector(nodes: readonly string[], name: string): () => Promise<ChannelModel> {
+  const urls = nodes.map((node) => (URL.canParse(node) ? new URL(node) : undefined));
+  if (urls.length === 0 || !urls.every((url) => url !== undefined && /^amqps?:$/.test(url.protocol))) {
+    throw new TypeError(
+      'connection must be a URL with amqp:// or amqps://, a list of them, or a function that opens a connection',
+    );
   }
-  if (!url.searchParams.has('heartbeat')) url.searchParams.set('heartbeat', HEARTBEAT);
-  return async () => connect(url.href, { timeout: CONNECT_TIMEOUT, clientProperties: { connection_name: name } });
+  for (const url of urls)
+    if (url?.searchParams.has('heartbeat') === false) url.searchParams.set('heartbeat', HEARTBEAT);
+  let node = 0;
+  return async () => {
+    try {
+      return await connect(urls[node]?.href ?? '', {
+        timeout: CONNECT_TIMEOUT,
+        clientProperties: { connection_name: name },
+      });
+    } catch (error) {
+      // The next attempt is at the next one.
+      node = (node + 1) % urls.length;
+      throw error;
+    }
+  };
 }
 
 /** Closes a connection in any state. Closing a lost connection would never finish without the limit. */

@@ -39,7 +39,9 @@ describeWithOwnRabbitMq('a consumer of events', () => {
   test('handles the types that it names, ignores others, and handles no event twice', async () => {
     const handled: TocsinEvent[] = [];
     const handle = (event: TocsinEvent) => void handled.push(event);
-    const consumer = start(consume({ connection, queue, types: ['incident.*'], handle, ...record.callbacks }));
+    // The first node of the cluster is down.
+    const nodes = ['amqp://127.0.0.1:1', connection];
+    const consumer = start(consume({ connection: nodes, queue, types: ['incident.*'], handle, ...record.callbacks }));
     await consuming(consumer);
     const event = incidentEvent(1);
     const unknown = { ...incidentEvent(1), type: 'incident.exploded' };
@@ -53,7 +55,7 @@ describeWithOwnRabbitMq('a consumer of events', () => {
     await publish(broker.url, [incidentEvent(2)]);
     expect((await outcomesOf(4)).at(-1)).toBe('ignored');
     expect(handled).toHaveLength(1);
-    expect(record.errors).toEqual([]);
+    expect(record.errors.map(({ code }) => code)).toEqual(['connection']);
   });
 
   test('moves messages that it cannot read to the dead letters at once', async () => {

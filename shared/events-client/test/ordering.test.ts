@@ -149,6 +149,8 @@ describe('options that are not valid', () => {
   test.each<[string, Partial<Record<keyof ConsumeOptions<'#'>, unknown>>]>([
     ['connection', { connection: 'http://ana:secret@localhost' }],
     ['connection', { connection: 'ana:secret' }],
+    ['connection', { connection: [] }],
+    ['connection', { connection: ['amqp://localhost', 'ana:secret'] }],
     ['queue', { queue: '' }],
     ['queue', { queue: 'amq.billing' }],
     ['queue', { queue: 'x'.repeat(251) }],
