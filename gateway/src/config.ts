@@ -11,7 +11,7 @@ import {
   setting,
 } from '@tocsin/runtime';
 import { egressOf, egressProblems, receiverSettings } from '@tocsin/safe-http';
-import { CONTRACT_LIMITS, retentionSettings } from '@tocsin/service-host';
+import { CONTRACT_LIMITS, retentionSettings } from '@tocsin/service-host/config';
 import { z } from 'zod';
 import { trustedProxies } from './limits/domain/client-address.ts';
 import { isSlug } from './identity/domain/host.ts';

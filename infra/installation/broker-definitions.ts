@@ -10,7 +10,7 @@ import {
   queueName,
   requeueExchangeName,
 } from '@tocsin/schemas';
-import { brokerTopology } from '@tocsin/messaging';
+import { brokerTopology } from '@tocsin/messaging/amqp';
 import { APP_NAMES, type AppName } from './apps.ts';
 
 const VHOST = '/';

@@ -1,5 +1,6 @@
-import { connectionRefusal } from '@tocsin/messaging';
-import { createLogger, Hosts, openRedis, urlsOfHosts } from '@tocsin/runtime';
+import { connectionRefusal } from '@tocsin/messaging/amqp';
+import { createLogger, Hosts, urlsOfHosts } from '@tocsin/runtime';
+import { openRedis } from '@tocsin/runtime/redis';
 import { connect } from 'amqplib';
 import { describeBroker } from '../installation/describe-servers.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { deadLetterQueueName, type QueueDefinition, queueName, QUEUES } from '@tocsin/schemas';
-import { confirmPublisher, type Publisher } from '@tocsin/messaging';
+import { confirmPublisher, type Publisher } from '@tocsin/messaging/amqp';
 import { Hosts, urlsOfHosts } from '@tocsin/runtime';
 import { type ChannelModel, type ConfirmChannel, connect, type GetMessage } from 'amqplib';
 

@@ -6,7 +6,7 @@ import {
   queueName,
   requeueExchangeName,
 } from '@tocsin/schemas';
-import { declareTopology } from '@tocsin/messaging';
+import { declareTopology } from '@tocsin/messaging/amqp';
 import { brokerSettings, type Environment, Hosts, processSettings, readConfig, urlsOfHosts } from '@tocsin/runtime';
 import { type Channel, type ChannelModel, connect } from 'amqplib';
 import { MEMORY_BROKER } from '../../installation/apps.ts';

@@ -1,4 +1,5 @@
-import { createLogger, openRedis, processSettings, readConfig, type Redis, redisSettings } from '@tocsin/runtime';
+import { createLogger, processSettings, readConfig, redisSettings } from '@tocsin/runtime';
+import { openRedis, type Redis } from '@tocsin/runtime/redis';
 import { once } from 'node:events';
 import { MEMORY_BROKER } from '../../installation/apps.ts';
 import type { Target } from '../target.ts';

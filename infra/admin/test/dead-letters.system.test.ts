@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { QUEUES, queueName } from '@tocsin/schemas';
-import { AmqpBroker, type Subscription, type Disposition } from '@tocsin/messaging';
+import { type Subscription, type Disposition } from '@tocsin/messaging';
+import { AmqpBroker } from '@tocsin/messaging/amqp';
 import { createLogger } from '@tocsin/runtime';
 import { eventually, removeTopology, startRabbitMq, testServers } from '@tocsin/testing';
 import { describeWithBroker, describeWithOwnRabbitMq } from '@tocsin/testing/suites';

@@ -10,7 +10,7 @@ import {
   queueName,
   requeueExchangeName,
 } from '@tocsin/schemas';
-import { AmqpBroker } from '@tocsin/messaging';
+import { AmqpBroker } from '@tocsin/messaging/amqp';
 import { createLogger } from '@tocsin/runtime';
 import { eventually, startRabbitMq } from '@tocsin/testing';
 import { closedAfterEach, describeWithServersAndOwnRabbitMq } from '@tocsin/testing/suites';

@@ -1,6 +1,6 @@
 import { ownDatabaseUrl } from '@tocsin/postgres';
 import { type Environment, readConfig, redisSettings, setting } from '@tocsin/runtime';
-import { replicaSettings, serviceConfig, serviceSettings } from '@tocsin/service-host';
+import { replicaSettings, serviceConfig, serviceSettings } from '@tocsin/service-host/config';
 import { schema } from './schema.ts';
 
 const settings = {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { type App, createLogger, openRedis, type Redis, redisVersions, type Versions } from '@tocsin/runtime';
+import { type App, createLogger, redisVersions, type Versions } from '@tocsin/runtime';
+import { openRedis, type Redis } from '@tocsin/runtime/redis';
 import {
   asUser,
   eventually,

@@ -1,6 +1,6 @@
 import { ownDatabaseUrl } from '@tocsin/postgres';
 import { type Environment, readConfig, redisSettings } from '@tocsin/runtime';
-import { serviceConfig, serviceSettings } from '@tocsin/service-host';
+import { serviceConfig, serviceSettings } from '@tocsin/service-host/config';
 import { schema } from './schema.ts';
 
 const settings = { ...serviceSettings, ...redisSettings, CUSTOM_FIELD_DATABASE_URL: ownDatabaseUrl };

@@ -1,7 +1,7 @@
 import { ownDatabaseUrl } from '@tocsin/postgres';
 import { type Environment, readConfig, redisSettings, setting } from '@tocsin/runtime';
 import { egressOf, egressProblems, receiverSettings } from '@tocsin/safe-http';
-import { replicaSettings, serviceConfig, serviceSettings } from '@tocsin/service-host';
+import { replicaSettings, serviceConfig, serviceSettings } from '@tocsin/service-host/config';
 import { schema } from './schema.ts';
 
 const settings = {

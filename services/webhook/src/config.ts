@@ -2,7 +2,7 @@ import { MAX_WAITING_REQUESTS, waitingSettings } from '@tocsin/http';
 import { ownDatabaseUrl } from '@tocsin/postgres';
 import { type Environment, readConfig, setting } from '@tocsin/runtime';
 import { egressOf, egressProblems, receiverSettings } from '@tocsin/safe-http';
-import { retentionSettings, serviceConfig, serviceSettings } from '@tocsin/service-host';
+import { retentionSettings, serviceConfig, serviceSettings } from '@tocsin/service-host/config';
 import { z } from 'zod';
 import { DEADLINE, type DeliveryLimits } from './queue/domain/delivery.ts';
 import { CONTRACT_LIMITS, type RequestLimits } from './requests/domain/limits.ts';

@@ -42,7 +42,6 @@ export {
   UNBUFFERED_HEADER,
 } from './streams/event-stream.ts';
 export { visibleFrom } from './api/history.ts';
-export { httpApp, type HttpAppOptions, METHODS_PATH, methodsSchema } from './api/http-app.ts';
 export type { HttpLimits } from './api/route-handler.ts';
 export {
   createIdempotencyTable,

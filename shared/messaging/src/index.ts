@@ -1,8 +1,4 @@
 export { auditEvent, type Change, changeBy, changeByOperator, recordChange } from './audit.ts';
-export { brokerTopology, declareTopology } from './amqp-topology.ts';
-export { AmqpBroker } from './amqp-broker.ts';
-export { connectionRefusal } from './connection-refusal.ts';
-export { confirmPublisher, type Publisher } from './amqp-publisher.ts';
 export {
   type Broker,
   DELIVERY_LIMIT,

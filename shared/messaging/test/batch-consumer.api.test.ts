@@ -5,8 +5,8 @@ import { createMetrics, type Metrics } from '@tocsin/runtime';
 import { eventually, tcpProxy, testServers } from '@tocsin/testing';
 import { describeWithBroker } from '@tocsin/testing/suites';
 import { connect } from 'amqplib';
+import { AmqpBroker } from '../src/amqp.ts';
 import {
-  AmqpBroker,
   type BatchBounds,
   type Broker,
   recordInInbox,

@@ -3,7 +3,7 @@ import { deadLetterQueueName, QUEUES, queueName } from '@tocsin/schemas';
 import { eventually, type OwnRabbitMq, startRabbitMq, type TcpProxy, tcpProxy, testServers } from '@tocsin/testing';
 import { describeWithBroker, describeWithOwnRabbitMq } from '@tocsin/testing/suites';
 import { type Channel, connect } from 'amqplib';
-import { AmqpBroker } from '../src/index.ts';
+import { AmqpBroker } from '../src/amqp.ts';
 import { collect, newMessage, type OpenBroker, openBroker, publishSafely, silent } from './brokers.ts';
 
 /** Milliseconds. */

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createLogger } from '@tocsin/runtime';
 import { eventually, removeTopology } from '@tocsin/testing';
+import { AmqpBroker } from '../src/amqp.ts';
 import {
-  AmqpBroker,
   type Broker,
   type IncomingMessage,
   type OutgoingMessage,

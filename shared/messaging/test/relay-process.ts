@@ -1,7 +1,8 @@
 /** A process with a relay, for tests that stop or kill it. It ends when its parent does. */
 import { openDatabase } from '@tocsin/postgres';
 import { createMetrics } from '@tocsin/runtime';
-import { AmqpBroker, startRelay } from '../src/index.ts';
+import { AmqpBroker } from '../src/amqp.ts';
+import { startRelay } from '../src/index.ts';
 import { silent } from './brokers.ts';
 
 const { RELAY_NAME = '', RELAY_DATABASE = '', RELAY_BROKER = '', RELAY_NAMESPACE = '' } = process.env;

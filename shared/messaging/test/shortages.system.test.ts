@@ -5,7 +5,8 @@ import { createMetrics } from '@tocsin/runtime';
 import { eventually, type OwnRabbitMq, startRabbitMq, type TcpProxy, tcpProxy } from '@tocsin/testing';
 import { describeWithOwnRabbitMq } from '@tocsin/testing/suites';
 import { type Channel, type ChannelModel, connect } from 'amqplib';
-import { type AmqpBroker, type Broker, outbox, outboxRow, startConsumer, startRelay } from '../src/index.ts';
+import type { AmqpBroker } from '../src/amqp.ts';
+import { type Broker, outbox, outboxRow, startConsumer, startRelay } from '../src/index.ts';
 import { collect, openBroker, publishSafely, silent } from './brokers.ts';
 import { impactUpdated, type MessagingDatabase, messagingDatabase, openPool } from './database.ts';
 

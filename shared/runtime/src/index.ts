@@ -23,7 +23,6 @@ export { type App, beforeExit, describeStartFailure, type ReadyMessage, runProce
 export { createLogger, type Logger } from './logger.ts';
 export { Counter, createMetrics, Gauge, Histogram, type Metrics } from './metrics.ts';
 export { workspaceUrl } from './public-url.ts';
-export { openRedis, type Redis, redisReadiness, refuseRedisCluster } from './redis.ts';
 export { entriesOf, ownProperty } from './own-properties.ts';
 export { type PeriodicTask, startPeriodicTask } from './periodic-task.ts';
 export { mapInParts } from './map-in-parts.ts';

@@ -6,7 +6,8 @@ import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { eventually, reservePorts, tcpProxy, testServers } from '@tocsin/testing';
 import { describeWithProgram, describeWithRedis } from '@tocsin/testing/suites';
-import { createLogger, openRedis, refuseRedisCluster } from '../src/index.ts';
+import { createLogger } from '../src/index.ts';
+import { openRedis, refuseRedisCluster } from '../src/redis.ts';
 
 const log = createLogger({ app: 'test', level: 'silent' });
 const open = (url: string) => openRedis({ url, namespace: 'test', log });

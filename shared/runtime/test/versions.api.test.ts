@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually, testServers } from '@tocsin/testing';
 import { describeWithRedis } from '@tocsin/testing/suites';
-import { createLogger, memoryVersions, openRedis, type Redis, redisVersions, type Versions } from '../src/index.ts';
+import { createLogger, memoryVersions, redisVersions, type Versions } from '../src/index.ts';
+import { openRedis, type Redis } from '../src/redis.ts';
 
 /** The tests of every implementation. */
 function describeVersions(versions: () => Versions): void {

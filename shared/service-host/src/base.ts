@@ -1,6 +1,7 @@
 import { callersOf } from '@tocsin/schemas';
 import { openPrincipalVerifier, type PrincipalVerifier } from '@tocsin/http';
-import { AmqpBroker, type Broker } from '@tocsin/messaging';
+import { type Broker } from '@tocsin/messaging';
+import { AmqpBroker } from '@tocsin/messaging/amqp';
 import { type DatabaseReadiness, databaseReadiness, type Knex, observeDatabase, openDatabase } from '@tocsin/postgres';
 import {
   type BuildInfo,

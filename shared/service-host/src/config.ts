@@ -12,6 +12,12 @@ export const retentionSettings = {
   INBOX_RETENTION_DAYS: setting.integer({ min: 1, max: 90 }).default(INBOX_DAYS),
 };
 
+/** The settings of services with replicas. */
+export const replicaSettings = {
+  /** How long a request waits for changes. One page of them may take longer than the longest wait. */
+  REPLICA_WAIT_MS: setting.integer({ min: 100, max: 5_000 }).default(800),
+};
+
 /** The settings that all services have. A service adds the URL of its own database and its other settings. */
 export const serviceSettings = {
   ...processSettings,

@@ -1,7 +1,6 @@
 export { announceVersions } from './announce-versions.ts';
 export { openBase, type ServiceOverrides } from './base.ts';
-export { CONTRACT_LIMITS, retentionSettings, serviceConfig, serviceSettings } from './config.ts';
-export { pullPages, type ReplicaPulls, replicaPulls, replicaSettings } from './replica-pulls.ts';
+export { pullPages, type ReplicaPulls, replicaPulls } from './replica-pulls.ts';
 export { runService } from './run-service.ts';
 export type { ServiceClient, ServiceSpec, ServiceWorker } from './spec.ts';
 export { openVersions } from './versions.ts';

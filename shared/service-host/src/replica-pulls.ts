@@ -1,4 +1,4 @@
-import { Counter, type Logger, type Metrics, outsideDryRun, setting, withTimeout } from '@tocsin/runtime';
+import { Counter, type Logger, type Metrics, outsideDryRun, withTimeout } from '@tocsin/runtime';
 import type { ServiceWorker } from './spec.ts';
 
 /** Pulls the changes of replicas from their owners. */
@@ -16,11 +16,6 @@ export interface ReplicaPulls extends ServiceWorker {
   }): Promise<Result | undefined>;
 }
 
-/** The settings of services with replicas. */
-export const replicaSettings = {
-  /** How long a request waits for changes. One page of them may take longer than the longest wait. */
-  REPLICA_WAIT_MS: setting.integer({ min: 100, max: 5_000 }).default(800),
-};
 /** Further pulls stop when no request waits for them any more, and continue with the next request. */
 const MAX_IN_BACKGROUND = 8;
 

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { httpApp, type HttpServer, listen } from '@tocsin/http';
+import { type HttpServer, listen } from '@tocsin/http';
+import { httpApp } from '@tocsin/http/app';
 import { startConsumer, sweepInbox } from '@tocsin/messaging';
 import { isDatabaseStuck, refuseUnusableSession } from '@tocsin/postgres';
 import { type App, startPeriodicTask } from '@tocsin/runtime';

@@ -1,12 +1,5 @@
-import {
-  afterCommit,
-  type Logger,
-  openRedis,
-  redisReadiness,
-  redisVersions,
-  refuseRedisCluster,
-  type Versions,
-} from '@tocsin/runtime';
+import { afterCommit, type Logger, redisVersions, type Versions } from '@tocsin/runtime';
+import { openRedis, redisReadiness, refuseRedisCluster } from '@tocsin/runtime/redis';
 import type { ServiceClient } from './spec.ts';
 
 /**

@@ -6,15 +6,8 @@ import { MemoryBroker, outbox, startRelay } from '@tocsin/messaging';
 import { createLogger, memoryVersions, readConfig, RequestWork, runForRequest } from '@tocsin/runtime';
 import { asUser, createTestDatabase, eventually, httpClient, serve, TEST_SECRET_KEYS } from '@tocsin/testing';
 import { z } from 'zod';
-import {
-  openBase,
-  openVersions,
-  runService,
-  serviceConfig,
-  serviceSettings,
-  type ServiceSpec,
-  type ServiceWorker,
-} from '../src/index.ts';
+import { serviceConfig, serviceSettings } from '../src/config.ts';
+import { openBase, openVersions, runService, type ServiceSpec, type ServiceWorker } from '../src/index.ts';
 
 const schema = { name: 'probe', migrations: path.join(import.meta.dirname, 'migrations') };
 

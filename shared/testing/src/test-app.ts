@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
-import { httpApp, type HttpAppOptions, type HttpServer, listen, openPrincipalVerifier } from '@tocsin/http';
+import { type HttpServer, listen, openPrincipalVerifier } from '@tocsin/http';
+import { httpApp, type HttpAppOptions } from '@tocsin/http/app';
 import { createLogger, createMetrics } from '@tocsin/runtime';
 import { TEST_SECRET_KEYS } from './principals.ts';
 

@@ -1,4 +1,5 @@
-import { boundedCache, type Logger, openRedis, type Redis, redisReadiness, refuseRedisCluster } from '@tocsin/runtime';
+import { boundedCache, type Logger } from '@tocsin/runtime';
+import { openRedis, type Redis, redisReadiness, refuseRedisCluster } from '@tocsin/runtime/redis';
 import type { ServiceClient } from '@tocsin/service-host';
 import CircuitBreaker from 'opossum';
 import {

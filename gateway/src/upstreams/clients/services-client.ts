@@ -1,5 +1,6 @@
 import type { ServiceName } from '@tocsin/schemas';
-import { internalClient, METHODS_PATH, methodsSchema, UnexpectedStatus } from '@tocsin/http';
+import { internalClient, UnexpectedStatus } from '@tocsin/http';
+import { METHODS_PATH, methodsSchema } from '@tocsin/http/app';
 import type { Logger } from '@tocsin/runtime';
 import type { z } from 'zod';
 import { OWN_SERVICE } from '../../routes/domain/route-table.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createLogger, openRedis, type Redis } from '@tocsin/runtime';
+import { createLogger } from '@tocsin/runtime';
+import { openRedis, type Redis } from '@tocsin/runtime/redis';
 import { type Client, eventually, removeTopology, type TcpProxy, tcpProxy, testServers } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { startSystem, type System } from '../../../../infra/verification/systems/system.ts';
