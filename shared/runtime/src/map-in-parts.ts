@@ -1,16 +1,20 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Items of a part: it takes a few milliseconds at most. */
-const PART = 500;
+/** Milliseconds after which other work of the process has its turn. */
+const PART = 10;
 
-/** Maps items. Other work of the process has its turn after each part of many. */
+/** Maps items, a part at a time. */
 export async function mapInParts<Item, Result>(
   items: readonly Item[],
   map: (item: Item, index: number) => Result,
 ): Promise<Result[]> {
   const results: Result[] = [];
+  let start = performance.now();
   for (const [index, item] of items.entries()) {
-    if (index > 0 && index % PART === 0) await setImmediate();
+    if (performance.now() - start > PART) {
+      await setImmediate();
+      start = performance.now();
+    }
     results.push(map(item, index));
   }
   return results;

@@ -24,9 +24,9 @@ import { initialValues } from '../values/domain/values.ts';
 import { applyDecision } from './apply-decision.ts';
 import { type AlertOptions, type Format, heardGroup, KEPT, type LeftOut, type Notification } from './domain/alert.ts';
 import { shorten } from './domain/body-reader.ts';
-import { type Answer, type Decision, decideOn, type Outcome } from './domain/decision.ts';
+import { type Answer, type Decision, decide, type Outcome } from './domain/decision.ts';
 import type { Ref } from './domain/effects.ts';
-import { type AlertOutcome, changesOf } from './domain/firings.ts';
+import { type AlertOutcome, comparison } from './domain/firings.ts';
 import { type Heard, isOpen, type Known, type KnownIncident, type Member } from './domain/known.ts';
 import { reasonOf } from './domain/texts.ts';
 import {
@@ -214,10 +214,11 @@ async function decideLocked({ workspaceId, trx, store, source, heard, configurat
   await turn();
   const known: Found = { groups, members, originals, incidents, minute: source };
   const locked = new Map<number, Incident>();
-  const changes = changesOf(heard.groups, members, heard);
+  const compared = comparison(members, heard);
+  const changes = { groups: await mapInParts(heard.groups, compared.changeOf), members: compared.members };
   await turn();
   for (;;) {
-    const decision = decideOn(changes, known, heard);
+    const decision = decide(changes, known, heard);
     const missing = [...decision.touched].filter((id) => !locked.has(id));
     await turn();
     if (missing.length === 0) return { decision, known, locked };

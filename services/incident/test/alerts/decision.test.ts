@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from '@tocsin/testing/fuzz';
 import { type Alert, type AlertOptions, digestOf, heardGroup } from '../../src/alerts/domain/alert.ts';
 import { type Decision, decide } from '../../src/alerts/domain/decision.ts';
+import { comparison } from '../../src/alerts/domain/firings.ts';
 import {
   isOpen,
   type Known,
@@ -83,7 +84,9 @@ class World {
     const { groups: known, members, incidents } = this;
     const all: Known = { groups: known, members, incidents, minute: this.minute, originals };
     const heard = { groups: groups.map(heardGroup), options, statuses, severities, eventQuota: null, now: this.time };
-    const decision = decide(all, heard);
+    const compared = comparison(members, heard);
+    const changes = { groups: heard.groups.map(compared.changeOf), members: compared.members };
+    const decision = decide(changes, all, heard);
     this.#keep(decision);
     return decision;
   }

@@ -1,6 +1,6 @@
 import type { Instant } from '@tocsin/runtime';
 import { type Act, effectsOn, type Place, type Placed, type Ref } from './effects.ts';
-import { type AlertChange, changesOf, type GroupChange, isFiring } from './firings.ts';
+import { type AlertChange, type Changes, type GroupChange, isFiring } from './firings.ts';
 import { type Heard, incidentOf, isOpen, isTerminal, type Known, type KnownIncident, type Member } from './known.ts';
 
 /** What has become of a group (contract: Alerts). */
@@ -38,14 +38,10 @@ export interface Decision {
 }
 
 /**
- * Decides what follows from what is heard of a monitor. The law (contract: Alerts): if its last word about an alert is that
+ * Decides what follows from what is heard of a monitor, and new of its alerts. The law (contract: Alerts): if its last word about an alert is that
  * it fires, an open incident stands for the alert, or a person has closed that one and it is known when it is declared again.
  */
-export const decide = (known: Known, heard: Heard): Decision =>
-  decideOn(changesOf(heard.groups, known.members, heard), known, heard);
-
-/** The same, when it is known what is new of the alerts. */
-export function decideOn({ groups, members }: ReturnType<typeof changesOf>, known: Known, heard: Heard): Decision {
+export function decide({ groups, members }: Changes, known: Known, heard: Heard): Decision {
   const { placed, minute, touched } = placeAll(groups, known, heard);
   const kept = groupsAfter(placed, members, known);
   const gains = gainsOf(kept, known);

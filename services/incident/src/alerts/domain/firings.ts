@@ -103,15 +103,20 @@ function changeOf(
   return change(isHigher ? 'raised' : 'unchanged', { firing: known ?? start, severity });
 }
 
+/** What is new of all groups of which something is heard, and what is known then. */
+export interface Changes {
+  groups: readonly GroupChange[];
+  members: ReadonlyMap<string, Member>;
+}
+
 /**
- * Compares all groups of which something is heard with what is known, and returns what is known then. A group that is over
- * ends those that it does not name, too, except firings that began after its last end: the notification is late.
+ * Compares groups of which something is heard, one after the other, with what is known. A group that is over ends those
+ * that it does not name, too, except firings that began after its last end: the notification is late.
  */
-export function changesOf(
-  groups: readonly HeardGroup[],
+export function comparison(
   known: ReadonlyMap<string, Member>,
   { now, severities }: Pick<Hearing, 'now' | 'severities'>,
-): { groups: GroupChange[]; members: Map<string, Member> } {
+): { changeOf: (group: HeardGroup) => GroupChange; members: ReadonlyMap<string, Member> } {
   const keys = new Map<string, string | null>();
   const severityKey = (word: string): string | null => {
     if (!keys.has(word)) keys.set(word, severityOf(word, severities)?.key ?? null);
@@ -120,7 +125,7 @@ export function changesOf(
   const hearing = { now, severities, severityKey };
   const members = new Map<string, Member>();
   const byMark = new Map([...known.values()].flatMap((each) => (each.isFiring ? [[each.mark, each]] : [])));
-  const changed = groups.map((group): GroupChange => {
+  const changeOfGroup = (group: HeardGroup): GroupChange => {
     const { alerts, digest, isOver } = group;
     const changes = alerts.map((alert) => {
       const key = memberKey({ group: digest, alert: alert.key });
@@ -153,6 +158,6 @@ export function changesOf(
         over += 1;
       }
     return { group, changes, over, overAt };
-  });
-  return { groups: changed, members };
+  };
+  return { changeOf: changeOfGroup, members };
 }
