@@ -92,6 +92,8 @@ interface Word {
   heardAt: number;
   /** The one that the response named. */
   incident: number | null;
+  /** By group: the end that was heard there. An alert that is reported in a group for the first time is new there. */
+  ends: Map<number, Pick<Word, 'start' | 'heardAt'>>;
 }
 
 test(`holds after each of ${STEPS} steps`, async () => {
@@ -165,19 +167,29 @@ test(`holds after each of ${STEPS} steps`, async () => {
       const word = words.get(key);
       const received = Date.parse(clock.now());
       const said = { group: each.group, start, heardAt: received, incident };
-      const isLater = word === undefined || start === null || word.start === null || start > word.start;
-      if (fires && (isLater || word.fires || received - word.heardAt > LATE)) {
+      const ends = word?.ends ?? new Map();
+      const known = word?.fires === true ? word : ends.get(each.group);
+      const isLater = known === undefined || start === null || known.start === null || start > known.start;
+      /** In the group in which it was, nothing is known of it then. */
+      const leave = () => {
+        if (word !== undefined && word.group !== each.group) ends.set(word.group, { start: null, heardAt: received });
+      };
+      if (fires && (isLater || word?.fires === true || received - known.heardAt > LATE)) {
+        if (word?.fires === true) leave();
         const isKnown = word?.fires === true && (start === null || word.start === null || start <= word.start);
-        words.set(key, { ...said, fires, start: isKnown ? (word.start ?? start) : start });
-      } else if (!fires && word?.fires !== true)
-        words.set(key, {
-          ...said,
-          heardAt: word?.heardAt ?? received,
-          fires,
-          start: isLater ? (start ?? word?.start ?? null) : word.start,
-        });
-      else if (!fires && word !== undefined && (end === null || word.start === null || end >= word.start))
-        words.set(key, { ...said, fires, start: start ?? word.start });
+        words.set(key, { ...said, ends, fires, start: isKnown ? (word.start ?? start) : start });
+      } else if (!fires && word?.fires !== true) {
+        const end = {
+          start: isLater ? (start ?? known?.start ?? null) : known.start,
+          heardAt: known?.heardAt ?? received,
+        };
+        ends.set(each.group, end);
+        words.set(key, { ...said, ...end, ends, fires });
+      } else if (!fires && word !== undefined && (end === null || word.start === null || end >= word.start)) {
+        leave();
+        ends.set(each.group, { start: start ?? word.start, heardAt: received });
+        words.set(key, { ...said, ends, fires, start: start ?? word.start });
+      }
     }
     const lastEnd = alerts.reduce<string | null>(
       (last, { end }) => (end === null || last === null ? null : end > last ? end : last),
@@ -188,9 +200,12 @@ test(`holds after each of ${STEPS} steps`, async () => {
         if (
           key.startsWith(`${monitor}/`) &&
           word.group === each.group &&
+          word.fires &&
           (lastEnd === null || (word.start ?? '') <= lastEnd)
-        )
-          Object.assign(word, { fires: false, ...(word.fires && { heardAt: Date.parse(clock.now()) }) });
+        ) {
+          Object.assign(word, { fires: false, heardAt: Date.parse(clock.now()) });
+          word.ends.set(word.group, { start: word.start, heardAt: word.heardAt });
+        }
     // The whole group is where its last response says.
     for (const [key, word] of words)
       if (key.startsWith(`${monitor}/`) && word.group === each.group) word.incident = incident;
