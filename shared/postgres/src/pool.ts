@@ -141,16 +141,9 @@ export class Pool {
   }
 
   async #connect(): Promise<PooledConnection> {
-    const connection = await this.#hosts.connect(async (host) => this.#connectTo(host));
-    this.watch.connected(connection);
-    return connection;
-  }
-
-  async #connectTo(config: HostConfig): Promise<PooledConnection> {
-    const connection = new PooledConnection(config, this.watch);
     try {
-      await connection.connect();
-      await prepareSession(connection, { ...this.#session, config });
+      const connection = await this.#hosts.connect(async (host) => this.#connectTo(host));
+      this.watch.connected(connection);
       return connection;
     } catch (error) {
       const failure =
@@ -160,9 +153,20 @@ export class Pool {
             ? failureOfSqlState(error.code ?? '')
             : 'unreachable';
       recordFailure(error as Error, failure);
-      this.#close(connection);
       // The others would wait for the same connection attempts.
       if (failure === 'unreachable') this.watch.refuseWaiting('cannot connect to the database');
+      throw error;
+    }
+  }
+
+  async #connectTo(config: HostConfig): Promise<PooledConnection> {
+    const connection = new PooledConnection(config, this.watch);
+    try {
+      await connection.connect();
+      await prepareSession(connection, { ...this.#session, config });
+      return connection;
+    } catch (error) {
+      this.#close(connection);
       throw error;
     }
   }

@@ -94,9 +94,8 @@ export async function receiveAlerts(dependencies: AlertDependencies, command: Re
 const isLarge = ({ groups }: Notification) => groups.reduce((sum, { alerts }) => sum + alerts.length, 0) > LARGE;
 
 /** Between two steps with a large notification, each of which takes milliseconds, other requests have their turn. */
-async function turnOf(notification: Notification): Promise<void> {
-  if (isLarge(notification)) await setImmediate();
-}
+const turnsOf = (notification: Notification) =>
+  isLarge(notification) ? async () => setImmediate() : async () => undefined;
 
 /** A key that another one replaced is the same monitor. */
 export const senderOf = ({
@@ -110,7 +109,7 @@ async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCom
   const { principal, notification, options } = command;
   const { workspace } = principal;
   const keyName = principal.key?.name ?? `key ${principal.key_id}`;
-  const turn = async () => turnOf(notification);
+  const turn = turnsOf(notification);
   const groups = await mapInParts(notification.groups, heardGroup);
   return runCommand(dependencies, {
     workspace,
@@ -211,7 +210,6 @@ async function decideLocked({ workspaceId, trx, store, source, heard, configurat
   );
   const open = [...originals.values()].filter((id) => !incidents.has(id));
   for (const [id, original] of await store.findIncidents(open, terminal)) incidents.set(id, original);
-  await turn();
   const known: Found = { groups, members, originals, incidents, minute: source };
   const locked = new Map<number, Incident>();
   const compared = comparison(members, heard);
