@@ -6,9 +6,9 @@ import { checkScopes } from './accounts/domain/checks.ts';
 import { digestOf } from './identity/domain/token.ts';
 import type { Role, Seat } from './identity/domain/roles.ts';
 import { schema } from './schema.ts';
-import { type KeyFilter, keyStore, type OwnedKey } from './accounts/store/key-store.ts';
+import { type KeyFilter, keyLists, keyStore, type OwnedKey } from './accounts/store/key-store.ts';
 import { oidcProviderStore } from './sign-in/store/oidc-provider-store.ts';
-import { type UserProperties, userStore } from './accounts/store/user-store.ts';
+import { type UserProperties, userLists } from './accounts/store/user-store.ts';
 import { workspaceStore } from './accounts/store/workspace-store.ts';
 import type { CommandContext } from './accounts/actor.ts';
 import { connectOidc, disconnectOidc, forgetOidcIdentities } from './sign-in/connect-oidc.ts';
@@ -61,7 +61,7 @@ export function administration(database: Knex, clock: Clock = systemClock) {
     /** @throws DomainError `not_found` for an unknown workspace */
     listUsers: async (workspace: string | undefined) => {
       if (workspace !== undefined) await getWorkspace(database, workspace);
-      return userStore(database).list(workspace);
+      return userLists(database).list(workspace);
     },
     getKey: async (id: number) => getKey(database, id),
     findKeyByToken: async (token: string): Promise<OwnedKey | undefined> =>
@@ -70,7 +70,7 @@ export function administration(database: Knex, clock: Clock = systemClock) {
     listKeys: async (filter: KeyFilter) => {
       const workspace = filter.workspace === undefined ? undefined : await getWorkspace(database, filter.workspace);
       if (workspace !== undefined && filter.user !== undefined) await getUser(database, workspace, filter.user);
-      return keyStore(database).list(filter);
+      return keyLists(database).list(filter);
     },
     /** See `republishUsers`. */
     republishUsers: change(async (trx, options: { workspaceId: number; seen: number }, now) =>

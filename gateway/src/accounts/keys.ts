@@ -13,7 +13,14 @@ import {
 import { digestOf, generateToken, shownPart } from '../identity/domain/token.ts';
 import { announceIdentityChange } from '../identity/store/identity-changes.ts';
 import { checkExpiry, checkName, checkOverlap, checkScopes } from './domain/checks.ts';
-import { type ApiKey, type KeyChanges, type KeyKind, keyStore, type NewKeyRow } from './store/key-store.ts';
+import {
+  type ApiKey,
+  type KeyChanges,
+  type KeyKind,
+  keyStore,
+  type NewKeyRow,
+  sessionStore,
+} from './store/key-store.ts';
 import { type User, userStore } from './store/user-store.ts';
 import { type Workspace, workspaceStore } from './store/workspace-store.ts';
 import { type CommandContext, findActingUser } from './actor.ts';
@@ -207,7 +214,7 @@ async function changeKey(
   const after = await keyStore(trx).change(before.id, changes);
   await recordKeyChange(trx, context, { workspace, verb, before, after });
   if (changes.scopes !== undefined || changes.replacedBy !== undefined || changes.revokedAt !== undefined) {
-    const ended = await keyStore(trx).revokeSessionsBegunBy(before, context.now);
+    const ended = await sessionStore(trx).revokeSessionsBegunBy(before, context.now);
     await recordEndedSessions(trx, context, workspace, ended);
   }
   return after;

@@ -2,7 +2,7 @@ import { fold } from '@tocsin/schemas';
 import { throttleByWorkspace } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { containing } from './domain/contains.ts';
-import { type ListedUser, type UserFilter, userStore } from './store/user-store.ts';
+import { type ListedUser, type UserFilter, userLists } from './store/user-store.ts';
 
 export interface UserListRequest {
   workspaceId: number;
@@ -32,16 +32,16 @@ const PORTION_COST = 10;
 /** Returns up to `limit` users of a workspace, by email address (contract: Users). */
 export async function listUsers(database: Knex, request: UserListRequest): Promise<UserList> {
   const { workspaceId, filter, text, limit } = request;
-  const store = userStore(database);
+  const lists = userLists(database);
   if (text === undefined) {
-    return { users: await store.page({ workspaceId, filter, after: request.after, limit }), cost: 0 };
+    return { users: await lists.page({ workspaceId, filter, after: request.after, limit }), cost: 0 };
   }
   const matches = containing(fold(text));
   const ids: number[] = [];
   let { after } = request;
   /** Returns whether there may be more users. */
   const compare = async (): Promise<boolean> => {
-    const portion = await store.texts({ workspaceId, filter, after, limit: PORTION });
+    const portion = await lists.texts({ workspaceId, filter, after, limit: PORTION });
     for (const { id, name, email } of portion) if (matches(fold(name)) || matches(fold(email))) ids.push(id);
     after = portion.at(-1)?.sortKey ?? after;
     return portion.length === PORTION;
@@ -53,6 +53,6 @@ export async function listUsers(database: Knex, request: UserListRequest): Promi
     hasMore = await throttleByWorkspace(workspaceId, compare);
     cost += PORTION_COST;
   }
-  const users = await store.listed(workspaceId, ids.slice(0, limit));
+  const users = await lists.listed(workspaceId, ids.slice(0, limit));
   return { users, cost, continueAfter: hasMore && ids.length < limit ? after : undefined };
 }

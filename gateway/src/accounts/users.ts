@@ -5,10 +5,10 @@ import { entriesOf } from '@tocsin/runtime';
 import { checkReaches } from '../identity/domain/authority.ts';
 import type { Role, Seat } from '../identity/domain/roles.ts';
 import { checkEmail, checkName } from './domain/checks.ts';
-import { keyStore } from './store/key-store.ts';
+import { sessionStore } from './store/key-store.ts';
 import { loginLinkStore } from './store/login-link-store.ts';
 import { type User, type UserProperties, userStore } from './store/user-store.ts';
-import { type Workspace, workspaceStore } from './store/workspace-store.ts';
+import { type Workspace, workspaceStore, workspaceVersions } from './store/workspace-store.ts';
 import { type CommandContext, findManager } from './actor.ts';
 import { announceUser } from './announce.ts';
 import { recordUserChange } from './record-change.ts';
@@ -31,7 +31,7 @@ export async function createUser(trx: Knex.Transaction, input: NewUser, context:
   const { actor, now } = context;
   checkEmail(email);
   const name = checkName(input.name);
-  const workspace = await workspaceStore(trx).raiseVersion(workspaceId);
+  const workspace = await workspaceVersions(trx).raise(workspaceId);
   checkReaches(await findManager(trx, { workspaceId, actor }), role, 'role');
   // The workspace's row is locked, so no other user of it can be created now. A failed insert would use up an ID.
   await checkEmailIsFree(trx, { workspaceId, email });
@@ -80,13 +80,13 @@ export async function setUser(trx: Knex.Transaction, input: UserChange, context:
 
   if (properties.email !== undefined) await checkEmailIsFree(trx, { workspaceId, email: properties.email, userId: id });
   if (acting !== undefined) await checkOwnerRemains(trx, current, properties);
-  const workspace = await workspaceStore(trx).raiseVersion(workspaceId);
+  const workspace = await workspaceVersions(trx).raise(workspaceId);
   if (properties.active === true) await checkUserQuota(trx, { workspace, isNew: false });
   const user = await store.change(id, properties, { version: workspace.version, now });
   // Whoever reads the mail of the former address signs in no more, and is signed out.
   if (properties.email !== undefined) await loginLinkStore(trx).deleteOf(id);
   if (properties.active === false || properties.email !== undefined) {
-    await keyStore(trx).revokeSessions(id, { keep: 0, now });
+    await sessionStore(trx).revokeSessions(id, { keep: 0, now });
   }
   await announceUser(trx, { workspace, user, now });
   await recordUserChange(trx, context, { workspace, verb: 'updated', before: current, after: user });

@@ -2,8 +2,8 @@ import { type Knex, query, VERSION_GAP } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { announceIdentityChange } from '../identity/store/identity-changes.ts';
 import { checkCurrency, checkHistoryDays, checkName, checkQuotas, checkRateLimit, checkSlug } from './domain/checks.ts';
-import { userStore } from './store/user-store.ts';
-import { type Workspace, type WorkspaceSettings, workspaceStore } from './store/workspace-store.ts';
+import { userLists } from './store/user-store.ts';
+import { type Workspace, type WorkspaceSettings, workspaceStore, workspaceVersions } from './store/workspace-store.ts';
 import { announceWorkspace, publishUser, publishWorkspace } from './announce.ts';
 import { getWorkspace, getWorkspaceById } from './lookups.ts';
 import { recordWorkspaceChange } from './record-change.ts';
@@ -69,7 +69,7 @@ export async function republishUsers(
   trx: Knex.Transaction,
   { workspaceId, seen, now }: { workspaceId: number; seen: number; now: Instant },
 ): Promise<number> {
-  const workspace = await workspaceStore(trx).raiseVersion(workspaceId, seen + VERSION_GAP);
+  const workspace = await workspaceVersions(trx).raise(workspaceId, seen + VERSION_GAP);
   await publishWorkspace(trx, workspace, now);
   const rows = await query<{ id: number }>(trx, {
     text: 'update users set version = $2 where workspace_id = $1 returning id',
@@ -77,7 +77,7 @@ export async function republishUsers(
   });
   for (let start = 0; start < rows.length; start += BATCH) {
     const ids = rows.slice(start, start + BATCH).map(({ id }) => id);
-    for (const user of await userStore(trx).listByIds(workspaceId, ids)) {
+    for (const user of await userLists(trx).listByIds(workspaceId, ids)) {
       await publishUser(trx, { workspace, user, now });
     }
   }

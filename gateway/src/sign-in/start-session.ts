@@ -3,7 +3,7 @@ import { addMilliseconds, type Instant } from '@tocsin/runtime';
 import { EVERYTHING, type Grant, isWithin } from '../identity/domain/authority.ts';
 import { MAX_SESSIONS_OF_ORIGIN, SESSION_LIFETIME, SESSION_RECORD_TIME } from '../identity/domain/session.ts';
 import { announceIdentityChange } from '../identity/store/identity-changes.ts';
-import { keyStore } from '../accounts/store/key-store.ts';
+import { sessionStore } from '../accounts/store/key-store.ts';
 import type { Workspace } from '../accounts/store/workspace-store.ts';
 import type { CommandContext } from '../accounts/actor.ts';
 import { insertKey } from '../accounts/keys.ts';
@@ -34,11 +34,11 @@ export async function startSession(
   { workspace, userId, browser, requestId, begunBy, grant = EVERYTHING }: SigningIn & NewSession,
   now: Instant,
 ): Promise<{ token: string; context: CommandContext }> {
-  const store = keyStore(trx);
+  const sessions = sessionStore(trx);
   const origin = begunBy ?? null;
   const latest = addMilliseconds(now, SESSION_LIFETIME);
-  await store.deleteSessionsBefore(userId, addMilliseconds(now, -SESSION_RECORD_TIME));
-  const ended = await store.revokeSessions(userId, { begunBy: origin, keep: MAX_SESSIONS_OF_ORIGIN - 1, now });
+  await sessions.deleteSessionsBefore(userId, addMilliseconds(now, -SESSION_RECORD_TIME));
+  const ended = await sessions.revokeSessions(userId, { begunBy: origin, keep: MAX_SESSIONS_OF_ORIGIN - 1, now });
   const { key: session, token } = await insertKey(trx, {
     ...{ kind: 'session', userId, name: browser, scopes: [...grant.scopes], createdAt: now },
     begunBy: origin,

@@ -9,8 +9,8 @@ import {
 import { internalCommand, type InternalRoute, internalRoute } from '@tocsin/http';
 import { type ChangesFrom, type Knex, readChangePage } from '@tocsin/postgres';
 import type { Clock } from '@tocsin/runtime';
-import { userStore } from '../store/user-store.ts';
-import { workspaceStore } from '../store/workspace-store.ts';
+import { userLists } from '../store/user-store.ts';
+import { workspaceVersions } from '../store/workspace-store.ts';
 import { announceConfiguration } from '../workspaces.ts';
 
 /** What other services read of users, for their replicas and by name, and what they change of workspaces. */
@@ -37,7 +37,7 @@ export function internalRoutes({
       body: peopleQuery,
       callers: ['incident'],
       handle: async ({ workspace_id: workspaceId, ...named }): Promise<People> => ({
-        users: await userStore(database).named(workspaceId, named),
+        users: await userLists(database).named(workspaceId, named),
       }),
     }),
     // Raises the version of a workspace whose configuration the service has changed: it makes the change visible.
@@ -58,12 +58,12 @@ export function internalRoutes({
 export const readUserChanges = async (database: Knex, from: ChangesFrom): Promise<UserChangePage> =>
   readChangePage(database, {
     from,
-    current: async () => (await workspaceStore(database).findVersion(from.workspaceId)) ?? 0,
+    current: async () => (await workspaceVersions(database).find(from.workspaceId)) ?? 0,
     sources: [
       {
         table: 'users',
         read: async (ids) =>
-          (await userStore(database).listByIds(from.workspaceId, ids)).map((user) => {
+          (await userLists(database).listByIds(from.workspaceId, ids)).map((user) => {
             const { id, email, name, active, seat, role } = user;
             return { id, change: { user: { id, email, name, active, seat, role } } };
           }),

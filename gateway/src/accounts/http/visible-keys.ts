@@ -2,7 +2,7 @@ import type { Principal } from '@tocsin/schemas';
 import { buildPage, type Cursors, cursorsOf, DEFAULT_LIMIT, notFound } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
-import { type ApiKey, keyStore } from '../store/key-store.ts';
+import { type ApiKey, keyLists, keyStore } from '../store/key-store.ts';
 
 /** Whose keys a user sees: their own, or, as undefined, all of the workspace. */
 const visibleOwner = ({ permissions, user_id: userId }: Principal): number | undefined =>
@@ -39,7 +39,7 @@ export function keyPages({ database, cursors, path }: { database: Knex; cursors:
     const scope = { workspaceId, path, filters: { userId } };
     const after = cursor === undefined ? undefined : positions.decode(cursor, scope);
     return buildPage({
-      listed: await keyStore(database).page({
+      listed: await keyLists(database).page({
         ...{ workspaceId, userId, ...(sessionsAt !== undefined && { sessionsAt }) },
         after: after && { sortKey: after[0], id: after[1] },
         limit: limit + 1,

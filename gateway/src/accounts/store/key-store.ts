@@ -108,41 +108,6 @@ export interface KeyFilter {
 
 export function keyStore(db: Knex) {
   return {
-    /** All keys, or those of a workspace or of a user, by workspace, owner and ID. */
-    list: async ({ workspace, user }: KeyFilter): Promise<OwnedKey[]> =>
-      query<OwnedKey>(db, {
-        text: `${SELECT_OWNED}
-          where k.kind = 'key' and ($1::text is null or w.slug = $1) and ($2::text is null or lower(u.email) = lower($2))
-          order by w.slug collate "C", lower(u.email) collate "C", k.id`,
-        values: [workspace ?? null, user ?? null],
-      }),
-
-    /** The keys of a workspace, or of one of its users, or their sessions that have not ended, by the owner's email address and ID, after a position. */
-    page: async (options: {
-      workspaceId: number;
-      userId: number | undefined;
-      /** Sessions that have not ended now, instead of all keys. */
-      sessionsAt?: Instant;
-      after: KeyPosition | undefined;
-      limit: number;
-    }): Promise<ListedKey[]> => {
-      const { workspaceId, userId, sessionsAt, after, limit } = options;
-      const keys = db('users as u')
-        .join('api_keys as k', 'k.user_id', 'u.id')
-        .where({ 'u.workspace_id': workspaceId, ...(userId !== undefined && { 'u.id': userId }) })
-        .select<ListedKey[]>(db.raw(`${SELECTION_OF_K}, lower(u.email) as "sortKey"`))
-        .orderByRaw('lower(u.email), k.id')
-        .limit(limit);
-      if (sessionsAt === undefined) void keys.where('k.kind', 'key');
-      else void keys.whereRaw(isLiveSession('?', '?'), [sessionsAt, idleSince(sessionsAt)]);
-      if (after !== undefined) {
-        const { sortKey, id } = after;
-        // The first condition is one that an index has; the second one is exact.
-        void keys.whereRaw('lower(u.email) >= ? and (lower(u.email), k.id) > (?, ?::bigint)', [sortKey, sortKey, id]);
-      }
-      return keys;
-    },
-
     find: async (id: number): Promise<OwnedKey | undefined> => {
       const [key] = await query<OwnedKey>(db, {
         name: 'find-key',
@@ -209,6 +174,56 @@ export function keyStore(db: Knex) {
       return row?.count ?? 0;
     },
 
+    /** Stores the minutes in which keys were used last, by their IDs, unless later ones are stored. */
+    recordUses: async (uses: ReadonlyMap<number, Instant>): Promise<void> => {
+      await query(db, { name: 'record-key-uses', text: RECORD_USES, values: [[...uses.keys()], [...uses.values()]] });
+    },
+  };
+}
+
+/** Lists keys. */
+export function keyLists(db: Knex) {
+  return {
+    /** All keys, or those of a workspace or of a user, by workspace, owner and ID. */
+    list: async ({ workspace, user }: KeyFilter): Promise<OwnedKey[]> =>
+      query<OwnedKey>(db, {
+        text: `${SELECT_OWNED}
+          where k.kind = 'key' and ($1::text is null or w.slug = $1) and ($2::text is null or lower(u.email) = lower($2))
+          order by w.slug collate "C", lower(u.email) collate "C", k.id`,
+        values: [workspace ?? null, user ?? null],
+      }),
+
+    /** The keys of a workspace, or of one of its users, or their sessions that have not ended, by the owner's email address and ID, after a position. */
+    page: async (options: {
+      workspaceId: number;
+      userId: number | undefined;
+      /** Sessions that have not ended now, instead of all keys. */
+      sessionsAt?: Instant;
+      after: KeyPosition | undefined;
+      limit: number;
+    }): Promise<ListedKey[]> => {
+      const { workspaceId, userId, sessionsAt, after, limit } = options;
+      const keys = db('users as u')
+        .join('api_keys as k', 'k.user_id', 'u.id')
+        .where({ 'u.workspace_id': workspaceId, ...(userId !== undefined && { 'u.id': userId }) })
+        .select<ListedKey[]>(db.raw(`${SELECTION_OF_K}, lower(u.email) as "sortKey"`))
+        .orderByRaw('lower(u.email), k.id')
+        .limit(limit);
+      if (sessionsAt === undefined) void keys.where('k.kind', 'key');
+      else void keys.whereRaw(isLiveSession('?', '?'), [sessionsAt, idleSince(sessionsAt)]);
+      if (after !== undefined) {
+        const { sortKey, id } = after;
+        // The first condition is one that an index has; the second one is exact.
+        void keys.whereRaw('lower(u.email) >= ? and (lower(u.email), k.id) > (?, ?::bigint)', [sortKey, sortKey, id]);
+      }
+      return keys;
+    },
+  };
+}
+
+/** Ends and deletes sessions. */
+export function sessionStore(db: Knex) {
+  return {
     /**
      * Ends the sessions of a user except the newest, and returns them.
      * @param options.begunBy only those that a key began; null: only those that no key began
@@ -244,11 +259,6 @@ export function keyStore(db: Knex) {
         text: `delete from api_keys where user_id = $1 and kind = 'session' and expires_at < $2`,
         values: [userId, time],
       });
-    },
-
-    /** Stores the minutes in which keys were used last, by their IDs, unless later ones are stored. */
-    recordUses: async (uses: ReadonlyMap<number, Instant>): Promise<void> => {
-      await query(db, { name: 'record-key-uses', text: RECORD_USES, values: [[...uses.keys()], [...uses.values()]] });
     },
   };
 }

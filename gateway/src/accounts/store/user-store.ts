@@ -57,12 +57,6 @@ export interface ChangeMetadata {
 }
 
 export function userStore(db: Knex) {
-  const pageOf = ({ workspaceId, filter, after, limit }: UserPageRequest) => {
-    const users = db('users').where({ workspace_id: workspaceId }).orderByRaw('lower(email)').limit(limit);
-    for (const [name, value] of Object.entries(filter)) if (value !== undefined) void users.where(name, value);
-    if (after !== undefined) void users.whereRaw('lower(email) > ?', [after]);
-    return users;
-  };
   return {
     findByEmail: async (workspaceId: number, email: string): Promise<User | undefined> => {
       const [user] = await query<User>(db, {
@@ -82,23 +76,6 @@ export function userStore(db: Knex) {
       return user;
     },
 
-    /** The users of a workspace by email address, after a sort key. */
-    page: async (request: UserPageRequest): Promise<ListedUser[]> =>
-      pageOf(request).select<ListedUser[]>(db.raw(`${SELECTION}, ${SORT_KEY}`)),
-
-    /** What a search compares of the same users. */
-    texts: async (request: UserPageRequest): Promise<SearchedUser[]> =>
-      pageOf(request).select<SearchedUser[]>(db.raw(`id, name, email, ${SORT_KEY}`)),
-
-    /** The users with these IDs in the order of `page`. */
-    listed: async (workspaceId: number, ids: readonly number[]): Promise<ListedUser[]> =>
-      query<ListedUser>(db, {
-        name: 'list-found-users',
-        text: `select ${SELECTION}, ${SORT_KEY} from users
-          where workspace_id = $1 and id = any((select $2::bigint[])::bigint[]) order by lower(email)`,
-        values: [workspaceId, ids],
-      }),
-
     /** Whether the workspace has an active user with one of these roles besides this one. */
     hasOther: async (
       { workspaceId, id }: Pick<User, 'workspaceId' | 'id'>,
@@ -111,39 +88,6 @@ export function userStore(db: Knex) {
         values: [workspaceId, id, roles],
       });
       return others.length > 0;
-    },
-
-    /** All users, or those of a workspace, with its slug; by workspace and email address. */
-    list: async (workspace: string | undefined): Promise<(User & { workspace: string })[]> =>
-      query<User & { workspace: string }>(db, {
-        text: `select ${selectionOf('u')}, w.slug as workspace
-          from users as u join workspaces as w on w.id = u.workspace_id
-          where $1::text is null or w.slug = $1 order by w.slug collate "C", lower(u.email) collate "C"`,
-        values: [workspace ?? null],
-      }),
-
-    /** Returns the users with these IDs in any order. */
-    listByIds: async (workspaceId: number, ids: readonly number[]): Promise<User[]> =>
-      query<User>(db, {
-        name: 'find-users-by-id',
-        text: `select ${SELECTION} from users where workspace_id = $1 and id = any((select $2::bigint[])::bigint[])`,
-        values: [workspaceId, ids],
-      }),
-
-    /** Returns the users with these IDs or email addresses, in any case of letters, in any order. */
-    named: async (
-      workspaceId: number,
-      { ids, emails }: { ids: readonly number[]; emails: readonly string[] },
-    ): Promise<Pick<User, 'id' | 'email' | 'name'>[]> => {
-      return query(db, {
-        text: `select id, email, name from users where workspace_id = $1 and id = any($2::bigint[])
-         union
-         select id, email, name from users
-         join (select distinct lower(address) as address from unnest($3::text[]) as address) as asked
-           on lower(users.email) = asked.address
-         where workspace_id = $1`,
-        values: [workspaceId, ids, emails],
-      });
     },
 
     /** Counts the users of a workspace, up to a limit each: the active ones and all. */
@@ -186,6 +130,67 @@ export function userStore(db: Knex) {
         isComposed: true,
       });
       return changed as User;
+    },
+  };
+}
+
+/** Lists users. */
+export function userLists(db: Knex) {
+  const pageOf = ({ workspaceId, filter, after, limit }: UserPageRequest) => {
+    const users = db('users').where({ workspace_id: workspaceId }).orderByRaw('lower(email)').limit(limit);
+    for (const [name, value] of Object.entries(filter)) if (value !== undefined) void users.where(name, value);
+    if (after !== undefined) void users.whereRaw('lower(email) > ?', [after]);
+    return users;
+  };
+  return {
+    /** The users of a workspace by email address, after a sort key. */
+    page: async (request: UserPageRequest): Promise<ListedUser[]> =>
+      pageOf(request).select<ListedUser[]>(db.raw(`${SELECTION}, ${SORT_KEY}`)),
+
+    /** What a search compares of the same users. */
+    texts: async (request: UserPageRequest): Promise<SearchedUser[]> =>
+      pageOf(request).select<SearchedUser[]>(db.raw(`id, name, email, ${SORT_KEY}`)),
+
+    /** The users with these IDs in the order of `page`. */
+    listed: async (workspaceId: number, ids: readonly number[]): Promise<ListedUser[]> =>
+      query<ListedUser>(db, {
+        name: 'list-found-users',
+        text: `select ${SELECTION}, ${SORT_KEY} from users
+          where workspace_id = $1 and id = any((select $2::bigint[])::bigint[]) order by lower(email)`,
+        values: [workspaceId, ids],
+      }),
+
+    /** All users, or those of a workspace, with its slug; by workspace and email address. */
+    list: async (workspace: string | undefined): Promise<(User & { workspace: string })[]> =>
+      query<User & { workspace: string }>(db, {
+        text: `select ${selectionOf('u')}, w.slug as workspace
+          from users as u join workspaces as w on w.id = u.workspace_id
+          where $1::text is null or w.slug = $1 order by w.slug collate "C", lower(u.email) collate "C"`,
+        values: [workspace ?? null],
+      }),
+
+    /** Returns the users with these IDs in any order. */
+    listByIds: async (workspaceId: number, ids: readonly number[]): Promise<User[]> =>
+      query<User>(db, {
+        name: 'find-users-by-id',
+        text: `select ${SELECTION} from users where workspace_id = $1 and id = any((select $2::bigint[])::bigint[])`,
+        values: [workspaceId, ids],
+      }),
+
+    /** Returns the users with these IDs or email addresses, in any case of letters, in any order. */
+    named: async (
+      workspaceId: number,
+      { ids, emails }: { ids: readonly number[]; emails: readonly string[] },
+    ): Promise<Pick<User, 'id' | 'email' | 'name'>[]> => {
+      return query(db, {
+        text: `select id, email, name from users where workspace_id = $1 and id = any($2::bigint[])
+         union
+         select id, email, name from users
+         join (select distinct lower(address) as address from unnest($3::text[]) as address) as asked
+           on lower(users.email) = asked.address
+         where workspace_id = $1`,
+        values: [workspaceId, ids, emails],
+      });
     },
   };
 }

@@ -77,15 +77,6 @@ export function workspaceStore(db: Knex) {
 
     hasAny: async (): Promise<boolean> => (await query(db, { text: 'select id from workspaces limit 1' })).length > 0,
 
-    findVersion: async (id: number): Promise<number | undefined> => {
-      const [row] = await query<{ version: number }>(db, {
-        name: 'find-workspace-version',
-        text: 'select version from workspaces where id = $1',
-        values: [id],
-      });
-      return row?.version;
-    },
-
     /** @throws DomainError `invalid_resource_state` for a slug that another workspace has */
     insert: async (slug: string, settings: Partial<WorkspaceSettings>, now: Instant): Promise<Workspace> => {
       const { quotas } = quotaChanges(settings.quotas);
@@ -97,20 +88,6 @@ export function workspaceStore(db: Knex) {
         throw brokenConstraint(error) === 'workspaces_slug_key'
           ? invalidState(`The workspace ${slug} exists already`)
           : error;
-      });
-      return fromRow(row as Row);
-    },
-
-    /**
-     * For a change of a user. The lock of the row makes versions visible in their order: when a version can be read,
-     * all changes with lower versions are committed.
-     * @param least the version becomes at least this one
-     */
-    raiseVersion: async (id: number, least = 0): Promise<Workspace> => {
-      const [row] = await query<Row>(db, {
-        name: 'raise-version-of-users',
-        text: `update workspaces set version = greatest(version + 1, $2) where id = $1 returning ${SELECTION}`,
-        values: [id, least],
       });
       return fromRow(row as Row);
     },
@@ -136,6 +113,34 @@ export function workspaceStore(db: Knex) {
           where id = $1 returning ${SELECTION}`,
         values: [id, JSON.stringify(quotas), reset, ...Object.values(columns)],
         isComposed: true,
+      });
+      return fromRow(row as Row);
+    },
+  };
+}
+
+/** The versions of workspaces, which replicas of their users follow. */
+export function workspaceVersions(db: Knex) {
+  return {
+    find: async (id: number): Promise<number | undefined> => {
+      const [row] = await query<{ version: number }>(db, {
+        name: 'find-workspace-version',
+        text: 'select version from workspaces where id = $1',
+        values: [id],
+      });
+      return row?.version;
+    },
+
+    /**
+     * For a change of a user. The lock of the row makes versions visible in their order: when a version can be read,
+     * all changes with lower versions are committed.
+     * @param least the version becomes at least this one
+     */
+    raise: async (id: number, least = 0): Promise<Workspace> => {
+      const [row] = await query<Row>(db, {
+        name: 'raise-version-of-users',
+        text: `update workspaces set version = greatest(version + 1, $2) where id = $1 returning ${SELECTION}`,
+        values: [id, least],
       });
       return fromRow(row as Row);
     },
