@@ -12,7 +12,7 @@ import {
 import { EditDialog } from '../resources/edit-dialog.tsx';
 import { Check, choices, Input, Select } from '../ui/fields.tsx';
 import ui from '../ui/ui.module.css';
-import { fieldEditor } from './editable.tsx';
+import { fieldEditor } from './editors.tsx';
 import { ShortTitle } from './short-title.tsx';
 
 interface Draft {
@@ -43,10 +43,7 @@ const NOT_YET = ['', 'Not known yet'] as const;
 /** Three fields, and what the workspace asks for; everything else can wait until the incident exists. */
 export function DeclareDialog({ onClose }: { onClose: () => void }) {
   const { severities } = useConfiguration();
-  const { data: services = [] } = useServices();
-  const { data: teams = [] } = useTeams();
   const { data: fields = [] } = useFields();
-  const responders = useResponders();
   const workspace = useMe().data?.workspace;
   const navigate = useNavigate();
   const key = useContentKey();
@@ -94,22 +91,7 @@ export function DeclareDialog({ onClose }: { onClose: () => void }) {
             {...bind('severity')}
             value={severityOf(draft)}
           />
-          <Select
-            label="Service"
-            hint="Its team becomes the team of the incident."
-            options={[NOT_YET, ...choices(services, 'slug', 'name'), [OTHER, 'Not in the catalog…']]}
-            {...bind('service')}
-            name={draft.service === OTHER ? undefined : 'service'}
-          />
-          {draft.service === OTHER && (
-            <Input
-              label="Service that is not in the catalog"
-              maxLength={128}
-              {...bind('other')}
-              name="service"
-              ref={focusOnce}
-            />
-          )}
+          <ServiceInput service={bind('service')} other={bind('other')} />
           {asked.map((field) => (
             <FieldInput
               key={field.id}
@@ -122,26 +104,58 @@ export function DeclareDialog({ onClose }: { onClose: () => void }) {
           {workspace?.chat === true && (
             <Check label="Create a channel in the chat" {...bind('hasChannel')} name="create_slack_channel" />
           )}
-          <details>
-            <summary className={ui.label}>Team and lead</summary>
-            <div className={ui.pair}>
-              <Select
-                label="Team"
-                options={[['', 'That of the service'], ...choices(teams, 'id', 'name')]}
-                {...bind('team')}
-                name="team_id"
-              />
-              <Select
-                label="Lead"
-                options={[['', 'Nobody yet'], ...choices(responders, 'id', 'name')]}
-                {...bind('lead')}
-                name="incident_manager"
-              />
-            </div>
-          </details>
+          <TeamAndLead team={bind('team')} lead={bind('lead')} />
         </>
       )}
     </EditDialog>
+  );
+}
+
+/** What binds a control to a property of the draft. */
+interface Bound {
+  value: string;
+  onValue: (value: string) => void;
+}
+
+function ServiceInput({ service, other }: { service: Bound; other: Bound }) {
+  const { data: services = [] } = useServices();
+  return (
+    <>
+      <Select
+        label="Service"
+        hint="Its team becomes the team of the incident."
+        options={[NOT_YET, ...choices(services, 'slug', 'name'), [OTHER, 'Not in the catalog…']]}
+        {...service}
+        name={service.value === OTHER ? undefined : 'service'}
+      />
+      {service.value === OTHER && (
+        <Input label="Service that is not in the catalog" maxLength={128} {...other} name="service" ref={focusOnce} />
+      )}
+    </>
+  );
+}
+
+function TeamAndLead({ team, lead }: { team: Bound; lead: Bound }) {
+  const { data: teams = [] } = useTeams();
+  const responders = useResponders();
+  return (
+    <details>
+      <summary className={ui.label}>Team and lead</summary>
+      <div className={ui.pair}>
+        <Select
+          label="Team"
+          options={[['', 'That of the service'], ...choices(teams, 'id', 'name')]}
+          {...team}
+          name="team_id"
+        />
+        <Select
+          label="Lead"
+          options={[['', 'Nobody yet'], ...choices(responders, 'id', 'name')]}
+          {...lead}
+          name="incident_manager"
+        />
+      </div>
+    </details>
   );
 }
 

@@ -12,7 +12,8 @@ import { Ago } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
 import { IMPACT, labelOf } from '../incidents/describe.ts';
 import { useEditedIncident } from './save-incident.tsx';
-import { choiceEditor, fieldEditor, listEditor, momentEditor, severalEditor, Term, textEditor } from './editable.tsx';
+import { Term } from './editable.tsx';
+import { choiceEditor, fieldEditor, listEditor, momentEditor, severalEditor, textEditor } from './editors.tsx';
 
 const NONE = ['', 'None'] as const;
 const MOMENTS = ['impact_started_at', 'first_reported_at', 'first_responded_at', 'recovered_at'] as const;

@@ -38,6 +38,24 @@ export interface Asked {
   note?: string;
 }
 
+/**
+ * Writes on the revision that has the status that was seen: other changes do not matter.
+ * @returns the status, if it is another one; then nothing is written
+ */
+async function writeNoted(path: string, { verb, status, note }: Asked & { verb: Noted; note: string }) {
+  for (;;) {
+    const { incident: stored } = await read<{ incident: Incident }>(path);
+    if (stored.status !== status) return stored.status;
+    try {
+      const body = { expected_revision: stored.revision, ...(note.trim() !== '' && { [NOTES[verb]]: note }) };
+      await write({ path: `${path}/${verb}`, body });
+      return undefined;
+    } catch (error) {
+      if (failureOf(error).status !== 412) throw error;
+    }
+  }
+}
+
 /** The buttons of what can be done with an incident; on a phone, the most frequent is in a bar that stays. */
 export function Verbs({
   incident,
@@ -52,31 +70,20 @@ export function Verbs({
 }) {
   const { statuses } = useConfiguration();
   const [note = asked?.note ?? '', setNote] = useDraft<string>(`${incident.id} verb`);
-  const [state, setState] = useState<'rest' | 'busy' | TocsinError>('rest');
+  const [state, setState] = useState<State>('rest');
   const path = `/incidents/${incident.id}`;
   const ask = (verb: Asked['verb']) => setAsked({ verb, status: incident.status });
   const close = () => {
     setAsked(undefined);
     setState('rest');
   };
-  /** Writes on the revision that has the status that was seen: other changes do not matter. */
   const end = async (verb: Noted, seen: string): Promise<void> => {
-    for (;;) {
-      const { incident: stored } = await read<{ incident: Incident }>(path);
-      if (stored.status !== seen) {
-        setAsked({ ...asked, verb, status: stored.status });
-        const label = statuses.find(({ key }) => key === stored.status)?.label ?? stored.status;
-        const question = `Somebody else set the status to ${label} meanwhile. ${LABELS[verb]} anyway?`;
-        throw new TocsinError('precondition_failed', question, { status: 412 });
-      }
-      try {
-        const body = { expected_revision: stored.revision, ...(note.trim() !== '' && { [NOTES[verb]]: note }) };
-        await write({ path: `${path}/${verb}`, body });
-        return;
-      } catch (error) {
-        if (failureOf(error).status !== 412) throw error;
-      }
-    }
+    const status = await writeNoted(path, { verb, status: seen, note });
+    if (status === undefined) return;
+    setAsked({ ...asked, verb, status });
+    const label = statuses.find(({ key }) => key === status)?.label ?? status;
+    const question = `Somebody else set the status to ${label} meanwhile. ${LABELS[verb]} anyway?`;
+    throw new TocsinError('precondition_failed', question, { status: 412 });
   };
   const send = async (verb: Verb, seen = '') => {
     setState('busy');
@@ -105,14 +112,6 @@ export function Verbs({
       </div>
     );
   }
-  const form = asked && {
-    title: `${LABELS[asked.verb]} ${incident.human_id}`,
-    label: LABELS[asked.verb],
-    busy: state === 'busy',
-    error: state instanceof TocsinError ? state : null,
-    onClose: close,
-    onSubmit: () => void send(asked.verb, asked.status),
-  };
   return (
     <div className={classes(ui.row, css.verbs)}>
       {verbs.map((verb, index) => (
@@ -125,39 +124,85 @@ export function Verbs({
       <Button kind="quiet" onClick={() => ask('archive')}>
         Archive
       </Button>
-      <div className={css.bar} role="group" aria-label="Most frequent">
-        <Button icon="plus" onClick={() => document.querySelector<HTMLElement>('#write textarea')?.focus()}>
-          Add
-        </Button>
-        {first && (
-          <Button kind={isOver ? 'normal' : 'primary'} onClick={() => ask(first)}>
-            {LABELS[first]}
-          </Button>
-        )}
-      </div>
-      {form && asked.verb === 'archive' && (
-        <Confirm {...form}>
-          It leaves the lists with its {plural(incident.event_count, 'event')} and cannot be changed until it is
-          restored.
-        </Confirm>
-      )}
-      {form && asked.verb !== 'archive' && (
-        <FormDialog
-          {...form}
-          onCancel={() => {
-            setNote(undefined);
-            close();
-          }}
-        >
-          <TextArea
-            label="Note for the timeline"
-            name={NOTES[asked.verb]}
-            hint={HINTS[asked.verb]}
-            value={note}
-            onValue={(text) => setNote(text === '' && asked.note === undefined ? undefined : text)}
-          />
-        </FormDialog>
+      <Bar verb={first} isOver={isOver} onAsk={ask} />
+      {asked && (
+        <Question
+          {...{ incident, asked, state, note, setNote }}
+          onClose={close}
+          onSubmit={() => void send(asked.verb, asked.status)}
+        />
       )}
     </div>
+  );
+}
+
+/** On a phone: what is done most often. */
+function Bar({ verb, isOver, onAsk }: { verb: Noted | undefined; isOver: boolean; onAsk: (verb: Noted) => void }) {
+  return (
+    <div className={css.bar} role="group" aria-label="Most frequent">
+      <Button icon="plus" onClick={() => document.querySelector<HTMLElement>('#write textarea')?.focus()}>
+        Add
+      </Button>
+      {verb && (
+        <Button kind={isOver ? 'normal' : 'primary'} onClick={() => onAsk(verb)}>
+          {LABELS[verb]}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+type State = 'rest' | 'busy' | TocsinError;
+
+/** The dialogue that asks before something is done. */
+function Question({
+  incident,
+  asked,
+  state,
+  note,
+  setNote,
+  onClose,
+  onSubmit,
+}: {
+  incident: Incident;
+  asked: Asked;
+  state: State;
+  note: string;
+  setNote: (note: string | undefined) => void;
+  onClose: () => void;
+  onSubmit: () => void;
+}) {
+  const { verb } = asked;
+  const form = {
+    title: `${LABELS[verb]} ${incident.human_id}`,
+    label: LABELS[verb],
+    busy: state === 'busy',
+    error: state instanceof TocsinError ? state : null,
+    onClose,
+    onSubmit,
+  };
+  if (verb === 'archive') {
+    return (
+      <Confirm {...form}>
+        It leaves the lists with its {plural(incident.event_count, 'event')} and cannot be changed until it is restored.
+      </Confirm>
+    );
+  }
+  return (
+    <FormDialog
+      {...form}
+      onCancel={() => {
+        setNote(undefined);
+        onClose();
+      }}
+    >
+      <TextArea
+        label="Note for the timeline"
+        name={NOTES[verb]}
+        hint={HINTS[verb]}
+        value={note}
+        onValue={(text) => setNote(text === '' && asked.note === undefined ? undefined : text)}
+      />
+    </FormDialog>
   );
 }

@@ -3,10 +3,10 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { query } from '../api/query.ts';
 import { useConfiguration, useGet, useServices, useTeams } from '../api/hooks.ts';
-import { bucketFormat, formatDuration, plural } from '../ui/format.ts';
+import { formatDuration } from '../ui/format.ts';
 import { Select, choices } from '../ui/fields.tsx';
 import type { ListSearch } from './incident-filters.ts';
-import { useSeverityColour } from './incident-labels.tsx';
+import { Bars, type Counted } from './statistics-bars.tsx';
 import { Card, Page } from '../ui/layout.tsx';
 import { Empty, Loaded } from '../ui/states.tsx';
 import ui from '../ui/ui.module.css';
@@ -36,7 +36,6 @@ export function readStatisticsSearch(search: Record<string, unknown>): Statistic
   };
 }
 
-type Bucket = IncidentStatistics['buckets'][number];
 type Measured = Pick<IncidentStatistics['by_team'][number], 'time_to_response' | 'time_to_recovery'>;
 
 const route = getRouteApi('/statistics');
@@ -87,9 +86,6 @@ export function StatisticsPage() {
   );
 }
 
-/** The incidents that a part of the statistics counts, as a list. */
-type Counted = (part: { from?: string; until?: string | undefined; service?: string; team?: number }) => ListSearch;
-
 function Pictures({ statistics, severity }: { statistics: IncidentStatistics; severity: string | undefined }) {
   const { data: services = [] } = useServices();
   const { data: teams = [] } = useTeams();
@@ -135,129 +131,6 @@ function Pictures({ statistics, severity }: { statistics: IncidentStatistics; se
       ))}
     </div>
   );
-}
-
-const WIDTH = 960;
-const HEIGHT = 200;
-const AXIS = 32;
-/** Labels below the bars that fit. */
-const MAX_LABELS = 8;
-
-/** Incidents by bucket, a part of the bar for each severity: the most severe one below, where it is compared best. */
-function Bars({
-  statistics: { bucket, buckets, time_zone: timeZone },
-  total,
-  counted,
-}: {
-  statistics: IncidentStatistics;
-  total: number;
-  counted: Counted;
-}) {
-  const navigate = useNavigate();
-  const listOf = (index: number) => counted({ from: buckets[index]?.starts_at, until: buckets[index + 1]?.starts_at });
-  const formatBucket = bucketFormat(bucket, timeZone);
-  const { severities } = useConfiguration();
-  const colourOf = useSeverityColour();
-  const keys = [
-    ...new Set([...severities.map(({ key }) => key), ...buckets.flatMap((each) => Object.keys(each.by_severity))]),
-  ];
-  const used = keys.filter((key) => buckets.some((each) => (each.by_severity[key] ?? 0) > 0));
-  const labelOf = (key: string) => severities.find((severity) => severity.key === key)?.label ?? key;
-  const top = niceTop(Math.max(...buckets.map(({ incidents }) => incidents)));
-  const step = (WIDTH - AXIS) / buckets.length;
-  const gap = Math.min(4, step / 4);
-  const height = (count: number) => (count / top) * HEIGHT;
-  const every = Math.ceil(buckets.length / MAX_LABELS);
-  return (
-    <Card
-      title={`Incidents by ${bucket} (${timeZone})`}
-      padded
-      actions={
-        <ul className={css.legend}>
-          {used.map((key) => (
-            <li key={key}>
-              <svg width="10" height="10" aria-hidden="true">
-                <rect width="10" height="10" rx="2" fill={colourOf(key).colour} />
-              </svg>
-              {labelOf(key)}
-            </li>
-          ))}
-        </ul>
-      }
-    >
-      <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT + 36}`}
-        className={css.bars}
-        role="img"
-        aria-label={`${plural(total, 'incident')} in ${plural(buckets.length, bucket)}; the numbers are in the table below.`}
-      >
-        {[0, 0.5, 1].map((part) => (
-          <g key={part}>
-            <line x1={AXIS} x2={WIDTH} y1={8 + HEIGHT * (1 - part)} y2={8 + HEIGHT * (1 - part)} className={css.grid} />
-            <text x={AXIS - 8} y={12 + HEIGHT * (1 - part)} textAnchor="end">
-              {top * part}
-            </text>
-          </g>
-        ))}
-        {buckets.map(({ starts_at: start, by_severity: counts }, index) => {
-          const x = AXIS + index * step + gap / 2;
-          let y = 8 + HEIGHT;
-          return (
-            <g
-              key={start}
-              className={css.bar}
-              // The table has the same links for the keyboard.
-              onClick={() => void navigate({ to: '/', search: listOf(index) })}
-            >
-              <rect x={x} y={8} width={step - gap} height={HEIGHT} className={css.hit} />
-              {used.map((key) => {
-                const part = height(counts[key] ?? 0);
-                y -= part;
-                return (
-                  part > 0 && (
-                    <rect key={key} x={x} y={y} width={step - gap} height={part} fill={colourOf(key).colour} />
-                  )
-                );
-              })}
-              {index % every === 0 && (
-                <text x={x} y={HEIGHT + 28}>
-                  {formatBucket(start)}
-                </text>
-              )}
-            </g>
-          );
-        })}
-      </svg>
-      <details className={css.data}>
-        <summary>Show as a table</summary>
-        <Table
-          label="Incidents as a table"
-          rows={buckets}
-          keyOf={({ starts_at: start }) => start}
-          columns={[
-            [
-              'From',
-              (each) => (
-                <Link to="/" search={listOf(buckets.indexOf(each))}>
-                  {formatBucket(each.starts_at)}
-                </Link>
-              ),
-              { kind: 'head' },
-            ],
-            ...used.map((key) => [labelOf(key), (each: Bucket) => each.by_severity[key] ?? 0, NUMBER] as const),
-            ['All', ({ incidents }) => incidents, NUMBER],
-          ]}
-        />
-      </details>
-    </Card>
-  );
-}
-
-/** The next even number that people read easily. */
-function niceTop(value: number): number {
-  const size = 10 ** Math.floor(Math.log10(Math.max(value, 1)));
-  const nice = [1, 2, 4, 6, 8, 10].map((each) => each * size).find((each) => each >= value) ?? value;
-  return Math.max(2, nice);
 }
 
 /** How many groups are drawn; the API has more. */

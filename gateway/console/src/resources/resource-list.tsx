@@ -39,24 +39,7 @@ function useArchived(list: string): [boolean, (isShown: boolean) => void] {
   return [isShown, change];
 }
 
-/** A list of the API, and what may be done with its rows; a page of its own if it has a `lead`, else a card. */
-export function ResourceList<Row extends Resource>({
-  title,
-  lead,
-  guide,
-  path,
-  property,
-  filter,
-  columns,
-  empty,
-  search,
-  create,
-  canChange = true,
-  editor,
-  act,
-  actions,
-  more,
-}: {
+interface ListProps<Row> {
   title: string;
   lead?: string;
   guide?: string;
@@ -77,41 +60,83 @@ export function ResourceList<Row extends Resource>({
   more?: (row: Row) => ReactNode;
   /** All buttons of a row, instead. */
   actions?: (row: Row) => ReactNode;
-}) {
+}
+
+/** The button that archives a row, or restores it. */
+const archiveOrRestore = (path: string, row: Resource): readonly [label: string, request: Write] =>
+  row.archived_at === undefined
+    ? ['Archive', { method: 'DELETE', path: `${path}/${idOf(row)}` }]
+    : ['Restore', { path: `${path}/${idOf(row)}/restore` }];
+
+/** The second button of a row, and the question before an archive. */
+function useRowButton<Row extends Resource>(path: string, act: ListProps<Row>['act']) {
+  const write = useWrite(listOf(path));
+  const [archived, setArchived] = useState<Row>();
+  const button = (row: Row) => {
+    const [label, request] = act?.(row) ?? archiveOrRestore(path, row);
+    return (
+      <Button
+        kind="quiet"
+        small
+        onClick={() => {
+          write.reset();
+          if (label === 'Archive') setArchived(row);
+          else write.mutate(request, { onError: sayError });
+        }}
+      >
+        {label}
+      </Button>
+    );
+  };
+  const question = archived && (
+    <Confirm
+      title={`Archive ${'name' in archived ? String(archived.name) : 'it'}?`}
+      label="Archive"
+      busy={write.isPending}
+      error={write.error}
+      onClose={() => setArchived(undefined)}
+      onSubmit={() => write.mutate(archiveOrRestore(path, archived)[1], { onSuccess: () => setArchived(undefined) })}
+    >
+      It leaves lists and choices, and incidents keep it. It can be restored.
+    </Confirm>
+  );
+  return { button, question };
+}
+
+/** A list of the API, and what may be done with its rows; a page of its own if it has a `lead`, else a card. */
+export function ResourceList<Row extends Resource>({
+  title,
+  lead,
+  guide,
+  path,
+  property,
+  filter,
+  columns,
+  empty,
+  search,
+  create,
+  canChange = true,
+  editor,
+  act,
+  actions,
+  more,
+}: ListProps<Row>) {
   const [text, setText] = useState('');
   const [hasArchived, setHasArchived] = useArchived(property);
   const [edited, setEdited] = useState<Row | 'new'>();
-  const write = useWrite(listOf(path));
   const list = useList<Row>(path, property, { ...filter, q: text, include_archived: hasArchived || undefined });
-  const [archived, setArchived] = useState<Row>();
-  const archiveOrRestore = (row: Row): readonly [string, Write] =>
-    row.archived_at === undefined
-      ? ['Archive', { method: 'DELETE', path: `${path}/${idOf(row)}` }]
-      : ['Restore', { path: `${path}/${idOf(row)}/restore` }];
-  const buttons = (row: Row) => {
-    const [label, request] = (act ?? archiveOrRestore)(row);
-    return (
-      <>
-        {more?.(row)}
-        {editor && row.archived_at === undefined && (
-          <Button kind="quiet" small onClick={() => setEdited(row)}>
-            Edit
-          </Button>
-        )}
-        <Button
-          kind="quiet"
-          small
-          onClick={() => {
-            write.reset();
-            if (label === 'Archive') setArchived(row);
-            else write.mutate(request, { onError: sayError });
-          }}
-        >
-          {label}
+  const { button, question } = useRowButton(path, act);
+  const buttons = (row: Row) => (
+    <>
+      {more?.(row)}
+      {editor && row.archived_at === undefined && (
+        <Button kind="quiet" small onClick={() => setEdited(row)}>
+          Edit
         </Button>
-      </>
-    );
-  };
+      )}
+      {button(row)}
+    </>
+  );
   const head = (
     <>
       {!act && !actions && filter === undefined && (
@@ -139,18 +164,7 @@ export function ResourceList<Row extends Resource>({
         }}
       </Loaded>
       <More list={list} />
-      {archived && (
-        <Confirm
-          title={`Archive ${'name' in archived ? String(archived.name) : 'it'}?`}
-          label="Archive"
-          busy={write.isPending}
-          error={write.error}
-          onClose={() => setArchived(undefined)}
-          onSubmit={() => write.mutate(archiveOrRestore(archived)[1], { onSuccess: () => setArchived(undefined) })}
-        >
-          It leaves lists and choices, and incidents keep it. It can be restored.
-        </Confirm>
-      )}
+      {question}
     </>
   );
   const dialog = edited && editor?.(edited === 'new' ? undefined : edited, () => setEdited(undefined));

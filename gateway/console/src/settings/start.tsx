@@ -23,7 +23,7 @@ type Place = '/' | '/alerts' | '/catalog' | '/users' | '/webhooks';
 interface Step {
   title: string;
   text: ReactNode;
-  isDone: boolean;
+  isDone: (has: ReturnType<typeof useProgress>) => boolean;
   /** A page, or a part of the reference. */
   to: Place | `/docs#${string}`;
   label: string;
@@ -32,7 +32,71 @@ interface Step {
 const isPage = (to: Step['to']): to is Place => !to.startsWith('/docs');
 
 /** From no incident to a verified webhook. */
-export function StartPage() {
+const STEPS: readonly Step[] = [
+  {
+    title: 'Declare an incident',
+    text: (
+      <>
+        Press <Badge>c</Badge> on any page. A title is enough; try it with something that did not happen.
+      </>
+    ),
+    isDone: ({ incidents }) => incidents > 0,
+    to: '/',
+    label: 'Incidents',
+  },
+  {
+    title: 'Name your services and teams',
+    text: 'An incident of a service belongs to its team from the first moment on.',
+    isDone: ({ services }) => services.length > 0,
+    to: '/catalog',
+    label: 'Services and teams',
+  },
+  {
+    title: 'Invite those who respond',
+    text: 'Responders need a seat; everybody else can read along.',
+    isDone: ({ people }) => people.filter(({ active }) => active).length > 1,
+    to: '/users',
+    label: 'People',
+  },
+  {
+    title: 'Let monitors declare incidents',
+    text: 'Alertmanager, Grafana, PagerDuty’s events and others send their alerts with a key of their own.',
+    isDone: ({ alerts }) => alerts.length > 0,
+    to: '/alerts',
+    label: 'Alerts',
+  },
+  {
+    title: 'Sign in with your organization',
+    text: 'An operator connects your OpenID Connect provider; until then, people sign in with links from you.',
+    isDone: ({ hasOidc }) => hasOidc,
+    to: '/docs#tag/sign-in-providers',
+    label: 'How it works',
+  },
+  {
+    title: 'Connect the chat',
+    text: 'An operator connects your Slack; then an incident can get a channel when it is declared.',
+    isDone: ({ hasChat }) => hasChat,
+    to: '/docs#tag/connecting-slack',
+    label: 'How it works',
+  },
+  {
+    title: 'Tell another system',
+    text: 'A webhook sends every declared incident to an address of yours, signed with a secret.',
+    isDone: ({ receivers }) => receivers.length > 0,
+    to: '/webhooks',
+    label: 'Webhooks',
+  },
+  {
+    title: 'Verify the webhook',
+    text: 'Tocsin sends a signed request, and the webhook becomes active when the receiver answers.',
+    isDone: ({ receivers }) => receivers.some(({ status }) => status === 'active'),
+    to: '/webhooks',
+    label: 'Webhooks',
+  },
+];
+
+/** What the workspace has of what the steps ask for. */
+function useProgress() {
   const { canManage } = useAccess();
   const { data: services = [] } = useServices();
   const { data: people = [] } = usePeople();
@@ -42,70 +106,19 @@ export function StartPage() {
   const me = useMe();
   const [hasOidc, setOidc] = useState(false);
   useEffect(() => void hasProvider().then(setOidc), []);
+  return {
+    ...{ services, people, hasOidc },
+    incidents: counts.data?.collection_counts?.all ?? 0,
+    alerts: alerts.data?.notifications ?? [],
+    hasChat: me.data?.workspace.chat === true,
+    receivers: webhooks.data?.webhooks.filter(({ status }) => status !== 'revoked') ?? [],
+  };
+}
+
+export function StartPage() {
+  const progress = useProgress();
   const hasPutAway = isPutAway.useValue();
-  const receivers = webhooks.data?.webhooks.filter(({ status }) => status !== 'revoked') ?? [];
-  const steps: Step[] = [
-    {
-      title: 'Declare an incident',
-      text: (
-        <>
-          Press <Badge>c</Badge> on any page. A title is enough; try it with something that did not happen.
-        </>
-      ),
-      isDone: (counts.data?.collection_counts?.all ?? 0) > 0,
-      to: '/',
-      label: 'Incidents',
-    },
-    {
-      title: 'Name your services and teams',
-      text: 'An incident of a service belongs to its team from the first moment on.',
-      isDone: services.length > 0,
-      to: '/catalog',
-      label: 'Services and teams',
-    },
-    {
-      title: 'Invite those who respond',
-      text: 'Responders need a seat; everybody else can read along.',
-      isDone: people.filter(({ active }) => active).length > 1,
-      to: '/users',
-      label: 'People',
-    },
-    {
-      title: 'Let monitors declare incidents',
-      text: 'Alertmanager, Grafana, PagerDuty’s events and others send their alerts with a key of their own.',
-      isDone: (alerts.data?.notifications.length ?? 0) > 0,
-      to: '/alerts',
-      label: 'Alerts',
-    },
-    {
-      title: 'Sign in with your organization',
-      text: 'An operator connects your OpenID Connect provider; until then, people sign in with links from you.',
-      isDone: hasOidc,
-      to: '/docs#tag/sign-in-providers',
-      label: 'How it works',
-    },
-    {
-      title: 'Connect the chat',
-      text: 'An operator connects your Slack; then an incident can get a channel when it is declared.',
-      isDone: me.data?.workspace.chat === true,
-      to: '/docs#tag/connecting-slack',
-      label: 'How it works',
-    },
-    {
-      title: 'Tell another system',
-      text: 'A webhook sends every declared incident to an address of yours, signed with a secret.',
-      isDone: receivers.length > 0,
-      to: '/webhooks',
-      label: 'Webhooks',
-    },
-    {
-      title: 'Verify the webhook',
-      text: 'Tocsin sends a signed request, and the webhook becomes active when the receiver answers.',
-      isDone: receivers.some(({ status }) => status === 'active'),
-      to: '/webhooks',
-      label: 'Webhooks',
-    },
-  ];
+  const steps = STEPS.map((step) => ({ ...step, isDone: step.isDone(progress) }));
   const next = steps.findIndex(({ isDone }) => !isDone);
   const done = steps.filter(({ isDone }) => isDone).length;
   return (

@@ -19,17 +19,10 @@ interface Entry {
 /** Of each kind. */
 const SHOWN = 6;
 
-/** Finds pages, services, teams, incidents and what can be done, by a part of their names. */
-export function Palette({
-  verbs,
-  onClose,
-}: {
-  verbs: readonly (readonly [name: string, run: () => void])[];
-  onClose: () => void;
-}) {
-  const [text, setText] = useState('');
-  const [chosen, setChosen] = useState(0);
-  const box = useId();
+type Verbs = readonly (readonly [name: string, run: () => void])[];
+
+/** The pages, services, teams, incidents and verbs that have a text in their names. */
+function useEntries(text: string, verbs: Verbs): Entry[] {
   const navigate = useNavigate();
   const { data: services = [] } = useServices();
   const { data: teams = [] } = useTeams();
@@ -41,7 +34,7 @@ export function Palette({
       .filter(({ name }) => matches(name))
       .slice(0, SHOWN);
   const isEmpty = text.trim() === '';
-  const entries: Entry[] = [
+  return [
     ...incidents.map(({ human_id: id, title, status }) => ({
       name: `${id} ${title}`,
       about: status,
@@ -58,6 +51,14 @@ export function Palette({
     })),
     ...matchesIn(ALL_PLACES, ([to, name]) => ({ name, about: 'Page', run: () => void navigate({ to }) })),
   ];
+}
+
+/** Finds pages, services, teams, incidents and what can be done, by a part of their names. */
+export function Palette({ verbs, onClose }: { verbs: Verbs; onClose: () => void }) {
+  const [text, setText] = useState('');
+  const [chosen, setChosen] = useState(0);
+  const box = useId();
+  const entries = useEntries(text, verbs);
   const current = Math.min(chosen, entries.length - 1);
   const run = (entry: Entry | undefined) => {
     if (entry === undefined) return;

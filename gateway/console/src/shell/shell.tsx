@@ -6,7 +6,7 @@
  * session has ended is kept, and comes back with the next sign-in in this tab.
  */
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { showUser } from '../api/browser-user.ts';
 import { sayError } from '../api/failures.ts';
 import { forgetPage, rememberPage, useEndSession } from '../sign-in/session.ts';
@@ -51,14 +51,7 @@ function Frame() {
 
   const userId = me.data?.user.id;
   useEffect(() => setOpen(false), [path]);
-  const isFirst = useRef(true);
-  const shownPath = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
-  useEffect(() => {
-    if (shownPath === undefined) return;
-    // What had the focus may have gone with its page.
-    if (!isFirst.current && document.activeElement === document.body) focusPage();
-    isFirst.current = false;
-  }, [shownPath]);
+  useFocusedPage();
   useEffect(() => (userId === undefined ? undefined : showUser(userId)), [userId]);
   useOnlyDraftsOf(userId);
   const isSignedOut = me.error?.status === 401;
@@ -78,7 +71,6 @@ function Frame() {
     'Meta+k': () => setDialog('palette'),
     ...Object.fromEntries(ALL_PLACES.map(([to, , , key]) => [`g ${key}`, () => void goTo(to)])),
   });
-  const hasPutAway = isPutAway.useValue();
 
   if (isSignedOut) return <SignedOut reason={reason} />;
   return (
@@ -88,54 +80,9 @@ function Frame() {
           <a className={css.skip} href="#main">
             Skip to the content
           </a>
-          <header className={css.side}>
-            <div className={css.brand}>
-              <Link to="/" className={css.name}>
-                <span className={css.mark} aria-hidden="true" />
-                {workspace.name}
-              </Link>
-              {canRespond && <Button icon="plus" aria-label="Declare" onClick={declare} />}
-              <Button
-                kind="quiet"
-                icon={isOpen ? 'close' : 'menu'}
-                aria-label="Menu"
-                aria-expanded={isOpen}
-                onClick={() => setOpen(!isOpen)}
-              />
-            </div>
-            <div className={classes(css.menu, isOpen && css.open)}>
-              {canRespond ? (
-                <Button kind="primary" icon="plus" onClick={declare}>
-                  Declare incident
-                </Button>
-              ) : (
-                <p className={css.seat}>You have no responder seat, so you can read and not change incidents.</p>
-              )}
-              <nav aria-label="Main">
-                {PLACES.map(([group, places]) => (
-                  <div key={group ?? ''} className={css.group}>
-                    {group && <h2>{group}</h2>}
-                    <ul>
-                      {places.map(([to, label, icon]) => (
-                        <li key={to} hidden={to === '/start' && hasPutAway}>
-                          <Link
-                            to={to}
-                            className={css.link}
-                            activeOptions={{ exact: to === '/', includeSearch: false }}
-                            activeProps={{ className: css.active ?? '', 'aria-current': 'page' }}
-                          >
-                            <Icon name={icon} />
-                            {label}
-                          </Link>
-                        </li>
-                      ))}
-                    </ul>
-                  </div>
-                ))}
-              </nav>
-              <Foot onFind={() => setDialog('palette')} />
-            </div>
-          </header>
+          <Side name={workspace.name} isOpen={isOpen} setOpen={setOpen} declare={canRespond ? declare : undefined}>
+            <Foot onFind={() => setDialog('palette')} />
+          </Side>
           <main id="main" className={css.main} tabIndex={-1}>
             {!isOnline && (
               <p role="status" className={classes(ui.notice, css.offline)}>
@@ -166,6 +113,90 @@ function Frame() {
       )}
     </Loaded>
   );
+}
+
+/** @param props.declare absent for those who cannot respond */
+function Side({
+  name,
+  isOpen,
+  setOpen,
+  declare,
+  children,
+}: {
+  name: string;
+  isOpen: boolean;
+  setOpen: (isOpen: boolean) => void;
+  declare: (() => void) | undefined;
+  children: ReactNode;
+}) {
+  return (
+    <header className={css.side}>
+      <div className={css.brand}>
+        <Link to="/" className={css.name}>
+          <span className={css.mark} aria-hidden="true" />
+          {name}
+        </Link>
+        {declare && <Button icon="plus" aria-label="Declare" onClick={declare} />}
+        <Button
+          kind="quiet"
+          icon={isOpen ? 'close' : 'menu'}
+          aria-label="Menu"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        />
+      </div>
+      <div className={classes(css.menu, isOpen && css.open)}>
+        {declare ? (
+          <Button kind="primary" icon="plus" onClick={declare}>
+            Declare incident
+          </Button>
+        ) : (
+          <p className={css.seat}>You have no responder seat, so you can read and not change incidents.</p>
+        )}
+        <Pages />
+        {children}
+      </div>
+    </header>
+  );
+}
+
+function Pages() {
+  const hasPutAway = isPutAway.useValue();
+  return (
+    <nav aria-label="Main">
+      {PLACES.map(([group, places]) => (
+        <div key={group ?? ''} className={css.group}>
+          {group && <h2>{group}</h2>}
+          <ul>
+            {places.map(([to, label, icon]) => (
+              <li key={to} hidden={to === '/start' && hasPutAway}>
+                <Link
+                  to={to}
+                  className={css.link}
+                  activeOptions={{ exact: to === '/', includeSearch: false }}
+                  activeProps={{ className: css.active ?? '', 'aria-current': 'page' }}
+                >
+                  <Icon name={icon} />
+                  {label}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </nav>
+  );
+}
+
+/** Focuses each page after the first, if what had the focus has gone with the page before. */
+function useFocusedPage(): void {
+  const isFirst = useRef(true);
+  const shownPath = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
+  useEffect(() => {
+    if (shownPath === undefined) return;
+    if (!isFirst.current && document.activeElement === document.body) focusPage();
+    isFirst.current = false;
+  }, [shownPath]);
 }
 
 function focusPage(): void {

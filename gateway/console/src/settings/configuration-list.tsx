@@ -1,0 +1,190 @@
+import type { Configuration, ServiceTier, Severity, WorkflowStatus } from '@tocsin/sdk';
+import type { ReactNode } from 'react';
+import { Button } from '../ui/button.tsx';
+import { Check, Input } from '../ui/fields.tsx';
+import { colourOf } from '../incidents/incident-labels.tsx';
+import ui from '../ui/ui.module.css';
+import css from './configuration.module.css';
+
+export type Draft = Pick<Configuration, 'workflow_statuses' | 'severities' | 'service_tiers'>;
+export type ListName = keyof Draft;
+/** An entry with what some lists have besides. */
+export type Row = Pick<ServiceTier, 'key' | 'label' | 'is_default'> &
+  Partial<Pick<WorkflowStatus, 'is_terminal' | 'color'> & Pick<Severity, 'min_score'>> & {
+    /** Of an entry that is not stored yet. */
+    id?: string;
+  };
+
+/** The entries of a list of the configuration, which are changed, moved, added and removed. */
+export function EntryList({
+  name,
+  rows,
+  canEdit,
+  onChange,
+}: {
+  name: ListName;
+  rows: readonly Row[];
+  canEdit: boolean;
+  onChange: (rows: Row[]) => void;
+}) {
+  const set = (index: number, change: Partial<Row>) =>
+    onChange(rows.with(index, { ...(rows[index] as Row), ...change }));
+  /** Scores stay where they are: they fall with the place. */
+  const move = (index: number, by: number) => {
+    const row = rows[index] as Row;
+    const moved = rows.toSpliced(index, 1).toSpliced(index + by, 0, row);
+    onChange(moved.map((each, at) => ({ ...each, ...(name === 'severities' && { min_score: rows[at]?.min_score }) })));
+  };
+  const fresh = (): Row => ({
+    ...{ id: crypto.randomUUID(), key: '', label: '', is_default: rows.length === 0 },
+    ...(name !== 'service_tiers' && { color: colourOf(undefined) }),
+    ...(name === 'severities' && { min_score: rows.at(-1)?.min_score ?? 0 }),
+  });
+  return (
+    <>
+      <ul className={css.rows}>
+        {rows.map((row, index) => (
+          <Entry
+            key={row.id ?? row.key}
+            list={name}
+            index={index}
+            row={row}
+            canEdit={canEdit}
+            onChange={(change) => set(index, change)}
+            onDefault={() => onChange(rows.map((each, other) => ({ ...each, is_default: other === index })))}
+          >
+            <Tools
+              label={row.label}
+              isFirst={index === 0}
+              isLast={index === rows.length - 1}
+              onMove={(by) => move(index, by)}
+              onRemove={() => onChange(rows.toSpliced(index, 1))}
+            />
+          </Entry>
+        ))}
+      </ul>
+      {canEdit && (
+        <div>
+          <Button small icon="plus" onClick={() => onChange([...rows, fresh()])}>
+            Add
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Entry({
+  list,
+  index,
+  row,
+  canEdit,
+  onChange,
+  onDefault,
+  children,
+}: {
+  list: ListName;
+  index: number;
+  row: Row;
+  canEdit: boolean;
+  onChange: (change: Partial<Row>) => void;
+  onDefault: () => void;
+  children: ReactNode;
+}) {
+  return (
+    <li className={css.row}>
+      {row.color === undefined ? (
+        <span />
+      ) : (
+        <input
+          type="color"
+          className={css.colour}
+          aria-label={`Colour of ${row.label}`}
+          disabled={!canEdit}
+          value={colourOf(row.color)}
+          onChange={({ target }) => onChange({ color: target.value })}
+        />
+      )}
+      {row.id === undefined ? (
+        <code>{row.key}</code>
+      ) : (
+        <Input
+          bare
+          name={`${list}.${index}.key`}
+          label="Key"
+          placeholder="key"
+          value={row.key}
+          onValue={(key) => onChange({ key })}
+        />
+      )}
+      <Input
+        bare
+        name={`${list}.${index}.label`}
+        label={`Name of ${row.key}`}
+        readOnly={!canEdit}
+        value={row.label}
+        onValue={(label) => onChange({ label })}
+      />
+      <label className={ui.check}>
+        <input
+          type="radio"
+          name={`${list}-default`}
+          disabled={!canEdit}
+          checked={row.is_default}
+          onChange={onDefault}
+        />
+        Default
+      </label>
+      {'is_terminal' in row || list === 'workflow_statuses' ? (
+        <Check
+          label="Ends it"
+          disabled={!canEdit}
+          value={row.is_terminal === true}
+          onValue={(isTerminal) => onChange({ is_terminal: isTerminal })}
+        />
+      ) : (
+        <span />
+      )}
+      {canEdit && children}
+    </li>
+  );
+}
+
+/** The buttons that move an entry in its list, and remove it. */
+function Tools({
+  label,
+  isFirst,
+  isLast,
+  onMove,
+  onRemove,
+}: {
+  label: string;
+  isFirst: boolean;
+  isLast: boolean;
+  onMove: (by: number) => void;
+  onRemove: () => void;
+}) {
+  return (
+    <span className={css.tools}>
+      {(
+        [
+          ['up', '↑', -1, isFirst],
+          ['down', '↓', 1, isLast],
+        ] as const
+      ).map(([direction, arrow, by, isAtEnd]) => (
+        <Button
+          key={direction}
+          kind="quiet"
+          small
+          // Not disabled: whoever moves with the keyboard would lose the focus at the end.
+          aria-disabled={isAtEnd}
+          aria-label={`Move ${label} ${direction}`}
+          onClick={() => !isAtEnd && onMove(by)}
+        >
+          {arrow}
+        </Button>
+      ))}
+      <Button kind="quiet" small icon="close" aria-label={`Remove ${label}`} onClick={onRemove} />
+    </span>
+  );
+}
