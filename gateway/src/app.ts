@@ -3,10 +3,18 @@ import { CURSOR_PURPOSE, refusalsOf, signedCursors, sweepIdempotencyKeys } from 
 import { startRelay } from '@tocsin/messaging';
 import { isDatabaseStuck } from '@tocsin/postgres';
 import type { Resolve } from '@tocsin/safe-http';
-import { addMilliseconds, type App, openKeyring, systemClock } from '@tocsin/runtime';
+import {
+  addMilliseconds,
+  type App,
+  type Clock,
+  type Keyring,
+  type Logger,
+  openKeyring,
+  systemClock,
+} from '@tocsin/runtime';
 import { openBase, runService, type ServiceOverrides } from '@tocsin/service-host';
 import { oidcClient } from './sign-in/clients/oidc-client.ts';
-import { openRequestCounter } from './limits/clients/request-counter.ts';
+import { openRequestCounter, type RequestCounterClient } from './limits/clients/request-counter.ts';
 import { servicesClient } from './upstreams/clients/services-client.ts';
 import { openUpstreams } from './upstreams/clients/upstreams.ts';
 import type { RequestCounter } from './limits/clients/window-counter.ts';
@@ -68,32 +76,20 @@ export interface GatewayApp extends App {
   readonly internalUrl: string;
 }
 
+type Base = ReturnType<typeof openBase>;
+
 /** How long the entries of the audit log are kept; milliseconds (contract: Audit log). */
 const AUDIT_RETENTION = 400 * 24 * 3_600_000;
 
 /** Builds the gateway, and starts its public and its internal server. */
 export async function startApp(config: GatewayConfig, overrides: Partial<Overrides> = {}): Promise<GatewayApp> {
-  const services = [OWN_SERVICE, ...Object.keys(config.upstreams)];
-  const bundled = await readBundledApi(services, overrides.descriptions);
-  const table = routeTable(bundled.operations);
-  const servers = apiServers(config);
-  const document = Buffer.from(
-    JSON.stringify(publicOpenApi(bundled.descriptions, { servers, guides: bundled.guides })),
-  );
-  const description = staticContent(() => document, {
-    type: 'application/json; charset=utf-8',
-    caching: 'revalidated',
-  });
-  const reference = referencePage();
+  const { services, servers, table, description, reference } = await servedApi(config, overrides.descriptions);
   // Before openBase, since it throws for malformed keys: nothing has to be closed then.
-  const signers = principalSigners(config.secretKeys, services);
-  const cursors = signedCursors(openKeyring(config.secretKeys, CURSOR_PURPOSE));
-  const oidcKeys = oidcKeyring(config.secretKeys);
-  const tokens = sealedTokens(openKeyring(config.secretKeys, API_TOKEN_PURPOSE));
+  const { signers, cursors, oidcKeys, tokens } = openKeys(config.secretKeys, services);
 
   const base = openBase({ name: 'gateway', schema, config, overrides });
   const { database, log, metrics } = base;
-  const requests = openRequestCounter({ config, log, override: overrides.requestCounter });
+  const { requests, meter, written, limits } = openUsage(config, log, overrides.requestCounter);
   const upstreams = openUpstreams({ urls: config.upstreams, log, metrics });
   const asked = servicesClient({ upstreams: upstreams.byService, secretKeys: config.secretKeys, log });
   const relay = startRelay(base);
@@ -101,8 +97,6 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
   const clock = overrides.clock ?? systemClock;
   const waiting = waitingRequests({ shares: config.shares, metrics });
   const keys = keyWatch({ identities, clock, log });
-  const meter = usageMeter({ counter: requests.counter, log });
-  const written = writtenBytes({ counter: requests.counter, limit: config.limits.writtenBytes, log });
   const uses = keyUses({ database, clock, log });
   const identitiesChanged = () => {
     identities.clear();
@@ -126,31 +120,16 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
       signIn: signIn({
         ...{ isSecure, cookie, keyring: oidcKeys, clock },
         signInByToken: async (input) => signInByToken(database, input, clock.now()),
-        oidc: oidcSignIn({
-          ...{ database, keyring: oidcKeys, clock, log },
-          client: oidcClient({
-            egress: config.egress,
-            resolve: overrides.resolve,
-            ca: overrides.ca,
-            timeout: overrides.providerTimeout,
-          }),
-        }),
+        oidc: oidcSignIn({ database, keyring: oidcKeys, clock, log, client: providerClient(config, overrides) }),
         onSession: identitiesChanged,
       }),
-      limits: rateLimits({ counter: requests.counter, meter, written }, config.limits),
+      limits,
       maxBodyBytes: config.shares.maxBodyBytes,
       routes: table,
       services: asked,
       forwarder: forwarder({ upstreams: upstreams.byService, shares: config.shares, waiting, keys, meter, written }),
       tokenInBody: tokenInBody({ times: config.shares.body }),
-      pages: publicPages({
-        readinessChecks: [...base.readinessChecks, ...(requests.readinessCheck ? [requests.readinessCheck] : [])],
-        isStuck: () => isDatabaseStuck(database),
-        version: base.build.version,
-        sendDescription: description.send,
-        reference,
-        console: consolePages(),
-      }),
+      pages: pages(base, requests, { description, reference }),
       logAccess: accessLog(log, metrics),
       onRequest: connections.onRequest,
       refusals: refusalsOf(metrics, log),
@@ -175,21 +154,81 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
       return { public: { handler: handler(), address: config.http, onConnection: connections.onConnection } };
     },
     consumers: [{ queue: QUEUES.gatewayAudit, handlers: auditEventHandlers }],
-    periodicTasks: [
-      {
-        name: 'deleting expired idempotency keys',
-        work: async () => sweepIdempotencyKeys(database, base.limits.idempotencyHours),
-      },
-      {
-        name: 'deleting expired entries of the audit log',
-        work: async () => auditStore(database).deleteBefore(addMilliseconds(clock.now(), -AUDIT_RETENTION)),
-      },
-      { name: 'rotating encryption keys', work: secretRotation({ database, keyring: oidcKeys, log, metrics }) },
-    ],
+    periodicTasks: periodicTasks(base, { clock, keyring: oidcKeys }),
     workers: [identityChanges, keys, meter, relay, uses],
     clients: [upstreams, requests],
   });
   return { url: serverUrls.public, internalUrl: url, stop };
+}
+
+/** The API of all services: its operations, and the documents that describe it. */
+async function servedApi(config: GatewayConfig, descriptions: Overrides['descriptions'] | undefined) {
+  const services = [OWN_SERVICE, ...Object.keys(config.upstreams)];
+  const bundled = await readBundledApi(services, descriptions);
+  const table = routeTable(bundled.operations);
+  const servers = apiServers(config);
+  const document = Buffer.from(
+    JSON.stringify(publicOpenApi(bundled.descriptions, { servers, guides: bundled.guides })),
+  );
+  const description = staticContent(() => document, {
+    type: 'application/json; charset=utf-8',
+    caching: 'revalidated',
+  });
+  return { services, servers, table, description, reference: referencePage() };
+}
+
+/** @throws Error for malformed keys */
+const openKeys = (secretKeys: string, services: readonly string[]) => ({
+  signers: principalSigners(secretKeys, services),
+  cursors: signedCursors(openKeyring(secretKeys, CURSOR_PURPOSE)),
+  oidcKeys: oidcKeyring(secretKeys),
+  tokens: sealedTokens(openKeyring(secretKeys, API_TOKEN_PURPOSE)),
+});
+
+/** What counts the use of workspaces, and what refuses more. */
+function openUsage(config: GatewayConfig, log: Logger, override: RequestCounter | undefined) {
+  const requests = openRequestCounter({ config, log, override });
+  const { counter } = requests;
+  const meter = usageMeter({ counter, log });
+  const written = writtenBytes({ counter, limit: config.limits.writtenBytes, log });
+  return { requests, meter, written, limits: rateLimits({ counter, meter, written }, config.limits) };
+}
+
+/** What is sent without a token. */
+function pages(
+  base: Base,
+  requests: RequestCounterClient,
+  api: Pick<Awaited<ReturnType<typeof servedApi>>, 'description' | 'reference'>,
+) {
+  return publicPages({
+    readinessChecks: [...base.readinessChecks, ...(requests.readinessCheck ? [requests.readinessCheck] : [])],
+    isStuck: () => isDatabaseStuck(base.database),
+    version: base.build.version,
+    sendDescription: api.description.send,
+    reference: api.reference,
+    console: consolePages(),
+  });
+}
+
+/** Asks the OpenID Connect providers of workspaces. */
+const providerClient = ({ egress }: GatewayConfig, { resolve, ca, providerTimeout }: Partial<Overrides>) =>
+  oidcClient({ egress, resolve, ca, timeout: providerTimeout });
+
+function periodicTasks(
+  { database, limits, log, metrics }: Base,
+  { clock, keyring }: { clock: Clock; keyring: Keyring },
+) {
+  return [
+    {
+      name: 'deleting expired idempotency keys',
+      work: async () => sweepIdempotencyKeys(database, limits.idempotencyHours),
+    },
+    {
+      name: 'deleting expired entries of the audit log',
+      work: async () => auditStore(database).deleteBefore(addMilliseconds(clock.now(), -AUDIT_RETENTION)),
+    },
+    { name: 'rotating encryption keys', work: secretRotation({ database, keyring, log, metrics }) },
+  ];
 }
 
 /** A URL by which a server can be reached that listens on all addresses. */
