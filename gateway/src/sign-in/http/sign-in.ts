@@ -13,6 +13,7 @@ import { addMilliseconds, type Clock, type Keyring } from '@tocsin/runtime';
 import { z } from 'zod';
 import { browserCookie, browserName, LOGIN_LINK_LIFETIME, type SessionCookie } from '../../identity/domain/session.ts';
 import { isToken } from '../../identity/domain/token.ts';
+import type { OidcChecks } from '../clients/oidc-client.ts';
 import { RefusedSignIn } from '../domain/sign-in-refusal.ts';
 import type { TokenSignIn } from '../login-links.ts';
 import type { OidcSignIn } from '../sign-in-by-oidc.ts';
@@ -45,6 +46,39 @@ const flow = z.strictObject({
   expiresAt: z.string(),
 });
 
+/** The cookie of the sign-in that a browser has begun, encrypted for the workspace. */
+function flowCookies({ isSecure, keyring, clock }: { isSecure: boolean; keyring: Keyring; clock: Clock }) {
+  const cookie = browserCookie({ name: 'tocsin-oidc', lifetime: FLOW_LIFETIME, isSecure });
+  const contextOf = (workspaceId: number) => `flow ${workspaceId}`;
+  return {
+    set: (checks: OidcChecks, workspaceId: number): string => {
+      const expiresAt = addMilliseconds(clock.now(), FLOW_LIFETIME);
+      const { keyId, ciphertext } = keyring.seal(JSON.stringify({ checks, expiresAt }), contextOf(workspaceId));
+      return cookie.set(`${keyId}.${ciphertext.toString('base64url')}`);
+    },
+    /** @throws RefusedSignIn `expired` */
+    read: (cookies: string | undefined, workspaceId: number): OidcChecks => {
+      const [keyId = '', ciphertext = ''] = (cookie.read(cookies) ?? '').split('.');
+      try {
+        const sealed = { keyId, ciphertext: Buffer.from(ciphertext, 'base64url') };
+        const { checks, expiresAt } = flow.parse(JSON.parse(keyring.open(sealed, contextOf(workspaceId))));
+        if (expiresAt > clock.now()) return checks;
+      } catch {
+        // Of another workspace, changed, or none.
+      }
+      throw new RefusedSignIn('expired');
+    },
+    clear: cookie.clear,
+  };
+}
+
+const redirectUri = (origin: string) => `${origin}${OIDC_CALLBACK_PATH}`;
+
+const redirect = ({ response }: RequestContext, location: string, cookies: string[]) =>
+  response.writeHead(303, { Location: location, 'Set-Cookie': cookies, 'Content-Length': 0 }).end();
+
+const browserOf = ({ request }: RequestContext) => browserName(request.headers['user-agent'] ?? '');
+
 /**
  * A sign-in by the provider belongs to the browser that began it: a cookie has its state, nonce and PKCE verifier, encrypted
  * for the workspace. While another user is signed in there, a second cookie has the link that waits for their answer (ADR 65).
@@ -60,30 +94,13 @@ export function signIn(options: {
   clock: Clock;
 }): SignIn {
   const { isSecure, cookie, keyring, signInByToken, oidc, onSession, clock } = options;
-  const flowCookie = browserCookie({ name: 'tocsin-oidc', lifetime: FLOW_LIFETIME, isSecure });
+  const flows = flowCookies({ isSecure, keyring, clock });
   const linkCookie = browserCookie({ name: 'tocsin-link', lifetime: LOGIN_LINK_LIFETIME, isSecure });
   /** The token in the cookie, if it is a link's: people type that of a key. */
   const linkOf = (cookies: string | undefined) => {
     const kept = linkCookie.read(cookies);
     return kept !== undefined && isToken(kept, 'login_link') ? kept : undefined;
   };
-  const contextOf = (workspaceId: number) => `flow ${workspaceId}`;
-  const redirectUri = (origin: string) => `${origin}${OIDC_CALLBACK_PATH}`;
-
-  const openFlow = (text: string | undefined, workspaceId: number) => {
-    const [keyId = '', ciphertext = ''] = (text ?? '').split('.');
-    try {
-      const opened = keyring.open({ keyId, ciphertext: Buffer.from(ciphertext, 'base64url') }, contextOf(workspaceId));
-      const { checks, expiresAt } = flow.parse(JSON.parse(opened));
-      if (expiresAt > clock.now()) return checks;
-    } catch {
-      // Of another workspace, changed, or none.
-    }
-    throw new RefusedSignIn('expired');
-  };
-  const redirect = ({ response }: RequestContext, location: string, cookies: string[]) =>
-    response.writeHead(303, { Location: location, 'Set-Cookie': cookies, 'Content-Length': 0 }).end();
-  const browserOf = ({ request }: RequestContext) => browserName(request.headers['user-agent'] ?? '');
 
   const handlers: Readonly<Record<string, SignIn>> = {
     [`POST ${SESSION_PATH}`]: async (context, { origin, slug, findUserId }) => {
@@ -105,24 +122,22 @@ export function signIn(options: {
 
     [`GET ${OIDC_PATH}`]: async (context, { origin, slug = '' }) => {
       const { workspaceId, url, checks } = await oidc.begin(slug, redirectUri(origin));
-      const expiresAt = addMilliseconds(clock.now(), FLOW_LIFETIME);
-      const { keyId, ciphertext } = keyring.seal(JSON.stringify({ checks, expiresAt }), contextOf(workspaceId));
-      redirect(context, url, [flowCookie.set(`${keyId}.${ciphertext.toString('base64url')}`)]);
+      redirect(context, url, [flows.set(checks, workspaceId)]);
     },
 
     [`GET ${OIDC_CALLBACK_PATH}`]: async (context, { origin, slug = '', findUserId }) => {
       const { request, requestId, target } = context;
-      const checks = openFlow(flowCookie.read(request.headers.cookie), await oidc.workspaceIdOf(slug));
+      const checks = flows.read(request.headers.cookie, await oidc.workspaceIdOf(slug));
       const callback = new URL(redirectUri(origin));
       callback.search = target.search;
       const browser = browserOf(context);
       const begun = await oidc.finish({ slug, callback, checks, browser, requestId, signedIn: await findUserId() });
       if (begun.link !== undefined) {
-        redirect(context, `${SIGN_IN_PAGE}?by=provider`, [linkCookie.set(begun.link), flowCookie.clear()]);
+        redirect(context, `${SIGN_IN_PAGE}?by=provider`, [linkCookie.set(begun.link), flows.clear()]);
         return;
       }
       onSession();
-      redirect(context, '/app/', [cookie.set(begun.token), flowCookie.clear()]);
+      redirect(context, '/app/', [cookie.set(begun.token), flows.clear()]);
     },
   };
 
@@ -140,7 +155,7 @@ export function signIn(options: {
       await handle(context, host);
     } catch (error) {
       if (!(error instanceof RefusedSignIn)) throw error;
-      redirect(context, `${SIGN_IN_PAGE}?refused=${error.reason}`, [flowCookie.clear()]);
+      redirect(context, `${SIGN_IN_PAGE}?refused=${error.reason}`, [flows.clear()]);
     }
   };
 }
