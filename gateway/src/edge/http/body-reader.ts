@@ -48,20 +48,6 @@ export function bodyReader<Holder>(
       let length = 0;
       const lease = leases.tryTake(holder, 0);
       const release = () => lease?.release();
-      /**
-       * A list of the chunks would take far more memory than their bytes, if a client sends each byte as a chunk of its
-       * own. A body of one chunk is not copied.
-       */
-      const append = (piece: Buffer) => {
-        const needed = length + piece.length;
-        if (length === 0) buffer = piece;
-        else {
-          if (needed > buffer.length)
-            buffer = Buffer.concat([buffer.subarray(0, length)], Math.max(MIN_CAPACITY, 2 * needed));
-          piece.copy(buffer, length);
-        }
-        length = needed;
-      };
 
       const stop = () => {
         clearInterval(timer);
@@ -86,7 +72,8 @@ export function bodyReader<Holder>(
           refuse(noMemory(name, leases.heldBy(holder) - length));
           return;
         }
-        append(piece);
+        buffer = append(buffer, length, piece);
+        length += piece.length;
         if (length > maxBytes) finish();
       };
       const onClose = () => {
@@ -112,6 +99,19 @@ export function bodyReader<Holder>(
       return promise;
     },
   };
+}
+
+/**
+ * Returns a buffer with the first `length` bytes of this one, and the piece after them. A list of the chunks would take
+ * far more memory than their bytes, if a client sends each byte as a chunk of its own. A body of one chunk is not copied.
+ */
+function append(buffer: Buffer, length: number, piece: Buffer): Buffer {
+  if (length === 0) return piece;
+  const needed = length + piece.length;
+  const target =
+    needed > buffer.length ? Buffer.concat([buffer.subarray(0, length)], Math.max(MIN_CAPACITY, 2 * needed)) : buffer;
+  piece.copy(target, length);
+  return target;
 }
 
 const seconds = (milliseconds: number) => milliseconds / 1_000;

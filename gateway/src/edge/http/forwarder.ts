@@ -29,40 +29,84 @@ export interface Forwarder {
   forward(context: RequestContext, caller: Caller, operation: Operation): Promise<void>;
 }
 
-/** @param options `upstreams` are by the names of the services in the route table */
-export function forwarder({
-  upstreams,
-  shares,
-  waiting,
-  keys,
-  meter,
-  written,
-}: {
+interface Parts {
+  /** By the names of the services in the route table. */
   upstreams: ReadonlyMap<string, Upstream>;
   shares: Shares;
   waiting: WaitingRequests;
   keys: KeyWatch;
   meter: UsageMeter;
   written: WrittenBytes;
-}): Forwarder {
+}
+
+export function forwarder({ shares, keys, ...parts }: Parts): Forwarder {
   const bodyBytes = new FairQueue<number>({
     all: shares.bodyBytes,
     holder: shares.bodyBytesPerWorkspace,
     leavesAsMuch: true,
   });
   const bodies = bodyReader(bodyBytes, { times: shares.body, maxBytes: shares.maxBodyBytes, holder: 'workspace' });
-  const waits = { waiting: shares.requestsPerWorkspace, wait: shares.wait };
   /** By the ID of their workspace, as those of each service. */
-  const requests = new FairQueue<number>({ holder: shares.requestsPerWorkspace, ...waits });
+  const requests = new FairQueue<number>({ holder: shares.requestsPerWorkspace, ...waitsOf(shares) });
+  const send = serviceSender({ shares, ...parts });
+
+  return {
+    forward: async (context, caller, operation) => {
+      const { request, response } = context;
+      const { workspace } = caller.identity;
+      const signal = keys.enter(context, caller, operation);
+      const body =
+        context.body === undefined
+          ? await receiveBody(bodies, request, workspace.id)
+          : bodies.hold(context.body, workspace.id);
+      // The client has gone.
+      if (body === undefined) return;
+      context.bodyBytes = body.bytes?.length ?? 0;
+      try {
+        const until = performance.now() + shares.wait;
+        const lease = await takeLease(requests, context, workspace.id, shares.wait);
+        if (lease === 'gone') return;
+        if (lease === 'holder' || lease === 'all') throw tooManyUnderWay(shares.requestsPerWorkspace);
+        try {
+          await send(context, caller, { operation, body, until, lease, signal });
+        } finally {
+          // A write of a client that has gone has its lease until the service has responded.
+          releaseWhenClosed(response, lease);
+        }
+      } finally {
+        body.release();
+      }
+    },
+  };
+}
+
+const waitsOf = ({ requestsPerWorkspace, wait }: Shares) => ({ waiting: requestsPerWorkspace, wait });
+
+interface SendOptions {
+  operation: Operation;
+  body: ReceivedBody;
+  /** When the wait for leases ends; the clock of `performance`. */
+  until: number;
+  /** The one of the workspace. */
+  lease: Lease;
+  signal: AbortSignal;
+}
+
+/** Sends a request whose turn it is among those of its workspace, when it is its turn at its service, too. */
+function serviceSender({
+  upstreams,
+  shares,
+  waiting,
+  meter,
+  written,
+}: Omit<Parts, 'keys'>): (context: RequestContext, caller: Caller, options: SendOptions) => Promise<void> {
   const services = new Map(
     [...upstreams].map(([name, upstream]) => {
-      const leases = new FairQueue<number>({ all: shares.requestsPerService, leavesAsMuch: true, ...waits });
+      const leases = new FairQueue<number>({ all: shares.requestsPerService, leavesAsMuch: true, ...waitsOf(shares) });
       return [name, { name, upstream, leases }];
     }),
   );
-
-  /** @param until when the wait for leases ends; the clock of `performance` */
-  const send = async (context: RequestContext, caller: Caller, options: SendOptions) => {
+  return async (context, caller, options) => {
     const { request, response, requestId, target } = context;
     const { operation, body, until, lease, signal } = options;
     const { workspace } = caller.identity;
@@ -110,35 +154,6 @@ export function forwarder({
       serviceLease.release();
     }
   };
-
-  return {
-    forward: async (context, caller, operation) => {
-      const { request, response } = context;
-      const { workspace } = caller.identity;
-      const signal = keys.enter(context, caller, operation);
-      const body =
-        context.body === undefined
-          ? await receiveBody(bodies, request, workspace.id)
-          : bodies.hold(context.body, workspace.id);
-      // The client has gone.
-      if (body === undefined) return;
-      context.bodyBytes = body.bytes?.length ?? 0;
-      try {
-        const until = performance.now() + shares.wait;
-        const lease = await takeLease(requests, context, workspace.id, shares.wait);
-        if (lease === 'gone') return;
-        if (lease === 'holder' || lease === 'all') throw tooManyUnderWay(shares.requestsPerWorkspace);
-        try {
-          await send(context, caller, { operation, body, until, lease, signal });
-        } finally {
-          // A write of a client that has gone has its lease until the service has responded.
-          releaseWhenClosed(response, lease);
-        }
-      } finally {
-        body.release();
-      }
-    },
-  };
 }
 
 /** The span of the gateway's own request to a service; it ends when the response has begun. */
@@ -157,15 +172,6 @@ const forwardSpan = ({ method, target }: RequestContext, { service, path }: Oper
 function recordStatus(span: Span, status: number): void {
   span.setAttribute('http.response.status_code', status);
   if (status >= 500) markFailed(span, String(status));
-}
-
-interface SendOptions {
-  operation: Operation;
-  body: ReceivedBody;
-  until: number;
-  /** The one of the workspace. */
-  lease: Lease;
-  signal: AbortSignal;
 }
 
 /** Returns the lease of a request, or the limit that it has reached in vain. */

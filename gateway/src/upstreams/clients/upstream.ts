@@ -110,14 +110,15 @@ const proxy = createProxyMiddleware<IncomingMessage, AttemptResponse>({
   ],
 });
 
-export function upstream(options: {
+interface UpstreamOptions {
   name: string;
   addresses: ServiceAddresses;
   log: Logger;
   onFailure: () => void;
   onRepeat: () => void;
-}): Upstream {
-  const { name, addresses, log, onFailure, onRepeat } = options;
+}
+
+export function upstream({ name, addresses, log, onFailure, onRepeat }: UpstreamOptions): Upstream {
   return {
     addresses,
     forward: async ({ request, response, body, deadline, onWait, signal, onUsage }) => {
@@ -161,20 +162,11 @@ export function upstream(options: {
             }
             // `onWait` refused it.
             if (attempt?.end !== undefined) return;
-            // The key of the client is valid: the gateway has checked it.
             if (upstreamResponse.statusCode === 401) {
-              log.error(
-                { upstream: name },
-                'a service refuses the principal of the gateway: their clocks or keys differ',
-              );
-              attempt?.abort(overloaded(`The ${name} service refuses the signature of the gateway`, 'service_down'));
+              attempt?.abort(refusedSignature(name, log));
               return;
             }
-            const { headers } = upstreamResponse;
-            onUsage({
-              cost: Number(headers[COST_HEADER] ?? 0),
-              fetchedBytes: Number(headers[FETCHED_BYTES_HEADER] ?? 0),
-            });
+            onUsage(usageOf(upstreamResponse));
             if (response.destroyed) upstreamResponse.destroy();
             else relayResponse(upstreamResponse, response);
           },
@@ -197,14 +189,27 @@ export function upstream(options: {
       } catch (error) {
         if (error === CLIENT_HAS_GONE) return;
         if (!(error instanceof NoResponse)) throw error;
-        const { message, reason, mayHaveArrived } = error;
-        if (reason === 'deadline') log.warn({ upstream: name, path: pathOf(request) }, 'a request took too long');
+        if (error.reason === 'deadline') log.warn({ upstream: name, path: pathOf(request) }, 'a request took too long');
         onFailure();
-        throw mayHaveArrived && !isRead(request) ? outcomeUnknown(message, reason) : overloaded(message, reason);
+        throw noResponseTo(request, error);
       }
     },
   };
 }
+
+/** For a 401 of a service. The key of the client is valid: the gateway has checked it. */
+function refusedSignature(name: string, log: Logger): DomainError {
+  log.error({ upstream: name }, 'a service refuses the principal of the gateway: their clocks or keys differ');
+  return overloaded(`The ${name} service refuses the signature of the gateway`, 'service_down');
+}
+
+const usageOf = ({ headers }: IncomingMessage) => ({
+  cost: Number(headers[COST_HEADER] ?? 0),
+  fetchedBytes: Number(headers[FETCHED_BYTES_HEADER] ?? 0),
+});
+
+const noResponseTo = (request: IncomingMessage, { message, reason, mayHaveArrived }: NoResponse): DomainError =>
+  mayHaveArrived && !isRead(request) ? outcomeUnknown(message, reason) : overloaded(message, reason);
 
 /** What a write had done before its refusal lasts. */
 const refusalUnderWay = ({ code, message, details, headers }: DomainError, request: IncomingMessage) =>
