@@ -75,8 +75,6 @@ export function windowCounter(options: {
   const windows = boundedCache<string, Window>({ bytes: MEMORY_BYTES });
   const gathered = new Map<string, Sum>();
   let underWay = new Map<string, Sum>();
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> | undefined;
   /** Requests wait for what is gathered. */
   let isUrgent = false;
 
@@ -93,46 +91,26 @@ export function windowCounter(options: {
     const window = windows.get(key);
     if (window === undefined) return undefined;
     const now = performance.now();
-    const remaining = window.endsAt - now;
-    if (now - window.readAt > MAX_AGE || remaining < MIN_REMAINING) return undefined;
+    if (!isCurrent(window, now)) return undefined;
     const sumUnderWay = underWay.get(key);
     const unconfirmed = sumUnderWay === undefined ? sum : plus(sum, sumUnderWay);
     const used = plus(window.used, unconfirmed);
     const isFarBelow = isWithin(used, limits, USED) && isWithin(unconfirmed, limits, UNCONFIRMED);
-    return isFarBelow ? { ...used, remaining } : undefined;
-  };
-
-  const takeBatch = (): Map<string, Sum> => {
-    const batch = new Map<string, Sum>();
-    for (const [key, sum] of gathered) {
-      if (batch.size === maxKeys) break;
-      batch.set(key, sum);
-      gathered.delete(key);
-    }
-    isUrgent &&= gathered.size > 0;
-    return batch;
-  };
-
-  const confirm = (key: string, sum: Sum, { usage, readAt }: { usage: WindowUsage; readAt: number }) => {
-    const { remaining } = usage;
-    if (sum.isKept) windows.set(key, { used: plus(usage, NOTHING), readAt, endsAt: readAt + remaining });
-    const before = minus(usage, sum);
-    for (const { used, resolve } of sum.waiting) resolve({ ...plus(before, used), remaining });
+    return isFarBelow ? { ...used, remaining: window.endsAt - now } : undefined;
   };
 
   const sendBatch = async () => {
-    const batch = takeBatch();
+    const batch = takeBatch(gathered, maxKeys);
+    isUrgent &&= gathered.size > 0;
     underWay = batch;
     const readAt = performance.now();
     try {
-      const additions = Array.from(batch, ([key, { length, requests, cost, bytes }]) => ({
-        ...{ key, length, requests, cost, bytes },
-      }));
-      const usages = await add(additions);
+      const usages = await add(additionsOf(batch));
       for (const [index, [key, sum]] of [...batch].entries()) {
         const usage = usages[index];
         if (usage === undefined) throw new Error('a window has no result');
-        confirm(key, sum, { usage, readAt });
+        if (sum.isKept) windows.set(key, { used: plus(usage, NOTHING), readAt, endsAt: readAt + usage.remaining });
+        resolveAll(sum, usage);
       }
     } catch (error) {
       for (const { waiting } of batch.values()) for (const { reject } of waiting) reject(error);
@@ -143,11 +121,42 @@ export function windowCounter(options: {
 
   const isDue = () => isUrgent || gathered.size >= maxKeys;
 
+  const batches = batchSender({ send: sendBatch, isDue, isEmpty: () => gathered.size === 0 });
+
+  return {
+    count: (key, { length = MINUTE, requests = 1, cost = 0, bytes = 0 } = {}, limits) => {
+      const sum = sumOf(key, length);
+      sum.requests += requests;
+      sum.cost += cost;
+      sum.bytes += bytes;
+      sum.isKept ||= limits !== undefined;
+      const usage = limits && withoutWaiting(key, sum, limits);
+      if (usage !== undefined) {
+        if (isDue()) batches.send();
+        else batches.sendLater();
+        return usage;
+      }
+      const waiting = { ...Promise.withResolvers<WindowUsage>(), used: plus(sum, NOTHING) };
+      sum.waiting.push(waiting);
+      isUrgent = true;
+      batches.send();
+      return waiting.promise;
+    },
+    stop: batches.stop,
+  };
+}
+
+/** Sends one batch after the other. @param options `isDue`: the next batch must not wait for more */
+function batchSender(options: { send: () => Promise<void>; isDue: () => boolean; isEmpty: () => boolean }) {
+  const { send: sendBatch, isDue, isEmpty } = options;
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
+
   const sendWhileDue = async () => {
     do await sendBatch();
     while (isDue());
     running = undefined;
-    if (gathered.size > 0) sendLater();
+    if (!isEmpty()) sendLater();
   };
 
   const send = () => {
@@ -162,33 +171,39 @@ export function windowCounter(options: {
   };
 
   return {
-    count: (key, { length = MINUTE, requests = 1, cost = 0, bytes = 0 } = {}, limits) => {
-      const sum = sumOf(key, length);
-      sum.requests += requests;
-      sum.cost += cost;
-      sum.bytes += bytes;
-      sum.isKept ||= limits !== undefined;
-      const usage = limits && withoutWaiting(key, sum, limits);
-      if (usage !== undefined) {
-        if (isDue()) send();
-        else sendLater();
-        return usage;
-      }
-      const waiting = { ...Promise.withResolvers<WindowUsage>(), used: plus(sum, NOTHING) };
-      sum.waiting.push(waiting);
-      isUrgent = true;
-      send();
-      return waiting.promise;
-    },
-    stop: async () => {
+    send,
+    sendLater,
+    stop: async (): Promise<void> => {
       clearTimeout(timer);
-      while (gathered.size > 0 || running !== undefined) {
+      while (!isEmpty() || running !== undefined) {
         send();
         await running;
       }
       clearTimeout(timer);
     },
   };
+}
+
+const isCurrent = ({ readAt, endsAt }: Window, now: number) => now - readAt <= MAX_AGE && endsAt - now >= MIN_REMAINING;
+
+/** Takes the first sums, at most `count`. */
+function takeBatch(gathered: Map<string, Sum>, count: number): Map<string, Sum> {
+  const batch = new Map<string, Sum>();
+  for (const [key, sum] of gathered) {
+    if (batch.size === count) break;
+    batch.set(key, sum);
+    gathered.delete(key);
+  }
+  return batch;
+}
+
+const additionsOf = (batch: ReadonlyMap<string, Sum>): Addition[] =>
+  Array.from(batch, ([key, { length, requests, cost, bytes }]) => ({ key, length, requests, cost, bytes }));
+
+/** @param usage of the window, with the sum */
+function resolveAll(sum: Sum, usage: WindowUsage): void {
+  const before = minus(usage, sum);
+  for (const { used, resolve } of sum.waiting) resolve({ ...plus(before, used), remaining: usage.remaining });
 }
 
 const NOTHING: Amounts = { requests: 0, cost: 0, bytes: 0 };
