@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
 import { Counter, Gauge, type Metrics } from '@tocsin/runtime';
-import type { KnexClient } from './knex-client.ts';
+import type { StatementClient } from './knex-client.ts';
 
 /** Adds the metrics of a database's pool. */
 export function observeDatabase(database: Knex, metrics: Metrics): void {
-  const { leases, watch } = (database.client as KnexClient).connections;
+  const { leases, watch } = (database.client as StatementClient).connections;
   const { counts } = watch;
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({

@@ -3,7 +3,7 @@ import { sharedLimits, unsharedLimits } from './connection-limits.ts';
 import { UnusableSession } from './database-call-error.ts';
 import { databaseHosts } from './database-hosts.ts';
 import { DATABASE_DEADLINES, type DatabaseDeadlines } from './database-deadlines.ts';
-import { type KnexClient, knexOn, type StatementClient } from './knex-client.ts';
+import { knexOn, type StatementClient } from './knex-client.ts';
 import type { RowsOfEach, Statement, Statements } from './pipeline.ts';
 import { Pool } from './pool.ts';
 import { KEEPALIVE_DELAY } from './session-settings.ts';
@@ -45,7 +45,7 @@ export function openDatabase(options: DatabaseOptions): Knex {
     statementTimeout: deadlines.statement,
     idleTransactionTimeout: IDLE_TRANSACTION_TIMEOUT,
   };
-  return knexOn({ connections: new Pool({ hosts, session, limits, deadlines }) });
+  return knexOn(new Pool({ hosts, session, limits, deadlines }));
 }
 
 /**
@@ -128,7 +128,8 @@ export async function refuseUnusableSession(database: Knex): Promise<void> {
 }
 
 /** Whether nothing has ended in the pool for a minute, although something was asked of it. */
-export const isDatabaseStuck = (database: Knex): boolean => (database.client as KnexClient).connections.watch.isStuck;
+export const isDatabaseStuck = (database: Knex): boolean =>
+  (database.client as StatementClient).connections.watch.isStuck;
 
 /** The name of the constraint that a statement violated; `undefined` if it failed for another reason. */
 export function brokenConstraint(error: unknown): string | undefined {

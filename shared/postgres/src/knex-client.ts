@@ -1,91 +1,60 @@
-import knexFactory, { type Knex } from 'knex';
-import PostgresClient from 'knex/lib/dialects/postgres/index.js';
-import type { StatementResult } from './pipeline.ts';
+import { createRequire } from 'node:module';
+import type { Knex } from 'knex';
 import type { AcquireOptions, Pool } from './pool.ts';
 import { PooledConnection } from './pooled-connection.ts';
-import { runOn, type StatementTarget, type Transaction, type TransactionOptions } from './transaction.ts';
+import type { StatementTarget, Transaction, TransactionOptions } from './transaction.ts';
 
-interface KnexClientConfig extends Knex.Config {
-  connections: Pool;
-  /** In which all statements run; by default each runs on a connection of its own. */
-  transaction?: Transaction;
-}
-
-/** What knex composes, and where it expects the result. */
-interface ComposedStatement {
-  sql: string;
-  bindings?: unknown[];
-  response?: StatementResult;
-}
-
-/** knex composes the statements, and this client runs them on our connections and in our transactions. */
-export class KnexClient extends PostgresClient {
+/** Runs the statements of a handle, composed or not. */
+export interface StatementClient {
   readonly connections: Pool;
-  readonly #transaction: Transaction | undefined;
-
-  constructor(config: KnexClientConfig) {
-    super(config);
-    this.connections = config.connections;
-    this.#transaction = config.transaction;
-  }
-
-  override async acquireConnection(options?: AcquireOptions): Promise<StatementTarget> {
-    return this.#transaction ?? this.connections.target(options);
-  }
-
-  override async releaseConnection(target: StatementTarget): Promise<void> {
-    if (target instanceof PooledConnection) this.connections.release(target);
-  }
-
-  override async query(target: StatementTarget, statement: ComposedStatement): Promise<unknown> {
-    const text = this.positionBindings(statement.sql) as string;
-    try {
-      const [response] = await runOn(target, [{ text, values: statement.bindings ?? [] }]);
-      return { ...statement, response };
-    } catch (error) {
-      // Without the values, because messages are logged.
-      if (Error.isError(error)) error.message = `${text} - ${error.message}`;
-      throw error;
-    }
-  }
-
-  override transaction(work: (trx: Knex.Transaction) => PromiseLike<unknown>, options?: TransactionOptions) {
-    if (this.#transaction !== undefined) throw new Error('a transaction cannot begin in another one');
-    const { connections } = this;
-    return connections.transaction(
-      async (transaction) => work(knexInTransaction(connections, transaction)),
-      options,
-    ) as unknown as Knex.Transaction;
-  }
-
-  override async destroy(): Promise<void> {
-    await this.connections.close();
-  }
+  acquireConnection(options?: AcquireOptions): Promise<StatementTarget>;
+  releaseConnection(target: StatementTarget): Promise<void>;
+  transaction<Result>(
+    work: (trx: Knex.Transaction) => PromiseLike<Result>,
+    options?: TransactionOptions,
+  ): Promise<Result>;
 }
 
-/** What statements that are not composed need of knex's client. */
-export type StatementClient = Pick<KnexClient, 'acquireConnection' | 'releaseConnection'>;
+const statementClient = (connections: Pool, transaction?: Transaction): StatementClient => ({
+  connections,
+  acquireConnection: async (options) => transaction ?? connections.target(options),
+  releaseConnection: async (target) => {
+    if (target instanceof PooledConnection) connections.release(target);
+  },
+  transaction: async (work, options) => {
+    if (transaction !== undefined) throw new Error('a transaction cannot begin in another one');
+    return connections.transaction(async (begun) => work(knexOn(connections, begun)), options);
+  },
+});
+
+const require = createRequire(import.meta.url);
 
 /**
- * knex for the statements of a transaction. To make it takes longer than most of them, so it is made for the first one that
- * is composed: prepared ones need its client only.
+ * knex on the connections of a pool, or in a transaction. Its code is loaded, and an instance made, for the first statement
+ * that it composes: the code takes as long as a whole command of the operator, and an instance longer than most
+ * transactions. Prepared statements, transactions and the end of the pool need neither.
  */
-function knexInTransaction(connections: Pool, transaction: Transaction): Knex.Transaction {
-  const client: StatementClient = {
-    acquireConnection: async () => transaction,
-    releaseConnection: async () => undefined,
-  };
+export function knexOn(connections: Pool, transaction?: Transaction): Knex.Transaction {
+  const client = statementClient(connections, transaction);
+  const withoutKnex = new Map<unknown, unknown>([
+    ['client', client],
+    ['transaction', client.transaction],
+    ['destroy', async () => connections.close()],
+    // Async functions return handles.
+    ['then', undefined],
+  ]);
   let knex: Knex | undefined;
-  const make = () => (knex ??= knexOn({ connections, transaction }));
+  const make = (): Knex => {
+    const { composingKnex } = require('./composing-client.ts') as typeof import('./composing-client.ts');
+    return (knex = composingKnex(client));
+  };
   return new Proxy((() => undefined) as unknown as Knex.Transaction, {
-    apply: (_target, _this, [table]: [string]) => make()(table),
+    apply: (_target, _this, [table]: [string]) => (knex ?? make())(table),
     get: (_target, name) => {
-      if (name === 'client') return client;
-      const value: unknown = Reflect.get(make(), name);
-      return typeof value === 'function' ? (value.bind(knex) as unknown) : value;
+      if (withoutKnex.has(name)) return withoutKnex.get(name);
+      const instance = knex ?? make();
+      const value: unknown = Reflect.get(instance, name);
+      return typeof value === 'function' ? (value.bind(instance) as unknown) : value;
     },
   });
 }
-
-export const knexOn = (options: Pick<KnexClientConfig, 'connections' | 'transaction'>): Knex =>
-  knexFactory({ client: KnexClient, ...options });
