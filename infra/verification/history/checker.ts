@@ -6,7 +6,8 @@ import { type Change, type Facts, factsOf } from './facts.ts';
 import type { Entry, FinalState } from './final-state.ts';
 import type { History, Violation } from './history.ts';
 import { type Json, type Kind, kindNamed, nameOf, valueOf } from './resources.ts';
-import { BULK, isUnfinished } from './workload.ts';
+import { BULK } from './workload.ts';
+import { isUnfinished } from './workload-client.ts';
 
 /** What a run has left behind, when everything works again and nothing happens any more. */
 export interface Evidence extends Pick<History, 'operations' | 'lists' | 'seen'> {

@@ -1,6 +1,15 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { behave, eventually, httpClient, startRabbitMq, startReceiver, tcpProxy, testServers } from '@tocsin/testing';
+import {
+  behave,
+  eventually,
+  httpClient,
+  type Receiver,
+  startRabbitMq,
+  startReceiver,
+  tcpProxy,
+  testServers,
+} from '@tocsin/testing';
 import { type AppName, APPS } from '../../installation/apps.ts';
 import { findInstance } from '../../installation/data-dir.ts';
 import { startPostgres } from '../../embedded/postgres.ts';
@@ -60,8 +69,6 @@ export const startFaultySystem = async (replicas: number) =>
       await command.ended();
     });
     await command.ready();
-    const addresses = async (app: AppName) =>
-      ((await findInstance(harness.folder))?.env[APPS[app].addressVariable] ?? '').split(',');
     return {
       broker,
       receiver,
@@ -72,17 +79,7 @@ export const startFaultySystem = async (replicas: number) =>
       processes: async () => findReplicas(command.pid),
       /** Waits until all processes of an app are ready, and reach everything. */
       isComplete: async (app: AppName) =>
-        eventually(
-          async () => {
-            const urls = await addresses(app);
-            const answers = await Promise.all(urls.map(async (url) => httpClient(url).get('/readyz')));
-            return answers.every(({ status, body }) => {
-              const { dependencies } = body as { dependencies: Record<string, string> };
-              return status === 200 && Object.values(dependencies).every((state) => state === 'up');
-            });
-          },
-          { what: `the readiness of ${app}` },
-        ),
+        eventually(async () => areReady(harness.folder, app), { what: `the readiness of ${app}` }),
       killPostgres: async () => {
         const [pid] = (await readFile(path.join(files.folder, 'postmaster.pid'), 'utf8')).split('\n');
         process.kill(Number(pid), 'SIGKILL');
@@ -92,13 +89,7 @@ export const startFaultySystem = async (replicas: number) =>
         options: Pick<RunOptions, 'seed' | 'cuts' | 'pause'> & { clients: number; mayDeclare: () => number },
       ): Promise<Run> => {
         const { clients, mayDeclare, ...others } = options;
-        // The first attempt of some deliveries fails; five in a row would pause the webhook.
-        const attempted = new Set<unknown>();
-        receiver.respond = ({ headers, body }) => {
-          const isNew = body.includes('incident.created') && !attempted.has(headers['webhook-id']);
-          if (isNew) attempted.add(headers['webhook-id']);
-          return behave.answer(isNew && attempted.size % 3 === 1 ? 503 : 204);
-        };
+        failSomeAttempts(receiver);
         return startRun({
           ...others,
           gateways: Array.from({ length: replicas }, (_, index) => `http://127.0.0.1:${harness.port + index}`),
@@ -114,3 +105,23 @@ export const startFaultySystem = async (replicas: number) =>
       },
     };
   });
+
+/** Whether all processes of an app are ready, and reach everything. */
+async function areReady(folder: string, app: AppName): Promise<boolean> {
+  const urls = ((await findInstance(folder))?.env[APPS[app].addressVariable] ?? '').split(',');
+  const answers = await Promise.all(urls.map(async (url) => httpClient(url).get('/readyz')));
+  return answers.every(({ status, body }) => {
+    const { dependencies } = body as { dependencies: Record<string, string> };
+    return status === 200 && Object.values(dependencies).every((state) => state === 'up');
+  });
+}
+
+/** The first attempt of some deliveries fails; five in a row would pause the webhook. */
+function failSomeAttempts(receiver: Receiver): void {
+  const attempted = new Set<unknown>();
+  receiver.respond = ({ headers, body }) => {
+    const isNew = body.includes('incident.created') && !attempted.has(headers['webhook-id']);
+    if (isNew) attempted.add(headers['webhook-id']);
+    return behave.answer(isNew && attempted.size % 3 === 1 ? 503 : 204);
+  };
+}

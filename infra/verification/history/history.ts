@@ -82,35 +82,14 @@ export interface Seen {
 /** Milliseconds. */
 const READINESS_INTERVAL = 200;
 
-/** @param gateways behind a load balancer that sends each request to the next one that is ready */
+/** @param gateways behind a load balancer */
 export function startHistory(gateways: readonly string[]): History {
   const operations: Operation[] = [];
   const seen = new Map<string, Map<number, Seen>>();
   const violations: Violation[] = [];
   const met = countMet();
-  const ready = new Set(gateways);
-  const stopping = new AbortController();
+  const { nextGateway, stop } = loadBalancer(gateways);
   let place = 0;
-  let turn = 0;
-
-  const watch = async (url: string) => {
-    while (!stopping.signal.aborted) {
-      const isReady = await httpClient(url)
-        .get('/readyz')
-        .then(({ status }) => status === 200)
-        .catch(() => false);
-      if (isReady) ready.add(url);
-      else ready.delete(url);
-      await delay(READINESS_INTERVAL, undefined, { signal: stopping.signal }).catch(() => undefined);
-    }
-  };
-  const watching = gateways.length > 1 ? gateways.map(watch) : [];
-
-  const nextGateway = () => {
-    turn += 1;
-    const candidates = ready.size > 0 ? [...ready] : gateways;
-    return candidates[turn % candidates.length] ?? '';
-  };
 
   /** Equal revisions are equal, wherever they are shown. */
   const see = (operation: Operation, { name, revision, text }: Version) => {
@@ -173,6 +152,35 @@ export function startHistory(gateways: readonly string[]): History {
       if (isUnknown && method !== 'GET') met.see('an unknown outcome');
       if (status !== undefined && status >= 400) met.see(operation.code ?? String(status));
       return { ...operation, json };
+    },
+    stop,
+  };
+}
+
+/** Sends each request to the next gateway that is ready. */
+function loadBalancer(gateways: readonly string[]): Pick<History, 'nextGateway' | 'stop'> {
+  const ready = new Set(gateways);
+  const stopping = new AbortController();
+  let turn = 0;
+
+  const watch = async (url: string) => {
+    while (!stopping.signal.aborted) {
+      const isReady = await httpClient(url)
+        .get('/readyz')
+        .then(({ status }) => status === 200)
+        .catch(() => false);
+      if (isReady) ready.add(url);
+      else ready.delete(url);
+      await delay(READINESS_INTERVAL, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  };
+  const watching = gateways.length > 1 ? gateways.map(watch) : [];
+
+  return {
+    nextGateway: () => {
+      turn += 1;
+      const candidates = ready.size > 0 ? [...ready] : gateways;
+      return candidates[turn % candidates.length] ?? '';
     },
     stop: async () => {
       stopping.abort();

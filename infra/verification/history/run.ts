@@ -1,11 +1,12 @@
-import { eventually, httpClient, type Receiver } from '@tocsin/testing';
+import { type Client, eventually, httpClient, type Receiver } from '@tocsin/testing';
 import { check, type Evidence } from './checker.ts';
 import { factsOf } from './facts.ts';
 import { readFinalState, readLists } from './final-state.ts';
 import { type History, startHistory, type Violation } from './history.ts';
 import { seededRandom } from './random.ts';
 import { type FeedReader, followByPolling, followByStream } from './readers.ts';
-import { randomClient, type World } from './workload.ts';
+import { randomClient } from './workload.ts';
+import type { World } from './workload-client.ts';
 
 export interface RunOptions {
   gateways: readonly string[];
@@ -43,23 +44,22 @@ export interface Run {
 /** Milliseconds until all that was written is in the feed, and delivered. */
 const SETTLED_WITHIN = 240_000;
 
+/** What a run has of one of its workspaces. */
+interface Part {
+  workspace: RunWorkspace;
+  client: Client;
+  world: World;
+  /** Of its webhook. */
+  secret: string | undefined;
+  readers: FeedReader[];
+}
+
 export async function startRun(options: RunOptions): Promise<Run> {
   const { gateways, seed, cuts = true, pause = 0 } = options;
   let seeds = seed;
   const nextRandom = () => seededRandom((seeds += 1));
-  const clientOf = ({ slug, token }: RunWorkspace) =>
-    httpClient(gateways[0] ?? '', { Host: `${slug}.localhost`, Authorization: `Bearer ${token}` });
-
   const parts = await Promise.all(
-    options.workspaces.map(async (workspace) => {
-      const { slug, mayDeclare = () => Infinity, receiver } = workspace;
-      const me = (await clientOf(workspace).get('/api/v1/me')).body as { user: { id: number } };
-      const targetsByKind = { incident: [], timeline_event: [], follow_up: [], service: [], team: [], field: [] };
-      const world: World = { slug, user: String(me.user.id), targetsByKind, declared: 0, mayDeclare };
-      const secret = receiver === undefined ? undefined : await subscribe(clientOf(workspace), receiver.url);
-      receiver?.server.requests.splice(0);
-      return { workspace, world, secret, readers: [] as FeedReader[] };
-    }),
+    options.workspaces.map(async (workspace) => preparePart(workspace, gateways[0] ?? '')),
   );
   const history = startHistory(gateways);
   for (const { workspace, readers } of parts) {
@@ -79,34 +79,13 @@ export async function startRun(options: RunOptions): Promise<Run> {
   // Whoever waits for it gets the error.
   done.catch(() => undefined);
 
-  const evidenceOf = async ({ workspace, secret, readers }: (typeof parts)[number]): Promise<Evidence> => ({
-    ...{ operations: history.operations, lists: history.lists, seen: history.seen, slug: workspace.slug },
-    polled: readers[0]?.events ?? [],
-    streamed: readers[1]?.events ?? [],
-    final: await readFinalState(clientOf(workspace), workspace.slug),
-    ...(secret !== undefined && { webhook: { secret, requests: workspace.receiver?.server.requests ?? [] } }),
-  });
-  /** Whether a feed has the newest revision of everything that lists have, and a receiver each new incident. */
-  const isSettled = async ({ workspace, readers }: (typeof parts)[number]): Promise<boolean> => {
-    const { slug, receiver } = workspace;
-    const { versions } = await readLists(clientOf(workspace), slug);
-    const facts = factsOf(history, readers[0]?.events ?? []);
-    const delivered = new Set(receiver?.server.requests.map(({ headers }) => headers['webhook-id']));
-    const created = facts.changes.filter(({ event }) => event.type === 'incident.created').length;
-    return (
-      readers[0]?.events.length === readers[1]?.events.length &&
-      [...versions.values()].every(({ name, revision }) => facts.of(name).at(-1)?.revision === revision) &&
-      (receiver === undefined || delivered.size === created)
-    );
-  };
-
   const finish = async (): Promise<Violation[]> => {
     await done;
     // If something is missing, the comparison says what.
     const settled = { within: SETTLED_WITHIN, what: 'a feed with everything' };
-    for (const part of parts) await eventually(async () => isSettled(part), settled).catch(() => undefined);
+    for (const part of parts) await eventually(async () => isSettled(history, part), settled).catch(() => undefined);
     const violations = [...history.violations];
-    for (const part of parts) violations.push(...check(await evidenceOf(part)));
+    for (const part of parts) violations.push(...check(await evidenceOf(history, part)));
     for (const { workspace } of parts) {
       const ids = workspace.receiver?.server.requests.map(({ headers }) => headers['webhook-id']) ?? [];
       if (new Set(ids).size < ids.length) history.met.see('a repeated delivery');
@@ -126,8 +105,43 @@ export async function startRun(options: RunOptions): Promise<Run> {
   };
 }
 
+async function preparePart(workspace: RunWorkspace, gateway: string): Promise<Part> {
+  const { slug, token, mayDeclare = () => Infinity, receiver } = workspace;
+  const client = httpClient(gateway, { Host: `${slug}.localhost`, Authorization: `Bearer ${token}` });
+  const me = (await client.get('/api/v1/me')).body as { user: { id: number } };
+  const targetsByKind = { incident: [], timeline_event: [], follow_up: [], service: [], team: [], field: [] };
+  const world: World = { slug, user: String(me.user.id), targetsByKind, declared: 0, mayDeclare };
+  const secret = receiver === undefined ? undefined : await subscribe(client, receiver.url);
+  receiver?.server.requests.splice(0);
+  return { workspace, client, world, secret, readers: [] };
+}
+
+async function evidenceOf(history: History, { workspace, client, secret, readers }: Part): Promise<Evidence> {
+  return {
+    ...{ operations: history.operations, lists: history.lists, seen: history.seen, slug: workspace.slug },
+    polled: readers[0]?.events ?? [],
+    streamed: readers[1]?.events ?? [],
+    final: await readFinalState(client, workspace.slug),
+    ...(secret !== undefined && { webhook: { secret, requests: workspace.receiver?.server.requests ?? [] } }),
+  };
+}
+
+/** Whether a feed has the newest revision of everything that lists have, and a receiver each new incident. */
+async function isSettled(history: History, { workspace, client, readers }: Part): Promise<boolean> {
+  const { slug, receiver } = workspace;
+  const { versions } = await readLists(client, slug);
+  const facts = factsOf(history, readers[0]?.events ?? []);
+  const delivered = new Set(receiver?.server.requests.map(({ headers }) => headers['webhook-id']));
+  const created = facts.changes.filter(({ event }) => event.type === 'incident.created').length;
+  return (
+    readers[0]?.events.length === readers[1]?.events.length &&
+    [...versions.values()].every(({ name, revision }) => facts.of(name).at(-1)?.revision === revision) &&
+    (receiver === undefined || delivered.size === created)
+  );
+}
+
 /** Returns the secret of an active webhook. */
-async function subscribe(client: ReturnType<typeof httpClient>, url: string): Promise<string> {
+async function subscribe(client: Client, url: string): Promise<string> {
   const created = await client.post('/api/v1/settings/webhooks', { url });
   const { webhook, secret } = created.body as { webhook: { id: string }; secret: string };
   const { status, text } = await client.post(`/api/v1/settings/webhooks/${webhook.id}/verify`);
