@@ -26,7 +26,7 @@ import { APP_NAMES, type AppName, type AppOverrides, appEnvironments, APPS } fro
 import { deriveServiceKeys } from '../../installation/service-keys.ts';
 import { type AdminCommand, adminCommand } from './admin-command.ts';
 import { sharedRoles } from './database-urls.ts';
-import { otherTree } from './other-tree.ts';
+import { type OtherTree, otherTree } from './other-tree.ts';
 
 /** The owner of an API key, and the key's scopes. */
 interface Person {
@@ -59,7 +59,7 @@ export interface System {
 
 export interface SystemOptions {
   /** Instead of the broker of the test run; the same for all apps, or one for each. */
-  amqpUrl?: string | ((app: AppName) => string);
+  amqpUrl?: string | ((app: AppName) => string) | undefined;
   /** The prefix of its names on the broker; default: one of its own. */
   namespace?: string;
   /** Changes the database before the apps use it. Returns settings. */
@@ -79,7 +79,6 @@ export interface SystemOptions {
 }
 
 export async function startSystem(options: SystemOptions = {}): Promise<System> {
-  const { receivers = [] } = options;
   const servers = testServers();
   const other = await otherTree();
   const { apps: migrated = APPS } = other ?? {};
@@ -87,50 +86,8 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     ...APP_NAMES.map((app) => ({ schema: migrated[app].schema.name, migrations: migrated[app].schema.migrations })),
   );
   const { amqpUrl = servers.amqpUrl, namespace = `tocsin-test-${randomBytes(4).toString('hex')}` } = options;
-  const prepared = await options.prepare?.(database);
-  const environments = await appEnvironments({
-    NODE_ENV: 'test',
-    PORT: '0',
-    TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS,
-    TOCSIN_NAMESPACE: namespace,
-    DATABASE_URL: database.adminUrl,
-    ...sharedRoles(database.adminUrl),
-    DATABASE_POOL_SIZE: '4',
-    AMQP_URL: typeof amqpUrl === 'string' ? amqpUrl : undefined,
-    REDIS_URL: servers.redisUrl,
-    RATE_LIMIT_PER_MINUTE: '100000',
-    WEBHOOK_TEST_RECEIVERS: receivers.map((receiver) => receiver.hostAndPort()).join(','),
-    ...prepared,
-    ...options.settings,
-  });
-  const log = createLogger({ app: 'system', level: process.env.TEST_LOG ?? 'silent' });
-  const taskTimes = {
-    ...(options.firstRunWithin !== undefined && { firstRunWithin: options.firstRunWithin }),
-    ...(options.taskInterval !== undefined && { taskInterval: options.taskInterval }),
-  };
-  const ca = receivers.map((receiver) => receiver.ca).join('\n');
-  const serviceOverrides = {
-    log,
-    checkReplies: true,
-    ca,
-    ...(options.rests !== true && { dispatchInterval: 100 }),
-    ...taskTimes,
-  };
-  const start = async (name: AppName): Promise<App> => {
-    if (other?.has(name) === true) return other.start(name, environments[name], ca);
-    const clock = name === 'webhook' ? options.webhookClock : undefined;
-    // With the keys of a process of its own: an app that uses another app's key fails here.
-    const env = {
-      ...environments[name],
-      TOCSIN_SECRET_KEYS: deriveServiceKeys(TEST_SECRET_KEYS, name),
-      ...(typeof amqpUrl === 'function' && { AMQP_URL: amqpUrl(name) }),
-    };
-    const overrides =
-      name === 'gateway'
-        ? { log, ...taskTimes, ...options.gateway }
-        : { ...serviceOverrides, ...(clock !== undefined && { clock }) };
-    return APPS[name].start(env, overrides);
-  };
+  const environments = await environmentsOf({ ...options, amqpUrl, namespace }, database);
+  const start = appStarter({ ...options, amqpUrl }, { environments, other });
   const apps = Object.fromEntries(
     await Promise.all(APP_NAMES.map(async (name): Promise<[AppName, App]> => [name, await start(name)])),
   ) as Record<AppName, App>;
@@ -174,6 +131,62 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       // A test that has its own broker removes the whole broker.
       if (options.amqpUrl === undefined) await removeTopology(servers.amqpUrl ?? '', namespace);
     },
+  };
+}
+
+async function environmentsOf(options: SystemOptions, database: TestDatabase): Promise<Record<AppName, Environment>> {
+  const { amqpUrl, namespace, receivers = [] } = options;
+  const prepared = await options.prepare?.(database);
+  return appEnvironments({
+    NODE_ENV: 'test',
+    PORT: '0',
+    TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS,
+    TOCSIN_NAMESPACE: namespace,
+    DATABASE_URL: database.adminUrl,
+    ...sharedRoles(database.adminUrl),
+    DATABASE_POOL_SIZE: '4',
+    AMQP_URL: typeof amqpUrl === 'string' ? amqpUrl : undefined,
+    REDIS_URL: testServers().redisUrl,
+    RATE_LIMIT_PER_MINUTE: '100000',
+    WEBHOOK_TEST_RECEIVERS: receivers.map((receiver) => receiver.hostAndPort()).join(','),
+    ...prepared,
+    ...options.settings,
+  });
+}
+
+/** Returns a function that starts an app. */
+function appStarter(
+  options: SystemOptions,
+  { environments, other }: { environments: Record<AppName, Environment>; other: OtherTree | undefined },
+): (name: AppName) => Promise<App> {
+  const { amqpUrl, receivers = [] } = options;
+  const log = createLogger({ app: 'system', level: process.env.TEST_LOG ?? 'silent' });
+  const taskTimes = {
+    ...(options.firstRunWithin !== undefined && { firstRunWithin: options.firstRunWithin }),
+    ...(options.taskInterval !== undefined && { taskInterval: options.taskInterval }),
+  };
+  const ca = receivers.map((receiver) => receiver.ca).join('\n');
+  const serviceOverrides = {
+    log,
+    checkReplies: true,
+    ca,
+    ...(options.rests !== true && { dispatchInterval: 100 }),
+    ...taskTimes,
+  };
+  return async (name) => {
+    if (other?.has(name) === true) return other.start(name, environments[name], ca);
+    const clock = name === 'webhook' ? options.webhookClock : undefined;
+    // With the keys of a process of its own: an app that uses another app's key fails here.
+    const env = {
+      ...environments[name],
+      TOCSIN_SECRET_KEYS: deriveServiceKeys(TEST_SECRET_KEYS, name),
+      ...(typeof amqpUrl === 'function' && { AMQP_URL: amqpUrl(name) }),
+    };
+    const overrides =
+      name === 'gateway'
+        ? { log, ...taskTimes, ...options.gateway }
+        : { ...serviceOverrides, ...(clock !== undefined && { clock }) };
+    return APPS[name].start(env, overrides);
   };
 }
 

@@ -98,41 +98,53 @@ const joined = (parts: readonly ImportedIncident[]): ImportedIncident => ({
 
 type FieldDifference = [field: string, expected: unknown, present: unknown];
 
+/** Compares fields with what the source says of them, and collects the differences. */
+interface Checks {
+  differences: FieldDifference[];
+  check(field: string, expected: unknown, present: unknown, isEqual?: boolean): void;
+  checkTime(field: string, time: unknown, present: unknown): void;
+  checkPeople(
+    field: string,
+    people: readonly (Person | undefined)[],
+    present: readonly (ImportedPerson | null | undefined)[],
+  ): void;
+}
+
+function checksWith({ source, mapper }: { source: Source; mapper: Mapper }): Checks {
+  const differences: FieldDifference[] = [];
+  const check: Checks['check'] = (field, expected, present, isEqual = isDeepStrictEqual(expected, present)) => {
+    if (!isEqual) differences.push([field, expected, present ?? null]);
+  };
+  return {
+    differences,
+    check,
+    checkTime: (field, time, present) => {
+      const wanted = typeof time === 'string' ? Date.parse(time) : Number.NaN;
+      // What is no time, or before 1970, is a finding of the plan.
+      if (wanted > 0) check(field, time, present, wanted === Date.parse(textOf(present)));
+    },
+    checkPeople: (field, people, present) => {
+      const keys = (all: readonly (ImportedPerson | null | undefined)[]) =>
+        all.map((one) => one?.email?.toLowerCase() ?? one?.name);
+      const there = keys(present);
+      const wanted = keys(people.map((person) => personOf(person, { source, mapper })));
+      check(
+        field,
+        wanted,
+        there,
+        wanted.every((one) => there.includes(one)),
+      );
+    },
+  };
+}
+
 function differencesOf(
   facts: Facts,
   incident: ImportedIncident,
   { source, mapper }: { source: Source; mapper: Mapper },
 ): FieldDifference[] {
-  const differences: FieldDifference[] = [];
-  const check = (
-    field: string,
-    expected: unknown,
-    present: unknown,
-    isEqual = isDeepStrictEqual(expected, present),
-  ) => {
-    if (!isEqual) differences.push([field, expected, present ?? null]);
-  };
-  const checkTime = (field: string, time: unknown, present: unknown) => {
-    const wanted = typeof time === 'string' ? Date.parse(time) : Number.NaN;
-    // What is no time, or before 1970, is a finding of the plan.
-    if (wanted > 0) check(field, time, present, wanted === Date.parse(textOf(present)));
-  };
-  const checkPeople = (
-    field: string,
-    people: readonly (Person | undefined)[],
-    present: readonly (ImportedPerson | null | undefined)[],
-  ) => {
-    const keys = (all: readonly (ImportedPerson | null | undefined)[]) =>
-      all.map((one) => one?.email?.toLowerCase() ?? one?.name);
-    const there = keys(present);
-    const wanted = keys(people.map((person) => personOf(person, { source, mapper })));
-    check(
-      field,
-      wanted,
-      there,
-      wanted.every((one) => there.includes(one)),
-    );
-  };
+  const checks = checksWith({ source, mapper });
+  const { differences, check, checkTime, checkPeople } = checks;
   const events = new Map(incident.timeline?.map((event) => [event.external_id, event]));
 
   const title = clean(textOf(facts.title)).trim();
@@ -163,38 +175,42 @@ function differencesOf(
     const present: unknown = incident.values?.[slug];
     check(`values.${slug}`, value, present, isSameValue(value, present));
   }
-  for (const entry of facts.entries) checkEntry(entry);
+  for (const entry of facts.entries) checkEntry(checks, entry, events);
   return differences;
+}
 
-  function checkEntry({ id, type, at: time, until, isKey, texts, tags = [], author }: FactualEntry): void {
-    const place = `timeline.${id}`;
-    const event: Partial<ImportedTimelineEvent> = events.get(eventIdOf(id, 0)) ?? {};
-    const body = textOfEvent(id, events);
-    check(place, id, event.external_id, event.external_id !== undefined);
-    for (const text of texts) {
-      const wanted = clean(textOf(text)).trim();
-      if (wanted !== '' && wanted !== '{}') check(`${place}.body`, wanted, body, body.includes(wanted));
-    }
-    const wantedType = cut(clean(textOf(type)).trim(), LONGEST_TYPE);
-    if (wantedType !== '') check(`${place}.type`, wantedType, event.type);
-    if (isKey !== undefined) check(`${place}.is_key`, isKey, event.is_key ?? false);
-    checkTime(`${place}.started_at`, time, event.started_at);
-    // An end before the start is a finding of the plan, and one at the start is none.
-    if (Date.parse(textOf(until)) > Date.parse(textOf(time))) checkTime(`${place}.ended_at`, until, event.ended_at);
-    const present = event.tags ?? [];
-    const wanted = tags
-      .map((tag) => clean(textOf(tag)).trim())
-      .filter((tag) => tag !== '')
-      .slice(0, MAX_TAGS);
-    for (const tag of wanted)
-      check(
-        `${place}.tags`,
-        tag,
-        present,
-        present.some((one) => one === tag || (tag.length > LONGEST_TAG && tag.startsWith(one))),
-      );
-    if (author !== undefined) checkPeople(`${place}.author`, [author], [event.author]);
+function checkEntry(
+  { check, checkTime, checkPeople }: Checks,
+  { id, type, at: time, until, isKey, texts, tags = [], author }: FactualEntry,
+  events: ReadonlyMap<string | undefined, ImportedTimelineEvent>,
+): void {
+  const place = `timeline.${id}`;
+  const event: Partial<ImportedTimelineEvent> = events.get(eventIdOf(id, 0)) ?? {};
+  const body = textOfEvent(id, events);
+  check(place, id, event.external_id, event.external_id !== undefined);
+  for (const text of texts) {
+    const wanted = clean(textOf(text)).trim();
+    if (wanted !== '' && wanted !== '{}') check(`${place}.body`, wanted, body, body.includes(wanted));
   }
+  const wantedType = cut(clean(textOf(type)).trim(), LONGEST_TYPE);
+  if (wantedType !== '') check(`${place}.type`, wantedType, event.type);
+  if (isKey !== undefined) check(`${place}.is_key`, isKey, event.is_key ?? false);
+  checkTime(`${place}.started_at`, time, event.started_at);
+  // An end before the start is a finding of the plan, and one at the start is none.
+  if (Date.parse(textOf(until)) > Date.parse(textOf(time))) checkTime(`${place}.ended_at`, until, event.ended_at);
+  const present = event.tags ?? [];
+  const wanted = tags
+    .map((tag) => clean(textOf(tag)).trim())
+    .filter((tag) => tag !== '')
+    .slice(0, MAX_TAGS);
+  for (const tag of wanted)
+    check(
+      `${place}.tags`,
+      tag,
+      present,
+      present.some((one) => one === tag || (tag.length > LONGEST_TAG && tag.startsWith(one))),
+    );
+  if (author !== undefined) checkPeople(`${place}.author`, [author], [event.author]);
 }
 
 /** The bodies of the events that were made of one text. */

@@ -1,4 +1,4 @@
-import { type FactReader, type Person, textOf } from '../source.ts';
+import { type FactReader, type Facts, type Person, textOf } from '../source.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 interface Contact {
@@ -11,43 +11,30 @@ interface Participant {
   roles?: readonly string[] | null;
 }
 
+const listIn = <Item>(details: Json, name: string) => (details[name] ?? []) as Item[];
+const utc = (time: unknown) => (typeof time === 'string' ? `${time}Z` : undefined);
+
+const personOf = (contact?: Contact | null): Person | undefined => {
+  const name = [contact?.name, contact?.email].find(Boolean);
+  return name ? { name, email: contact?.email ?? undefined } : undefined;
+};
+
+const typeNamed = (type: unknown) => textOf(type).toLowerCase().split(' ').join('_');
+
 export const dispatchFacts: FactReader = {
   rowsOf: (answer) => answer as { id: number }[],
   factsOf: ({ row, answers }) => {
     const incident = row as Json;
     const [details = {}] = answers('rest') as Json[];
     const events = (answers('events-') as Json[][]).flat();
-    const listOf = <Item>(name: string) => (details[name] ?? []) as Item[];
-    const utc = (time: unknown) => (typeof time === 'string' ? `${time}Z` : undefined);
-    const personOf = (contact?: Contact | null): Person | undefined => {
-      const name = [contact?.name, contact?.email].find(Boolean);
-      return name ? { name, email: contact?.email ?? undefined } : undefined;
-    };
-    const typeNamed = (type: unknown) => textOf(type).toLowerCase().split(' ').join('_');
-    const participants = listOf<Participant>('participants');
+    const participants = listIn<Participant>(details, 'participants');
     const participant = (id: unknown) => personOf(participants.find((one) => one.id === id)?.individual);
-    const tags = listOf<{ name?: unknown; type?: string | null }>('tags');
-    const typeOf = ({ type }: { type?: string | null }) => textOf(type) || 'tags';
-    const tagTypes = [...new Set(tags.map(typeOf))];
-    const usual: [string, unknown][] = [
-      ['name', incident['name']],
-      ['priority', incident['incident_priority']],
-      ['incident_type', incident['incident_type']],
-      ['project', incident['project']],
-      ['visibility', incident['visibility'] === 'Open' ? null : incident['visibility']],
-      ['duplicate_of', incident['duplicate_id']],
-      ['conversation', details['conversation']],
-      ['documents', listOf<{ weblink?: unknown }>('documents').flatMap(({ weblink }) => weblink ?? [])],
-      ['tasks', details['tasks']],
-      ['costs', details['costs']],
-    ];
-    const unique = (name: string) => (usual.some(([each]) => each === name) ? `tags.${name}` : name);
     const created = utc(incident['reported_at'] ?? incident['created_at']);
     const status = textOf(incident['status']);
     const ended = utc(incident['closed_at'] ?? incident['stable_at']) ?? created;
     const changed = status === 'Closed' ? 'closed_at' : status === 'Stable' ? 'stable_at' : '';
-    const documents = listOf<{ resource_type?: unknown; weblink?: unknown }>('documents');
-    const reports = listOf<Json>('reports');
+    const documents = listIn<{ resource_type?: unknown; weblink?: unknown }>(details, 'documents');
+    const reports = listIn<Json>(details, 'reports');
     return {
       title: incident['title'],
       status,
@@ -68,12 +55,7 @@ export const dispatchFacts: FactReader = {
       responders: participants
         .filter(({ roles }) => (roles ?? []).some((role) => role !== 'Observer' && role !== 'Reporter'))
         .flatMap(({ individual }) => personOf(individual) ?? []),
-      fields: [
-        ...usual,
-        ...tagTypes.map(
-          (type) => [unique(type), tags.filter((tag) => typeOf(tag) === type).map(({ name }) => name)] as const,
-        ),
-      ],
+      fields: fieldsOf(incident, details),
       entries: [
         ...(['description', 'resolution', 'summary'] as const).flatMap((id) =>
           textOf(incident[id]).trim() === ''
@@ -102,3 +84,29 @@ export const dispatchFacts: FactReader = {
     };
   },
 };
+
+/** Tags are a field for each of their types. */
+function fieldsOf(incident: Json, details: Json): Facts['fields'] {
+  const tags = listIn<{ name?: unknown; type?: string | null }>(details, 'tags');
+  const typeOf = ({ type }: { type?: string | null }) => textOf(type) || 'tags';
+  const tagTypes = [...new Set(tags.map(typeOf))];
+  const usual: [string, unknown][] = [
+    ['name', incident['name']],
+    ['priority', incident['incident_priority']],
+    ['incident_type', incident['incident_type']],
+    ['project', incident['project']],
+    ['visibility', incident['visibility'] === 'Open' ? null : incident['visibility']],
+    ['duplicate_of', incident['duplicate_id']],
+    ['conversation', details['conversation']],
+    ['documents', listIn<{ weblink?: unknown }>(details, 'documents').flatMap(({ weblink }) => weblink ?? [])],
+    ['tasks', details['tasks']],
+    ['costs', details['costs']],
+  ];
+  const unique = (name: string) => (usual.some(([each]) => each === name) ? `tags.${name}` : name);
+  return [
+    ...usual,
+    ...tagTypes.map(
+      (type) => [unique(type), tags.filter((tag) => typeOf(tag) === type).map(({ name }) => name)] as const,
+    ),
+  ];
+}
