@@ -36,57 +36,23 @@ export function findRabbitMq(): string | undefined {
   return [SERVER_SCRIPT, ...onPath].find((file) => existsSync(file));
 }
 
-/**
- * Starts a server with its own ports, name, files and epmd. It ends with this process at the latest.
- * @param options.consumerTimeout milliseconds until unacknowledged messages are requeued
- * @param options.tls the files of its certificate for `localhost`: it then accepts encrypted connections only
- */
-export async function startRabbitMq(
-  options: { consumerTimeout?: number; tls?: { cert: string; key: string } } = {},
-): Promise<OwnRabbitMq> {
+interface RabbitMqOptions {
+  /** Milliseconds until unacknowledged messages are requeued. */
+  consumerTimeout?: number;
+  /** The files of its certificate for `localhost`: it then accepts encrypted connections only. */
+  tls?: { cert: string; key: string };
+}
+
+/** Starts a server with its own ports, name, files and epmd. It ends with this process at the latest. */
+export async function startRabbitMq(options: RabbitMqOptions = {}): Promise<OwnRabbitMq> {
   const script = findRabbitMq();
   if (script === undefined) throw new Error('RabbitMQ is not installed');
   const folder = await mkdtemp(path.join(tmpdir(), 'tocsin-rabbitmq-'));
-  const [port = 0, distributionPort = 0, namesPort = 0] = await reservePorts(3);
-  await writeFile(
-    path.join(folder, 'rabbitmq.conf'),
-    [
-      ...(options.tls === undefined
-        ? [`listeners.tcp.local = 127.0.0.1:${port}`]
-        : [
-            'listeners.tcp = none',
-            `listeners.ssl.local = 127.0.0.1:${port}`,
-            `ssl_options.cacertfile = ${options.tls.cert}`,
-            `ssl_options.certfile = ${options.tls.cert}`,
-            `ssl_options.keyfile = ${options.tls.key}`,
-          ]),
-      'disk_free_limit.absolute = 10MB',
-      'vm_memory_high_watermark.relative = 0.6',
-      '',
-    ].join('\n'),
-  );
+  const [port = 0, distribution = 0, names = 0] = await reservePorts(3);
+  await writeFile(path.join(folder, 'rabbitmq.conf'), configurationOf(port, options));
   await writeFile(path.join(folder, 'enabled_plugins'), '[].\n');
   await writeFile(path.join(folder, 'rabbitmq-env.conf'), '');
-  const env = {
-    PATH: process.env['PATH'],
-    LANG: 'C.UTF-8',
-    HOME: folder,
-    ERL_EPMD_ADDRESS: '127.0.0.1',
-    ERL_EPMD_PORT: String(namesPort),
-    RABBITMQ_NODENAME: `tocsin-${randomBytes(4).toString('hex')}@localhost`,
-    RABBITMQ_DIST_PORT: String(distributionPort),
-    RABBITMQ_CONFIG_FILE: path.join(folder, 'rabbitmq.conf'),
-    RABBITMQ_CONF_ENV_FILE: path.join(folder, 'rabbitmq-env.conf'),
-    RABBITMQ_ENABLED_PLUGINS_FILE: path.join(folder, 'enabled_plugins'),
-    RABBITMQ_MNESIA_BASE: path.join(folder, 'data'),
-    RABBITMQ_LOG_BASE: folder,
-    RABBITMQ_LOGS: '-',
-    // One scheduler, because the machine may be small and also runs the tests.
-    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS:
-      options.consumerTimeout === undefined
-        ? '+S 1:1'
-        : `+S 1:1 -rabbit consumer_timeout ${options.consumerTimeout} -rabbit channel_tick_interval 500`,
-  };
+  const env = environmentOf(folder, { distribution, names }, options);
   const logFile = path.join(folder, 'server.log');
   let shell: ChildProcess | undefined;
 
@@ -155,3 +121,44 @@ async function accepts(port: number): Promise<boolean> {
   socket.once('error', () => resolve(false));
   return promise.finally(() => socket.destroy());
 }
+
+const configurationOf = (port: number, { tls }: RabbitMqOptions): string =>
+  [
+    ...(tls === undefined
+      ? [`listeners.tcp.local = 127.0.0.1:${port}`]
+      : [
+          'listeners.tcp = none',
+          `listeners.ssl.local = 127.0.0.1:${port}`,
+          `ssl_options.cacertfile = ${tls.cert}`,
+          `ssl_options.certfile = ${tls.cert}`,
+          `ssl_options.keyfile = ${tls.key}`,
+        ]),
+    'disk_free_limit.absolute = 10MB',
+    'vm_memory_high_watermark.relative = 0.6',
+    '',
+  ].join('\n');
+
+const environmentOf = (
+  folder: string,
+  ports: { distribution: number; names: number },
+  { consumerTimeout }: RabbitMqOptions,
+) => ({
+  PATH: process.env['PATH'],
+  LANG: 'C.UTF-8',
+  HOME: folder,
+  ERL_EPMD_ADDRESS: '127.0.0.1',
+  ERL_EPMD_PORT: String(ports.names),
+  RABBITMQ_NODENAME: `tocsin-${randomBytes(4).toString('hex')}@localhost`,
+  RABBITMQ_DIST_PORT: String(ports.distribution),
+  RABBITMQ_CONFIG_FILE: path.join(folder, 'rabbitmq.conf'),
+  RABBITMQ_CONF_ENV_FILE: path.join(folder, 'rabbitmq-env.conf'),
+  RABBITMQ_ENABLED_PLUGINS_FILE: path.join(folder, 'enabled_plugins'),
+  RABBITMQ_MNESIA_BASE: path.join(folder, 'data'),
+  RABBITMQ_LOG_BASE: folder,
+  RABBITMQ_LOGS: '-',
+  // One scheduler, because the machine may be small and also runs the tests.
+  RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS:
+    consumerTimeout === undefined
+      ? '+S 1:1'
+      : `+S 1:1 -rabbit consumer_timeout ${consumerTimeout} -rabbit channel_tick_interval 500`,
+});

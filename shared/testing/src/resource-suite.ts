@@ -21,10 +21,32 @@ export interface TestedResource {
 const at = (revision: number) => ({ 'If-Service-Resource-Version': String(revision) });
 const MOMENT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const UNKNOWN = 999_999_999;
+const idsOf = (items: { id: number }[]) => items.map(({ id }) => id);
 
 /** What every kind of resource promises (contract: Revisions, External IDs, Quotas, Lists and cursors). */
-export function describeResource({ service, path, one, many, newUser, more = {}, quota }: TestedResource): void {
-  const newClient = () => service.as(newUser());
+export function describeResource(resource: TestedResource): void {
+  const suite = suiteOf(resource);
+  const { path, many, newClient } = suite;
+  describeSlug(suite);
+  describeChanges(suite);
+  testArchive(suite);
+  describeExternalIds(suite);
+  describeQuota(suite);
+
+  describe(`the list of ${many}`, () => {
+    test('is a page if it is empty', async () => {
+      const { body } = await newClient().get(path);
+      expect(body).toMatchObject({ [many]: [], pagination: { limit: 50, has_more: false } });
+    });
+  });
+}
+
+type ResourceSuite = ReturnType<typeof suiteOf>;
+
+/** The requests of the tests of a kind. */
+function suiteOf(resource: TestedResource) {
+  const { service, path, one, more = {} } = resource;
+  const newClient = () => service.as(resource.newUser());
   const post = async (client: Client, body: object) => client.post(path, { ...more, ...body });
   const create = async (client: Client, body: object = { name: 'x' }) => {
     const { status, body: reply, text } = await post(client, body);
@@ -33,8 +55,10 @@ export function describeResource({ service, path, one, many, newUser, more = {},
   };
   const atOnce = async (count: number, send: (n: number) => ReturnType<Client['post']>) =>
     Promise.all(Array.from({ length: count }, async (_, n) => send(n)));
-  const idsOf = (items: { id: number }[]) => items.map(({ id }) => id);
+  return { ...resource, newClient, post, create, atOnce };
+}
 
+function describeSlug({ path, one, newClient, post, create, atOnce }: ResourceSuite): void {
   describe(`the slug of a ${one}`, () => {
     const duplicate = refusal(409, 'duplicate_slug', { field: 'slug' });
 
@@ -75,7 +99,9 @@ export function describeResource({ service, path, one, many, newUser, more = {},
       expect((await post(client, { name: '42 🙂', slug: 'answer' })).status).toBe(201);
     });
   });
+}
 
+function describeChanges({ path, one, newClient, create, atOnce }: ResourceSuite): void {
   describe(`a change of a ${one}`, () => {
     test('is checked in the documented order', async () => {
       const client = newClient();
@@ -106,7 +132,9 @@ export function describeResource({ service, path, one, many, newUser, more = {},
       expect((await client.get(`${path}/${id}`)).body[one].revision).toBe(2);
     });
   });
+}
 
+function testArchive({ path, one, many, newClient, create }: ResourceSuite): void {
   test(`an archived ${one} is readable and restorable, and not in the list`, async () => {
     const client = newClient();
     const resource = await create(client);
@@ -126,7 +154,9 @@ export function describeResource({ service, path, one, many, newUser, more = {},
     expect(restored.body[one]).toStrictEqual({ ...resource, revision: 3, updated_at: MOMENT });
     expect(await client.post(`${resourcePath}/restore`)).toMatchObject(wrongState);
   });
+}
 
+function describeExternalIds({ path, one, many, newClient, post, create, atOnce }: ResourceSuite): void {
   describe(`the external ID of a ${one}`, () => {
     const taken = (id: number) =>
       refusal(409, 'invalid_resource_state', { field: 'external_id', details: { existing_id: id } });
@@ -177,7 +207,9 @@ export function describeResource({ service, path, one, many, newUser, more = {},
       for (const answer of answers) if (answer !== winner) expect(answer).toMatchObject(taken(winner?.body[one].id));
     });
   });
+}
 
+function describeQuota({ service, path, one, many, newUser, quota, post, create, atOnce }: ResourceSuite): void {
   describe(`the quota ${quota.name}`, () => {
     const workspaceWith = (limit: number | null) => {
       const { workspace } = newUser();
@@ -225,13 +257,6 @@ export function describeResource({ service, path, one, many, newUser, more = {},
       expect((await limited.delete(`${path}/${items[1].id}`)).status).toBe(200);
       expect((await limited.get(path)).body[many]).toHaveLength(2);
       expect((await post(withQuota(3), { name: 'd' })).status).toBe(201);
-    });
-  });
-
-  describe(`the list of ${many}`, () => {
-    test('is a page if it is empty', async () => {
-      const { body } = await newClient().get(path);
-      expect(body).toMatchObject({ [many]: [], pagination: { limit: 50, has_more: false } });
     });
   });
 }

@@ -62,10 +62,10 @@ const TOKEN = 'xoxb-0000000-valid';
 export async function startSlack({ now = Date.now }: { now?: () => number } = {}): Promise<FakeSlack> {
   const users = new Map([[TOKEN, BOT]]);
   const revoked = new Set<string>();
-  const plannedFailures: { method: SlackMethod | undefined; left: number; behave: Behaviour }[] = [];
   const hooks: { when: 'before' | 'after'; method: string; hook: SlackHook }[] = [];
   let lastId = 0;
   const nextId = (kind: string) => kind + String(++lastId).padStart(7, '0');
+  const { nextFailure, ...failures } = planFailures();
 
   const runHook = async (when: 'before' | 'after', call: SlackCall) => {
     const index = hooks.findIndex((entry) => entry.when === when && entry.method === call.method);
@@ -94,10 +94,9 @@ export async function startSlack({ now = Date.now }: { now?: () => number } = {}
     if (slack.down) return void response.destroy();
     slack.calls.push(call);
     if (slack.hang) return;
-    const failure = plannedFailures.find(({ method, left }) => left > 0 && (method ?? call.method) === call.method);
+    const failure = nextFailure(call.method);
     if (failure !== undefined) {
-      failure.left -= 1;
-      failure.behave(response);
+      failure(response);
       return;
     }
     const result = await execute(call);
@@ -109,10 +108,8 @@ export async function startSlack({ now = Date.now }: { now?: () => number } = {}
     url,
     token: TOKEN,
     user: BOT,
-    channels: [],
-    usergroups: [],
-    uninvitable: new Map(),
-    pageSize: 1_000,
+    ...slackWorkspace({ now, nextId }),
+    ...failures,
     calls: [],
     get connections() {
       return connections.size;
@@ -125,6 +122,23 @@ export async function startSlack({ now = Date.now }: { now?: () => number } = {}
       return token;
     },
     revoke: (token) => void revoked.add(token),
+    before: (method, hook) => void hooks.push({ when: 'before', method, hook }),
+    after: (method, hook) => void hooks.push({ when: 'after', method, hook }),
+    stop,
+  };
+  return slack;
+}
+
+type SlackWorkspace = Pick<FakeSlack, keyof SlackState | 'removeChannel' | 'addUsergroup'>;
+
+function slackWorkspace({ now, nextId }: { now: () => number; nextId: (kind: string) => string }): SlackWorkspace {
+  const channels: SlackChannel[] = [];
+  const usergroups: SlackUsergroup[] = [];
+  return {
+    channels,
+    usergroups,
+    uninvitable: new Map(),
+    pageSize: 1_000,
     addChannel: ({ name, purpose = '', creator = OTHER_USER, archived: isArchived = false, members = [creator] }) => {
       const created = Math.floor(now() / 1_000);
       const channel = {
@@ -137,30 +151,42 @@ export async function startSlack({ now = Date.now }: { now?: () => number } = {}
         members: [...members],
         messages: [],
       };
-      slack.channels.push(channel);
+      channels.push(channel);
       return channel;
     },
     removeChannel: (id) => {
-      const index = slack.channels.findIndex((channel) => channel.id === id);
-      if (index >= 0) slack.channels.splice(index, 1);
+      const index = channels.findIndex((channel) => channel.id === id);
+      if (index >= 0) channels.splice(index, 1);
     },
     addUsergroup: ({ handle, users: members }) => {
       const group = { id: nextId('S'), handle, users: [...members] };
-      slack.usergroups.push(group);
+      usergroups.push(group);
       return group;
     },
+  };
+}
+
+type PlannedFailures = Pick<FakeSlack, 'limit' | 'fail'> & {
+  /** How the next call of a method fails. */
+  nextFailure(method: string): Behaviour | undefined;
+};
+
+function planFailures(): PlannedFailures {
+  const planned: { method: SlackMethod | undefined; left: number; behave: Behaviour }[] = [];
+  return {
     limit: ({ method, calls: left = 1, retryAfter }) => {
       const headers = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) };
-      plannedFailures.push({ method, left, behave: json(429, { ok: false, error: 'ratelimited' }, headers) });
+      planned.push({ method, left, behave: json(429, { ok: false, error: 'ratelimited' }, headers) });
     },
     fail: ({ method, calls: left = 1, ...failure }) => {
-      plannedFailures.push({ method, left, behave: behaviourOf(failure) });
+      planned.push({ method, left, behave: behaviourOf(failure) });
     },
-    before: (method, hook) => void hooks.push({ when: 'before', method, hook }),
-    after: (method, hook) => void hooks.push({ when: 'after', method, hook }),
-    stop,
+    nextFailure: (name) => {
+      const failure = planned.find(({ method, left }) => left > 0 && (method ?? name) === name);
+      if (failure !== undefined) failure.left -= 1;
+      return failure?.behave;
+    },
   };
-  return slack;
 }
 
 function behaviourOf(failure: SlackFailure): Behaviour {
