@@ -68,6 +68,20 @@ export function resourceCommands<Kind extends StoredResource, Properties extends
   kind: ResourceKind<Kind>,
   rules: ResourceRules<Kind, Properties>,
 ) {
+  const context = commandContext(dependencies, kind, rules);
+  return { create: creation(context), update: change(context), ...transitions(context) };
+}
+
+type CommandContext<Kind extends StoredResource, Properties extends object> = ReturnType<
+  typeof commandContext<Kind, Properties>
+>;
+
+function commandContext<Kind extends StoredResource, Properties extends object>(
+  dependencies: CommandDependencies,
+  kind: ResourceKind<Kind>,
+  rules: ResourceRules<Kind, Properties>,
+) {
+  /** Adds the event of a change to the outbox. */
   const write = async (trx: Knex.Transaction, caller: Caller, resource: Kind, version: number) =>
     outbox(trx).add({
       type: kind.event,
@@ -81,6 +95,103 @@ export function resourceCommands<Kind extends StoredResource, Properties extends
     return rules.run === undefined ? once() : rules.run(command.principal.workspace.id, once);
   };
 
+  return { dependencies, kind, rules, write, run };
+}
+
+/**
+ * Creates a resource. The resource, its event and the outcome of its Idempotency-Key are committed together.
+ * @throws DomainError `invalid_request`, `invalid_resource_state` for the quota or the external ID, `duplicate_slug`
+ */
+const creation =
+  <Kind extends StoredResource, Properties extends object>({
+    dependencies,
+    kind,
+    rules,
+    run,
+    write,
+  }: CommandContext<Kind, Properties>) =>
+  async (
+    command: Caller & {
+      body: { name: string; slug?: string | undefined };
+      properties: Partial<Properties> & Partial<Kind>;
+      outcome?: KeyedOutcome<Kind> | undefined;
+    },
+  ): Promise<Kind> => {
+    const { principal, body, outcome } = command;
+    const { workspace } = principal;
+    const slugChoice = chooseSlug(body, kind.slug);
+    const properties = { ...rules.defaults, ...command.properties };
+    const create = async ({ trx, nextVersion }: VersionedTransaction) => {
+      const context = { trx, workspaceId: workspace.id, current: undefined, changed: properties };
+      await rules.lock?.(trx, workspace.id, { changed: properties });
+      const checked = await rules.check?.(context);
+      const version = await nextVersion();
+      const locked = await rules.checkLocked?.(context);
+      const store = kind.store(trx, workspace.id);
+      await store.checkQuota({ workspace, isNew: true });
+      const now = dependencies.clock.now();
+      const base = { workspaceId: workspace.id, revision: 1, createdAt: now, updatedAt: now, archivedAt: null };
+      const resource = { ...properties, ...checked, ...locked, ...base } as unknown as Omit<Kind, 'id'>;
+      await store.checkExternalId(resource.externalId);
+      const stored = await store.insert({ ...resource, slug: await store.resolveSlug(slugChoice) }, version);
+      await write(trx, command, stored, version);
+      return stored;
+    };
+    return run(command, async (transaction) => withOutcome(transaction.trx, outcome, async () => create(transaction)));
+  };
+
+/**
+ * Changes properties of an active resource. Values equal to the stored ones change nothing and are not checked again, so
+ * a request may repeat a reference to what has been archived since.
+ * @throws DomainError `not_found`, `invalid_resource_state`, `precondition_failed`, `invalid_request`, in this order
+ */
+const change =
+  <Kind extends StoredResource, Properties extends object>({
+    dependencies,
+    kind,
+    rules,
+    run,
+    write,
+  }: CommandContext<Kind, Properties>) =>
+  async (
+    command: Caller & { id: number; expectedRevision: number; properties: Partial<Properties> },
+  ): Promise<Kind> => {
+    const { principal, id, expectedRevision, properties } = command;
+    const workspaceId = principal.workspace.id;
+    return run(command, async ({ trx, nextVersion }) => {
+      const store = kind.store(trx, workspaceId);
+      await rules.lock?.(trx, workspaceId, { changed: properties });
+      const current = await store.getForUpdate(id);
+      checkNotArchived(current);
+      checkRevision(current.revision, expectedRevision);
+      const { externalId } = properties as { externalId?: string | null };
+      const changed = changedProperties<Properties>(current as unknown as Properties, properties);
+      // An unchanged one is checked, too: earlier releases allowed duplicates.
+      const isKept = changed === undefined || !('externalId' in changed);
+      if (isKept) await store.checkExternalId(externalId, id);
+      if (changed === undefined) return current;
+      const context = { trx, workspaceId, current, changed };
+      const checked = await rules.check?.(context);
+      const version = await nextVersion();
+      if (!isKept) await store.checkExternalId(externalId, id);
+      const locked = await rules.checkLocked?.(context);
+      const resource = revise(
+        current,
+        { ...changed, ...checked, ...locked } as Partial<Kind>,
+        dependencies.clock.now(),
+      );
+      await store.update(resource, version);
+      await write(trx, command, resource, version);
+      return resource;
+    });
+  };
+
+function transitions<Kind extends StoredResource, Properties extends object>({
+  dependencies,
+  kind,
+  rules,
+  write,
+}: CommandContext<Kind, Properties>) {
   const changeState = async (
     command: Caller & { id: number },
     transition: (resource: Kind, now: Instant) => Kind,
@@ -101,80 +212,6 @@ export function resourceCommands<Kind extends StoredResource, Properties extends
   };
 
   return {
-    /**
-     * Creates a resource. The resource, its event and the outcome of its Idempotency-Key are committed together.
-     * @throws DomainError `invalid_request`, `invalid_resource_state` for the quota or the external ID, `duplicate_slug`
-     */
-    async create(
-      command: Caller & {
-        body: { name: string; slug?: string | undefined };
-        properties: Partial<Properties> & Partial<Kind>;
-        outcome?: KeyedOutcome<Kind> | undefined;
-      },
-    ): Promise<Kind> {
-      const { principal, body, outcome } = command;
-      const { workspace } = principal;
-      const slugChoice = chooseSlug(body, kind.slug);
-      const properties = { ...rules.defaults, ...command.properties };
-      const create = async ({ trx, nextVersion }: VersionedTransaction) => {
-        const context = { trx, workspaceId: workspace.id, current: undefined, changed: properties };
-        await rules.lock?.(trx, workspace.id, { changed: properties });
-        const checked = await rules.check?.(context);
-        const version = await nextVersion();
-        const locked = await rules.checkLocked?.(context);
-        const store = kind.store(trx, workspace.id);
-        await store.checkQuota({ workspace, isNew: true });
-        const now = dependencies.clock.now();
-        const base = { workspaceId: workspace.id, revision: 1, createdAt: now, updatedAt: now, archivedAt: null };
-        const resource = { ...properties, ...checked, ...locked, ...base } as unknown as Omit<Kind, 'id'>;
-        await store.checkExternalId(resource.externalId);
-        const stored = await store.insert({ ...resource, slug: await store.resolveSlug(slugChoice) }, version);
-        await write(trx, command, stored, version);
-        return stored;
-      };
-      return run(command, async (transaction) =>
-        withOutcome(transaction.trx, outcome, async () => create(transaction)),
-      );
-    },
-
-    /**
-     * Changes properties of an active resource. Values equal to the stored ones change nothing and are not checked again, so
-     * a request may repeat a reference to what has been archived since.
-     * @throws DomainError `not_found`, `invalid_resource_state`, `precondition_failed`, `invalid_request`, in this order
-     */
-    async update(
-      command: Caller & { id: number; expectedRevision: number; properties: Partial<Properties> },
-    ): Promise<Kind> {
-      const { principal, id, expectedRevision, properties } = command;
-      const workspaceId = principal.workspace.id;
-      return run(command, async ({ trx, nextVersion }) => {
-        const store = kind.store(trx, workspaceId);
-        await rules.lock?.(trx, workspaceId, { changed: properties });
-        const current = await store.getForUpdate(id);
-        checkNotArchived(current);
-        checkRevision(current.revision, expectedRevision);
-        const { externalId } = properties as { externalId?: string | null };
-        const changed = changedProperties<Properties>(current as unknown as Properties, properties);
-        // An unchanged one is checked, too: earlier releases allowed duplicates.
-        const isKept = changed === undefined || !('externalId' in changed);
-        if (isKept) await store.checkExternalId(externalId, id);
-        if (changed === undefined) return current;
-        const context = { trx, workspaceId, current, changed };
-        const checked = await rules.check?.(context);
-        const version = await nextVersion();
-        if (!isKept) await store.checkExternalId(externalId, id);
-        const locked = await rules.checkLocked?.(context);
-        const resource = revise(
-          current,
-          { ...changed, ...checked, ...locked } as Partial<Kind>,
-          dependencies.clock.now(),
-        );
-        await store.update(resource, version);
-        await write(trx, command, resource, version);
-        return resource;
-      });
-    },
-
     /** Archives a resource, which stays readable and keeps its slug. @throws DomainError `not_found`, `invalid_resource_state` */
     archive: async (command: Caller & { id: number }): Promise<Kind> => changeState(command, archive, false),
 

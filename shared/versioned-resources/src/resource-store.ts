@@ -42,14 +42,29 @@ export type ResourceStore<Kind extends StoredResource> = ReturnType<typeof resou
 export function resourceStore<Kind extends StoredResource>(
   db: Knex,
   workspaceId: number,
-  { table, label, quota, quotaField, toColumns, selection, joins = '' }: ResourceTable<Kind>,
+  definition: ResourceTable<Kind>,
+) {
+  return {
+    ...reads(db, workspaceId, definition),
+    ...quotaChecks(db, workspaceId, definition),
+    ...uniqueNames(db, workspaceId, definition),
+    ...writes(db, workspaceId, definition),
+  };
+}
+
+/** The label in the names of statements. */
+const statementName = (label: string) => label.replaceAll(' ', '-');
+
+function reads<Kind extends StoredResource>(
+  db: Knex,
+  workspaceId: number,
+  { table, label, selection, joins = '' }: ResourceTable<Kind>,
 ) {
   const column = (name: string) => `${table}.${name}`;
   const rows = () => db(table).where({ [column('workspace_id')]: workspaceId });
   const selected = () => rows().joinRaw(joins).select<Kind[]>(db.raw(selection));
   const select = `select ${selection} from ${table} ${joins} where ${table}.workspace_id = $1`;
-  /** For names of statements. */
-  const kind = label.replaceAll(' ', '-');
+  const kind = statementName(label);
   const one = ([resource]: Kind[]): Kind => {
     if (resource === undefined) throw notFound(`The ${label}`);
     return resource;
@@ -59,30 +74,9 @@ export function resourceStore<Kind extends StoredResource>(
     text: `${select} and ${table}.id = $2`,
     values: [workspaceId, id],
   });
-  /** Counts the active rows and all rows, up to a limit each. */
-  const count = async (limit: number): Promise<{ active: number; all: number }> => {
-    const [row] = await query<{ active: number; all: number }>(db, {
-      text: `select (select count(workspace_id) from
-           (select workspace_id from ${table} where workspace_id = $1 and archived_at is null limit $2) as counted) as active,
-         (select count(workspace_id) from (select workspace_id from ${table} where workspace_id = $1 limit $2) as counted) as all`,
-      values: [workspaceId, limit],
-    });
-    return row as { active: number; all: number };
-  };
-  const findSlugs = async (texts: readonly string[]): Promise<Set<string>> => {
-    const slugs = await query<{ slug: string }>(db, {
-      name: `find-slugs-of-${kind}s`,
-      text: `select slug from ${table} where workspace_id = $1 and slug = any((select $2::text[])::text[])`,
-      values: [workspaceId, texts],
-    });
-    return new Set(slugs.map(({ slug }) => slug));
-  };
   return {
     rows,
     selected,
-
-    /** Returns those of the texts that are slugs, of archived resources included. */
-    findSlugs,
 
     /** @throws DomainError `not_found` */
     get: async (id: number): Promise<Kind> => one(await query(db, get(id))),
@@ -125,7 +119,25 @@ export function resourceStore<Kind extends StoredResource>(
         text: `${select} and ${table}.id = any((select $2::bigint[])::bigint[])`,
         values: [workspaceId, ids],
       }),
+  };
+}
 
+function quotaChecks<Kind extends StoredResource>(
+  db: Knex,
+  workspaceId: number,
+  { table, label, quota, quotaField }: ResourceTable<Kind>,
+) {
+  /** Counts the active rows and all rows, up to a limit each. */
+  const count = async (limit: number): Promise<{ active: number; all: number }> => {
+    const [row] = await query<{ active: number; all: number }>(db, {
+      text: `select (select count(workspace_id) from
+           (select workspace_id from ${table} where workspace_id = $1 and archived_at is null limit $2) as counted) as active,
+         (select count(workspace_id) from (select workspace_id from ${table} where workspace_id = $1 limit $2) as counted) as all`,
+      values: [workspaceId, limit],
+    });
+    return row as { active: number; all: number };
+  };
+  return {
     /**
      * Checks that the workspace may have one more active row. The caller holds the lock of the workspace's version, as every
      * creation and restoration does. A quota below the present number refuses new rows only.
@@ -146,6 +158,27 @@ export function resourceStore<Kind extends StoredResource>(
 
     /** How much of the quota is used. */
     countActive: async (): Promise<number> => (await count(MAX_COUNTED_USE)).active,
+  };
+}
+
+/** Slugs and external IDs, which are unique in a workspace. */
+function uniqueNames<Kind extends StoredResource>(
+  db: Knex,
+  workspaceId: number,
+  { table, label }: ResourceTable<Kind>,
+) {
+  const kind = statementName(label);
+  const findSlugs = async (texts: readonly string[]): Promise<Set<string>> => {
+    const slugs = await query<{ slug: string }>(db, {
+      name: `find-slugs-of-${kind}s`,
+      text: `select slug from ${table} where workspace_id = $1 and slug = any((select $2::text[])::text[])`,
+      values: [workspaceId, texts],
+    });
+    return new Set(slugs.map(({ slug }) => slug));
+  };
+  return {
+    /** Returns those of the texts that are slugs, of archived resources included. */
+    findSlugs,
 
     /**
      * Refuses an external ID that another row of the workspace has, archived ones included. The caller holds the lock of the
@@ -181,7 +214,16 @@ export function resourceStore<Kind extends StoredResource>(
         if (free !== undefined) return free;
       }
     },
+  };
+}
 
+function writes<Kind extends StoredResource>(
+  db: Knex,
+  workspaceId: number,
+  { table, label, toColumns }: ResourceTable<Kind>,
+) {
+  const kind = statementName(label);
+  return {
     /**
      * Inserts a resource and returns it with its ID.
      * @throws DomainError `duplicate_slug` if another row of the workspace has the slug, archived ones included
