@@ -3,11 +3,11 @@ import { databaseFailure, isDatabaseUnavailable, type Knex } from '@tocsin/postg
 import type { Logger, Metrics } from '@tocsin/runtime';
 import { type BatchBounds, type BatchDisposition, collectBatches } from './batch-collector.ts';
 import { type Broker, type Disposition, type IncomingMessage, PREFETCH, type Subscription } from './broker.ts';
-import { type ConsumerOutcome, observeConsumer } from './consumer-metrics.ts';
-import { faultyMessages } from './faulty-messages.ts';
+import { type ConsumerMetrics, type ConsumerOutcome, observeConsumer } from './consumer-metrics.ts';
+import { type FaultyMessages, faultyMessages } from './faulty-messages.ts';
 import { recordInInbox } from './inbox.ts';
 import { InvalidMessage, isEventType, parseMessage, UnknownType } from './parse-message.ts';
-import { pausableSubscription, pause, RETRY_WAITS } from './pausable-subscription.ts';
+import { type PausableSubscription, pausableSubscription, pause, RETRY_WAITS } from './pausable-subscription.ts';
 
 /** A message of a batch. */
 export interface ReceivedEvent {
@@ -90,131 +90,20 @@ export function startConsumer(options: ConsumerOptions): Subscription {
   const bounds = options.bounds ?? defaultBounds;
   const observed = observeConsumer(metrics, { broker, queue, isActive: () => subscription.active });
   const hasOrder = queue.singleActiveConsumer === true && broker.requeueKeepsOrder !== true;
-  const waits = hasOrder ? PATIENT_WAITS : RETRY_WAITS;
-  const faulty = faultyMessages();
-  /** How often in a row, and since when, the database gave up statements and no event passed. */
-  let refusals = { rounds: 0, since: 0 };
-  const count = (outcome: ConsumerOutcome, messages = 1) => observed.count(outcome, messages);
-
-  /** Returns what to do with each of the events, in their order. */
-  const handleEvents = async (events: readonly ReceivedEvent[]): Promise<BatchDisposition[]> => {
-    const all = (disposition: Disposition, outcome: ConsumerOutcome): Disposition[] => {
-      count(outcome, events.length);
-      return events.map(() => disposition);
-    };
-    for (let attempt = 0; ; attempt += 1) {
-      if (subscription.isPaused()) return all('requeue', 'returned');
-      try {
-        const { handled, onCommit } = await database.transaction(async (trx) => handleBatch(events, trx));
-        subscription.resume();
-        faulty.passed(events.map(({ event }) => event.id));
-        for (const { event } of events) if (handled.has(event.id)) observed.observeDelay(event.occurred_at);
-        onCommit?.();
-        count('handled', handled.size);
-        count('duplicate', events.length - handled.size);
-        return events.map(() => 'ack');
-      } catch (error) {
-        const [first] = events;
-        const message = { id: first?.event.id, type: first?.event.type };
-        const context = { err: error, queue: queue.name, message, messages: events.length };
-        const isUnavailable = isDatabaseUnavailable(error);
-        const failure = databaseFailure(error);
-        const wait = (isUnavailable ? waits : failure === 'conflict' ? RETRY_WAITS : [])[attempt];
-        if (wait !== undefined) {
-          const reason = isUnavailable ? 'the database is unavailable; retrying a batch' : 'repeating a transaction';
-          log[attempt < RETRY_WAITS.length ? 'warn' : 'debug'](context, reason);
-          await pause(wait, subscription.stopping);
-          if (!subscription.stopping.aborted) continue;
-          return all('leave', 'interrupted');
-        }
-        if (isUnavailable) {
-          subscription.pause(context);
-          return all('requeue', 'returned');
-        }
-        if (events.length > 1) {
-          log.warn(context, 'cannot handle a batch; handling its messages one by one');
-          return handleOneByOne(events);
-        }
-        const isGivenUp = failure === 'conflict' || failure === 'timeout';
-        if (isGivenUp && !faulty.failed(first?.event.id ?? '')) {
-          log.warn(context, 'the database gave up a statement; trying again');
-          return ['again'];
-        }
-        log.error(context, 'cannot handle a message');
-        return all('retry', 'failed');
-      }
-    }
+  const parts: ConsumerParts = {
+    ...{ queue, log, observed, faulty: faultyMessages() },
+    waits: hasOrder ? PATIENT_WAITS : RETRY_WAITS,
+    waitingLimit: hasOrder ? WAITING_LIMIT : 0,
+    subscription: () => subscription,
   };
-
-  /** While no event passes, it tries one more in each round: each may take as long as the database allows a statement. */
-  const handleOneByOne = async (events: readonly ReceivedEvent[]): Promise<BatchDisposition[]> => {
-    const dispositions: BatchDisposition[] = [];
-    let tries = refusals.rounds + 1;
-    for (const one of events) {
-      const [disposition = 'retry'] = tries === 0 ? ['again' as const] : await handleEvents([one]);
-      if (disposition === 'ack') tries = Infinity;
-      else if (disposition === 'again' && tries > 0) tries -= 1;
-      dispositions.push(disposition);
-    }
-    return dispositions;
-  };
-
-  /** Handles the events that were at fault before after the others, so that these do not wait for them. */
-  const handleRound = async (events: readonly ReceivedEvent[]): Promise<Map<string, BatchDisposition>> => {
-    const { others = [], faultyEvents = [] } = Object.groupBy(events, ({ event }) =>
-      faulty.has(event.id) ? 'faultyEvents' : 'others',
-    );
-    const dispositions = others.length === 0 ? [] : await handleEvents(others);
-    for (const one of faultyEvents) dispositions.push(...(await handleEvents([one])));
-    const byId = [...others, ...faultyEvents].map(
-      ({ event }, index) => [event.id, dispositions[index] ?? 'retry'] as const,
-    );
-    if (!dispositions.includes('again') || dispositions.includes('ack')) {
-      refusals = { rounds: 0, since: 0 };
-      return new Map(byId);
-    }
-    const instead = await waitForDatabase(dispositions.filter((disposition) => disposition === 'again').length);
-    return new Map(byId.map(([id, disposition]) => [id, disposition === 'again' ? instead : disposition]));
-  };
-
-  /** Returns what to do then with the messages that have to be handled again. */
-  const waitForDatabase = async (messages: number): Promise<BatchDisposition> => {
-    const now = performance.now();
-    const { rounds, since } = refusals.rounds === 0 ? { rounds: 0, since: now } : refusals;
-    refusals = { rounds: rounds + 1, since };
-    if (now - since > (hasOrder ? WAITING_LIMIT : 0)) {
-      subscription.pause({ queue: queue.name, messages });
-      count('returned', messages);
-      return 'requeue';
-    }
-    await pause(waits[Math.min(rounds, waits.length - 1)] ?? 0, subscription.stopping);
-    if (!subscription.stopping.aborted) return 'again';
-    count('interrupted', messages);
-    return 'leave';
-  };
+  const handleRound = roundHandler(parts, transactionHandler(parts, { database, handleBatch }));
 
   const handle = async (messages: readonly IncomingMessage[]): Promise<BatchDisposition[]> => {
-    const parsed = messages.map(({ body: bytes, trace = null }): ReceivedEvent | Disposition => {
-      try {
-        const body = bytes.toString('utf8');
-        return { event: parseMessage(body).event, body, trace };
-      } catch (error) {
-        const context = { err: error, queue: queue.name };
-        if (error instanceof UnknownType) {
-          log.debug(context, 'ignoring a message of an unknown type');
-          count('unknown_type');
-          return 'ack';
-        }
-        if (!(error instanceof InvalidMessage)) throw error;
-        log.error(context, 'dead-lettering a malformed message');
-        count('malformed');
-        return 'dead-letter';
-      }
-    });
+    const parsed = messages.map((message) => parse(parts, message));
     const received = parsed.filter((one) => typeof one === 'object');
     const events = [...new Map(received.map((one) => [one.event.id, one])).values()];
     const byId = events.length === 0 ? new Map<string, BatchDisposition>() : await handleRound(events);
-    count('duplicate', received.length - events.length);
+    observed.count('duplicate', received.length - events.length);
     return parsed.map((one, index) => {
       if (typeof one === 'string') return one;
       const disposition = byId.get(one.event.id) ?? 'retry';
@@ -238,5 +127,162 @@ export function startConsumer(options: ConsumerOptions): Subscription {
       batches.stop();
       await subscription.stop();
     },
+  };
+}
+
+/** What the steps of a consumer share. */
+interface ConsumerParts {
+  queue: QueueDefinition;
+  log: Logger;
+  observed: ConsumerMetrics;
+  faulty: FaultyMessages;
+  /** Milliseconds between attempts while the database is unavailable. */
+  waits: readonly number[];
+  /** Milliseconds for which the database may give up statements before consuming is paused. */
+  waitingLimit: number;
+  /** It exists before the first message. */
+  subscription: () => PausableSubscription;
+}
+
+/** Returns the event, or what to do with a message that has none for this release. */
+function parse(
+  { queue, log, observed }: ConsumerParts,
+  { body: bytes, trace = null }: IncomingMessage,
+): ReceivedEvent | Disposition {
+  try {
+    const body = bytes.toString('utf8');
+    return { event: parseMessage(body).event, body, trace };
+  } catch (error) {
+    const context = { err: error, queue: queue.name };
+    if (error instanceof UnknownType) {
+      log.debug(context, 'ignoring a message of an unknown type');
+      observed.count('unknown_type');
+      return 'ack';
+    }
+    if (!(error instanceof InvalidMessage)) throw error;
+    log.error(context, 'dead-lettering a malformed message');
+    observed.count('malformed');
+    return 'dead-letter';
+  }
+}
+
+/** Returns what to do with each of the events, in their order. @returns undefined if each has to be handled alone */
+type HandleTogether = (events: readonly ReceivedEvent[]) => Promise<BatchDisposition[] | undefined>;
+
+/** Returns a function that handles events in one transaction. */
+function transactionHandler(
+  { queue, log, observed, faulty, waits, subscription: getSubscription }: ConsumerParts,
+  { database, handleBatch }: { database: Knex; handleBatch: HandleBatch },
+): HandleTogether {
+  return async (events) => {
+    const subscription = getSubscription();
+    const all = (disposition: Disposition, outcome: ConsumerOutcome): Disposition[] => {
+      observed.count(outcome, events.length);
+      return events.map(() => disposition);
+    };
+    for (let attempt = 0; ; attempt += 1) {
+      if (subscription.isPaused()) return all('requeue', 'returned');
+      try {
+        const { handled, onCommit } = await database.transaction(async (trx) => handleBatch(events, trx));
+        subscription.resume();
+        faulty.passed(events.map(({ event }) => event.id));
+        for (const { event } of events) if (handled.has(event.id)) observed.observeDelay(event.occurred_at);
+        onCommit?.();
+        observed.count('handled', handled.size);
+        observed.count('duplicate', events.length - handled.size);
+        return events.map(() => 'ack');
+      } catch (error) {
+        const [first] = events;
+        const message = { id: first?.event.id, type: first?.event.type };
+        const context = { err: error, queue: queue.name, message, messages: events.length };
+        const isUnavailable = isDatabaseUnavailable(error);
+        const failure = databaseFailure(error);
+        const wait = (isUnavailable ? waits : failure === 'conflict' ? RETRY_WAITS : [])[attempt];
+        if (wait !== undefined) {
+          const reason = isUnavailable ? 'the database is unavailable; retrying a batch' : 'repeating a transaction';
+          log[attempt < RETRY_WAITS.length ? 'warn' : 'debug'](context, reason);
+          await pause(wait, subscription.stopping);
+          if (!subscription.stopping.aborted) continue;
+          return all('leave', 'interrupted');
+        }
+        if (isUnavailable) {
+          subscription.pause(context);
+          return all('requeue', 'returned');
+        }
+        if (events.length > 1) {
+          log.warn(context, 'cannot handle a batch; handling its messages one by one');
+          return undefined;
+        }
+        const isGivenUp = failure === 'conflict' || failure === 'timeout';
+        if (isGivenUp && !faulty.failed(first?.event.id ?? '')) {
+          log.warn(context, 'the database gave up a statement; trying again');
+          return ['again'];
+        }
+        log.error(context, 'cannot handle a message');
+        return all('retry', 'failed');
+      }
+    }
+  };
+}
+
+type HandleRound = (events: readonly ReceivedEvent[]) => Promise<Map<string, BatchDisposition>>;
+
+/** Returns a function that handles the events of a batch, together or each alone. It returns what to do by their IDs. */
+function roundHandler(
+  { queue, observed, faulty, waits, waitingLimit, subscription: getSubscription }: ConsumerParts,
+  handleTogether: HandleTogether,
+): HandleRound {
+  /** How often in a row, and since when, the database gave up statements and no event passed. */
+  let refusals = { rounds: 0, since: 0 };
+
+  const handleAlone = async (one: ReceivedEvent): Promise<BatchDisposition> =>
+    (await handleTogether([one]))?.[0] ?? 'retry';
+
+  /** While no event passes, it tries one more in each round: each may take as long as the database allows a statement. */
+  const handleOneByOne = async (events: readonly ReceivedEvent[]): Promise<BatchDisposition[]> => {
+    const dispositions: BatchDisposition[] = [];
+    let tries = refusals.rounds + 1;
+    for (const one of events) {
+      const disposition = tries === 0 ? 'again' : await handleAlone(one);
+      if (disposition === 'ack') tries = Infinity;
+      else if (disposition === 'again' && tries > 0) tries -= 1;
+      dispositions.push(disposition);
+    }
+    return dispositions;
+  };
+
+  /** Returns what to do then with the messages that have to be handled again. */
+  const waitForDatabase = async (messages: number): Promise<BatchDisposition> => {
+    const subscription = getSubscription();
+    const now = performance.now();
+    const { rounds, since } = refusals.rounds === 0 ? { rounds: 0, since: now } : refusals;
+    refusals = { rounds: rounds + 1, since };
+    if (now - since > waitingLimit) {
+      subscription.pause({ queue: queue.name, messages });
+      observed.count('returned', messages);
+      return 'requeue';
+    }
+    await pause(waits[Math.min(rounds, waits.length - 1)] ?? 0, subscription.stopping);
+    if (!subscription.stopping.aborted) return 'again';
+    observed.count('interrupted', messages);
+    return 'leave';
+  };
+
+  /** Handles the events that were at fault before after the others, so that these do not wait for them. */
+  return async (events) => {
+    const { others = [], faultyEvents = [] } = Object.groupBy(events, ({ event }) =>
+      faulty.has(event.id) ? 'faultyEvents' : 'others',
+    );
+    const dispositions = others.length === 0 ? [] : ((await handleTogether(others)) ?? (await handleOneByOne(others)));
+    for (const one of faultyEvents) dispositions.push(await handleAlone(one));
+    const byId = [...others, ...faultyEvents].map(
+      ({ event }, index) => [event.id, dispositions[index] ?? 'retry'] as const,
+    );
+    if (!dispositions.includes('again') || dispositions.includes('ack')) {
+      refusals = { rounds: 0, since: 0 };
+      return new Map(byId);
+    }
+    const instead = await waitForDatabase(dispositions.filter((disposition) => disposition === 'again').length);
+    return new Map(byId.map(([id, disposition]) => [id, disposition === 'again' ? instead : disposition]));
   };
 }
