@@ -56,13 +56,13 @@ export function userStore(db: Knex, workspaceId: number) {
      */
     async upsert(users: readonly VersionedUser[]): Promise<number[]> {
       const ids = users.map(({ user }) => user.id);
-      const known = await query<{ id: number; active: boolean }>(db, {
+      const lockedUsers = await query<{ id: number; active: boolean }>(db, {
         name: 'lock-users',
         text: `select id, active from replica_users where id = any((select $1::bigint[])::bigint[])
           order by id for update`,
         values: [ids],
       });
-      const wasActive = new Map(known.map(({ id, active }) => [id, active]));
+      const wasActive = new Map(lockedUsers.map(({ id, active }) => [id, active]));
       await query(db, {
         name: 'put-users',
         text: `insert into replica_users (id, workspace_id, email, name, sort_name, active, version)

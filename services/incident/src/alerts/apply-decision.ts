@@ -121,7 +121,7 @@ async function relate({ trx, caller, now }: Applying, incident: Incident, relate
   if (related.archivedAt !== null) return undefined;
   const pair = { incidentId: incident.id, type: 'related' as const, relatedId: related.id };
   const [next] = await query(trx, nextRelation(pair));
-  if (next === undefined || next.inverse >= MAX_OF_A_TYPE) return undefined;
+  if (next === undefined || next.ofInverse >= MAX_OF_A_TYPE) return undefined;
   const relation = { id: next.id, createdAt: now, ...creatorOf(caller) };
   const others = [changeOf('related', incident, 'added')];
   const changed = changeIncident({ author: authorOf(caller), before: related, change: {}, now, byAlert: true, others });

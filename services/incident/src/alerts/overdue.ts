@@ -36,8 +36,8 @@ export async function hearHeartbeat(
   const { database, clock } = dependencies;
   const sender = senderOf({ principal });
   const heard = { name, within, options };
-  const known = await overdueStore(database, sender).hear(heard, principal, clock.now());
-  if (known !== undefined) return { heartbeat: known, result: undefined };
+  const updated = await overdueStore(database, sender).hear(heard, principal, clock.now());
+  if (updated !== undefined) return { heartbeat: updated, result: undefined };
   let heartbeat: Heartbeat | undefined;
   const { results } = await receiveAlerts(dependencies, {
     ...{ principal, requestId, options, format: 'heartbeat' },
@@ -64,8 +64,8 @@ export async function hearOf(
   if (heard.size > MAX_HEARTBEATS) throw tooManyHeartbeats();
   const ended = new Map<string, GroupResult>();
   for (const [name, { key, severity, service }] of heard) {
-    const own: AlertOptions = { ...options, severity, service, onEnd: 'resolve' };
-    const { result } = await hearHeartbeat(dependencies, { ...command, name, options: own });
+    const heartbeatOptions: AlertOptions = { ...options, severity, service, onEnd: 'resolve' };
+    const { result } = await hearHeartbeat(dependencies, { ...command, name, options: heartbeatOptions });
     if (result !== undefined) ended.set(key, result);
   }
   return notification.groups.map(({ identity, alerts }): GroupResult => {

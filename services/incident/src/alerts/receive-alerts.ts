@@ -134,21 +134,21 @@ async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCom
     },
     decides: (read, { prepared, checkStorage }) => {
       if (read === undefined) return { stores: [], answer: () => ({ results: [], leftOut: [] }) };
-      const { decision, known, locked, store, source, now } = read;
+      const { decision, stored, locked, store, source, now } = read;
       return {
         stores: async (trx) => {
           const applying = { trx, store, caller: command, ...prepared, checkStorage, now, keyName, locked };
           const { incidents, leftOut } = await applyDecision(applying, decision);
           const idOf = (ref: Ref | null) => (ref === null || ref > 0 ? ref : (incidents.get(ref)?.id ?? null));
           await turn();
-          await saveKnown({ store, source, known, decision, idOf, now });
+          await saveKnown({ store, source, stored, decision, idOf, now });
           if (command.isDue === undefined) await keepQuiet(trx, command, decision, { source, now });
           await turn();
           const answers = decision.answers.map((answer) => ({
             ...answer,
             incidentId: idOf(answer.incident),
             why:
-              reasonOf(answer, known.incidents.get(answer.incident ?? 0), prepared.configuration.timeZone) ||
+              reasonOf(answer, stored.incidents.get(answer.incident ?? 0), prepared.configuration.timeZone) ||
               textOf(leftOut.get(answer.incident ?? 0)),
           }));
           await turn();
@@ -177,7 +177,7 @@ function currentMinute(source: AlertSource, now: Instant): AlertSource {
 }
 
 /** What is stored of what a decision asks for. */
-interface Found extends Known {
+interface Stored extends Known {
   groups: ReadonlyMap<string, StoredGroup>;
   incidents: Map<number, KnownIncident>;
 }
@@ -210,20 +210,20 @@ async function decideLocked({ workspaceId, trx, store, source, heard, configurat
   );
   const open = [...originals.values()].filter((id) => !incidents.has(id));
   for (const [id, original] of await store.findIncidents(open, terminal)) incidents.set(id, original);
-  const known: Found = { groups, members, originals, incidents, minute: source };
+  const stored: Stored = { groups, members, originals, incidents, minute: source };
   const locked = new Map<number, Incident>();
   const compared = comparison(members, heard);
   const changes = { groups: await mapInParts(heard.groups, compared.changeOf), members: compared.members };
   await turn();
   for (;;) {
-    const decision = decide(changes, known, heard);
+    const decision = decide(changes, stored, heard);
     const missing = [...decision.touched].filter((id) => !locked.has(id));
     await turn();
-    if (missing.length === 0) return { decision, known, locked };
+    if (missing.length === 0) return { decision, stored, locked };
     const [version, rows] = await pipeline(trx, [lockConfiguration(workspaceId), lockIncidents(workspaceId, missing)]);
     checkLocked(version, configuration);
     for (const row of rows) locked.set(row.id, row);
-    for (const [id, incident] of await store.findIncidents(missing, terminal)) known.incidents.set(id, incident);
+    for (const [id, incident] of await store.findIncidents(missing, terminal)) stored.incidents.set(id, incident);
   }
 }
 
@@ -255,22 +255,22 @@ async function keepQuiet(
 interface Saving {
   store: ReturnType<typeof alertStore>;
   source: AlertSource;
-  known: Found;
+  stored: Stored;
   decision: Decision;
   idOf: (ref: Ref | null) => number | null;
   now: Instant;
 }
 
 /** Stores what is known of the monitor then, if that differs: what most notifications say is known already. */
-async function saveKnown({ store, source, known, decision, idOf, now }: Saving): Promise<void> {
-  const changed = [...decision.members].filter(([key, member]) => !isSame(known.members.get(key), member));
+async function saveKnown({ store, source, stored, decision, idOf, now }: Saving): Promise<void> {
+  const changed = [...decision.members].filter(([key, member]) => !isSame(stored.members.get(key), member));
   const inChanged = new Set(changed.map(([, { group }]) => group));
   const groups = decision.groups
     .map(({ digest, incident, firing }) => ({ digest, firing, incidentId: idOf(incident) }))
     .filter(({ digest, incidentId, firing }) => {
-      const stored = known.groups.get(digest);
-      const isOld = stored === undefined || Date.parse(now) - Date.parse(stored.updatedAt) > REFRESH_AFTER;
-      return isOld || inChanged.has(digest) || stored.incidentId !== incidentId || stored.firing !== firing;
+      const group = stored.groups.get(digest);
+      const isOld = group === undefined || Date.parse(now) - Date.parse(group.updatedAt) > REFRESH_AFTER;
+      return isOld || inChanged.has(digest) || group.incidentId !== incidentId || group.firing !== firing;
     });
   if (groups.length === 0) return;
   const ids = await store.saveGroups(groups, now);
@@ -300,10 +300,10 @@ function recordsOf(
     answers,
     ({ outcome, incidentId }) => `${outcome} ${outcome === 'unchanged' ? '' : incidentId}`,
   );
-  const count = (own: readonly Answered[], outcomes: readonly AlertOutcome[]) =>
-    own.reduce((sum, { changes }) => sum + changes.filter(({ outcome }) => outcomes.includes(outcome)).length, 0);
-  return [...together.values()].map((own): NotificationRecord => {
-    const [{ group, outcome, incidentId, why }] = own as [Answered, ...Answered[]];
+  const count = (combined: readonly Answered[], outcomes: readonly AlertOutcome[]) =>
+    combined.reduce((sum, { changes }) => sum + changes.filter(({ outcome }) => outcomes.includes(outcome)).length, 0);
+  return [...together.values()].map((combined): NotificationRecord => {
+    const [{ group, outcome, incidentId, why }] = combined as [Answered, ...Answered[]];
     return {
       receivedAt: now,
       keyName: principal.key?.name ?? `key ${principal.key_id}`,
@@ -314,10 +314,10 @@ function recordsOf(
       reason: why,
       bodyStart: '',
       incidentId,
-      groups: own.length,
-      started: count(own, ['started']),
-      ended: count(own, ['ended']) + own.reduce((sum, { over }) => sum + over, 0),
-      unchanged: count(own, ['unchanged', 'acknowledged', 'raised']),
+      groups: combined.length,
+      started: count(combined, ['started']),
+      ended: count(combined, ['ended']) + combined.reduce((sum, { over }) => sum + over, 0),
+      unchanged: count(combined, ['unchanged', 'acknowledged', 'raised']),
     };
   });
 }

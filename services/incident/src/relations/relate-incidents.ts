@@ -67,7 +67,7 @@ export async function relateIncidents(dependencies: CommandDependencies, command
       const related = checkRelated(incident, other);
       if (existing !== undefined) return { stores: [], answer: () => ({ relation: existing, isNew: false }) };
       if (walked !== undefined) checkNoCircle(walked);
-      const { id, ...counts } = next as { id: number; own: number; inverse: number };
+      const { id, ...counts } = next as { id: number; ofType: number; ofInverse: number };
       checkRoom(type, counts);
       const relation = { id, type, createdAt: now, ...creatorOf(command), related };
       const author = authorOf(command);

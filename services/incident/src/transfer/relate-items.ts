@@ -85,7 +85,7 @@ async function relate(
   if (type === 'duplicate_of') checkNoCircle(await relations.walk(to.id));
   const pair = { incidentId: from.id, type, relatedId: to.id };
   const [next] = await query(trx, nextRelation(pair));
-  const { id, ...counts } = next as { id: number; own: number; inverse: number };
+  const { id, ...counts } = next as { id: number; ofType: number; ofInverse: number };
   checkRoom(type, counts);
   await query(trx, insertRelation(pair, { id, createdAt, createdBy, createdByKey: null }));
   return true;

@@ -41,33 +41,33 @@ export interface Decision {
  * Decides what follows from what is heard of a monitor, and new of its alerts. The law (contract: Alerts): if its last word about an alert is that
  * it fires, an open incident stands for the alert, or a person has closed that one and it is known when it is declared again.
  */
-export function decide({ groups, members }: Changes, known: Known, heard: Heard): Decision {
-  const { placed, minute, touched } = placeAll(groups, known, heard);
-  const kept = groupsAfter(placed, members, known);
-  const gains = gainsOf(kept, known);
-  const left = leftOf(placed, known);
+export function decide({ groups, members }: Changes, stored: Known, heard: Heard): Decision {
+  const { placed, minute, touched } = placeAll(groups, stored, heard);
+  const kept = groupsAfter(placed, members, stored);
+  const gains = gainsOf(kept, stored);
+  const left = leftOf(placed, stored);
   const byIncident = Map.groupBy(placed, ({ place }) => place.to);
   const done = [...new Set([...left.keys(), ...byIncident.keys()])].flatMap((ref) =>
     ref === null
       ? []
       : effectsOn(ref, {
-          own: byIncident.get(ref) ?? [],
+          placed: byIncident.get(ref) ?? [],
           left: left.get(ref) ?? [],
-          firing: (known.incidents.get(ref)?.firing ?? 0) + (gains.get(ref) ?? 0),
+          firing: (stored.incidents.get(ref)?.firing ?? 0) + (gains.get(ref) ?? 0),
           collected: minute.groups,
-          ...{ known, heard },
+          ...{ stored, heard },
         }),
   );
   const effects = done.filter(({ acts }) => acts.length > 0);
   for (const ref of [...left.keys(), ...effects.map(({ incident }) => incident)]) if (ref > 0) touched.add(ref);
   const full = new Set(done.flatMap(({ incident, isFull }) => (isFull ? incident : [])));
-  const answers = placed.map((each) => answerOf(each, known, full));
+  const answers = placed.map((each) => answerOf(each, stored, full));
   return { effects, answers, groups: [...kept.values()], members, minute, touched };
 }
 
 /** Finds the place of each group. Each that needs an incident gets one, as many as the minute allows; the last has the rest. */
-function placeAll(groups: readonly GroupChange[], known: Known, heard: Heard) {
-  const { declared, lastIncidentId, groups: collected } = known.minute;
+function placeAll(groups: readonly GroupChange[], stored: Known, heard: Heard) {
+  const { declared, lastIncidentId, groups: collected } = stored.minute;
   const minute: Decision['minute'] = { declared, last: lastIncidentId, groups: collected };
   const touched = new Set<number>();
   let next: Ref = 0;
@@ -75,11 +75,11 @@ function placeAll(groups: readonly GroupChange[], known: Known, heard: Heard) {
   const collects = (ref: Ref): boolean => {
     if (ref < 0) return true;
     touched.add(ref);
-    const last = known.incidents.get(ref);
+    const last = stored.incidents.get(ref);
     return last !== undefined && (isOpen(last, heard) || isResolvedByAlerts(last, heard));
   };
   const placed = groups.map((change): Placed => {
-    const place = placeOf(change, known, heard);
+    const place = placeOf(change, stored, heard);
     if (place.as === 'standing') return { ...change, place };
     if (place.to !== null) touched.add(place.to);
     if (place.related !== undefined) touched.add(place.related.id);
@@ -114,11 +114,14 @@ function placeAll(groups: readonly GroupChange[], known: Known, heard: Heard) {
  */
 function placeOf({ group, changes }: GroupChange, { groups, incidents, originals }: Known, heard: Heard): Place {
   const digests = new Set([group.digest, ...changes.flatMap(({ before }) => before?.group ?? [])]);
-  const own = [...digests].flatMap((digest) => incidents.get(groups.get(digest)?.incidentId ?? 0) ?? []);
-  const all = [...own, ...own.flatMap(({ id }) => incidents.get(originals.get(id) ?? 0) ?? [])];
+  const incidentsOfGroups = [...digests].flatMap((digest) => incidents.get(groups.get(digest)?.incidentId ?? 0) ?? []);
+  const all = [
+    ...incidentsOfGroups,
+    ...incidentsOfGroups.flatMap(({ id }) => incidents.get(originals.get(id) ?? 0) ?? []),
+  ];
   const open = all.find((each) => isOpen(each, heard));
   if (open !== undefined) return { as: 'standing', to: open.id };
-  const [closed] = own;
+  const [closed] = incidentsOfGroups;
   const firing = changes.filter(isFiring);
   if (firing.length === 0) return { as: 'standing', to: closed?.id ?? null };
   const { now, options } = heard;
@@ -157,9 +160,9 @@ const closingOf = (incident: KnownIncident, heard: Heard): Instant => {
 type Groups = Map<string, { digest: string; incident: Ref | null; firing: number }>;
 
 /** Returns the groups as they are known then, with how many of their alerts fire. */
-function groupsAfter(placed: readonly Placed[], members: ReadonlyMap<string, Member>, known: Known): Groups {
+function groupsAfter(placed: readonly Placed[], members: ReadonlyMap<string, Member>, stored: Known): Groups {
   const kept: Groups = new Map();
-  for (const { digest, firing, incidentId: incident } of known.groups.values())
+  for (const { digest, firing, incidentId: incident } of stored.groups.values())
     kept.set(digest, { digest, firing, incident });
   for (const { group, place } of placed)
     kept.set(group.digest, { digest: group.digest, firing: kept.get(group.digest)?.firing ?? 0, incident: place.to });
@@ -168,7 +171,7 @@ function groupsAfter(placed: readonly Placed[], members: ReadonlyMap<string, Mem
     if (group !== undefined) group.firing += by;
   };
   for (const [key, member] of members) {
-    count(known.members.get(key), -1);
+    count(stored.members.get(key), -1);
     count(member, 1);
   }
   return kept;
@@ -190,9 +193,9 @@ function leftOf(placed: readonly Placed[], { groups }: Known): Map<Ref, AlertCha
     for (const change of changes) {
       const from = incidentOf(change.before, groups);
       if (from === null || from === place.to) continue;
-      const own = left.get(from) ?? [];
-      left.set(from, own);
-      own.push(change);
+      const changesFrom = left.get(from) ?? [];
+      left.set(from, changesFrom);
+      changesFrom.push(change);
     }
   return left;
 }

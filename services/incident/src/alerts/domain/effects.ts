@@ -56,24 +56,24 @@ export type Placed = GroupChange & { place: Place };
 
 interface Scene {
   /** The groups that belong to the incident now. */
-  own: readonly Placed[];
+  placed: readonly Placed[];
   /** Alerts that fired for it, and whose groups belong to others now. */
   left: readonly AlertChange[];
   /** Its alerts that fire then. */
   firing: number;
   /** Groups that the last incident of the minute stands for. */
   collected: number;
-  known: Known;
+  stored: Known;
   heard: Heard;
 }
 
 /** Returns what is to be done to an incident, and whether its timeline has no room for all of it. */
 export function effectsOn(ref: Ref, scene: Scene): { incident: Ref; acts: Act[]; isFull: boolean } {
-  const { own, firing, collected, known, heard } = scene;
+  const { placed, firing, collected, stored, heard } = scene;
   const { now, options, severities, eventQuota } = heard;
-  const incident = known.incidents.get(ref);
+  const incident = stored.incidents.get(ref);
   const { first, started, raised, acknowledged, ended, over, moved } = changesFor(ref, scene);
-  const quiet = quietNoteOf(own);
+  const quiet = quietNoteOf(placed);
   const isArchived = incident !== undefined && incident.archivedAt !== null;
   const wasOpen = incident === undefined || isOpen(incident, heard);
   const hasEnded = ended.length + over.length > 0;
@@ -90,7 +90,7 @@ export function effectsOn(ref: Ref, scene: Scene): { incident: Ref; acts: Act[];
   if (notes.length === 0) return { incident: ref, acts: [], isFull: false };
 
   const acts: Act[] = [];
-  const declared = own.find(isDeclared);
+  const declared = placed.find(isDeclared);
   const severity = highestOf([...first, ...started, ...raised], severities)?.key ?? null;
   if (declared !== undefined)
     acts.push({
@@ -100,12 +100,13 @@ export function effectsOn(ref: Ref, scene: Scene): { incident: Ref; acts: Act[];
       severity,
       related: declared.place.related ?? null,
     });
-  const isReopened = !wasOpen && own.some(({ place }) => place.as === 'reopened' || place.as === 'collected');
+  const isReopened = !wasOpen && placed.some(({ place }) => place.as === 'reopened' || place.as === 'collected');
   if (isReopened) acts.push({ do: 'reopen' });
   const isUnhandled = incident?.isUnhandledAlert ?? true;
   if (incident !== undefined && isUnhandled && severity !== null && isAbove(severity, incident.severity, severities))
     acts.push({ do: 'raise', severity });
-  if (isUnhandled && own.some(({ place }) => place.as === 'collected')) acts.push({ do: 'collect', groups: collected });
+  if (isUnhandled && placed.some(({ place }) => place.as === 'collected'))
+    acts.push({ do: 'collect', groups: collected });
 
   const before = incident?.alerts ?? NOTHING_DONE;
   const ends = [before.lastEnd, ...ended.map((alert) => alert.endedAt ?? now), ...over];
@@ -121,7 +122,7 @@ export function effectsOn(ref: Ref, scene: Scene): { incident: Ref; acts: Act[];
     if (recoveredAt !== null && recoveredAt === before.recoveredAt) recover((recoveredAt = null));
     state.recoveredAt = null;
   }
-  const mayFire = firing > 0 || own.some(({ group }) => group.isCut === true);
+  const mayFire = firing > 0 || placed.some(({ group }) => group.isCut === true);
   if (!mayFire && (hasEnded || isLeft)) {
     state.endedAt = now;
     if (hasEnded && recoveredAt === null && state.lastEnd !== null && !isArchived)
@@ -141,8 +142,8 @@ const noteOf = (verb: Verb, alerts: readonly Alert[], more = 0): Note => ({
   count: alerts.length + more,
 });
 /** About the alerts of groups of which nothing was heard. */
-function quietNoteOf(own: readonly Placed[]): Note {
-  const quiet = own.filter(({ group }) => group.quietSince !== undefined);
+function quietNoteOf(placed: readonly Placed[]): Note {
+  const quiet = placed.filter(({ group }) => group.quietSince !== undefined);
   const count = quiet.reduce((sum, { over }) => sum + over, 0);
   const since = quiet.map(({ group }) => group.quietSince ?? '').sort()[0];
   return { ...noteOf('quiet', [], count), ...(since !== undefined && { since }) };
@@ -158,7 +159,7 @@ const latestOf = (times: readonly (Instant | null)[]) =>
 const once = (alerts: readonly HeardAlert[]) => [...new Map(alerts.map((alert) => [alert.key, alert])).values()];
 
 /** Sorts what is new of the alerts of an incident. */
-function changesFor(ref: Ref, { own, left, known, heard }: Scene) {
+function changesFor(ref: Ref, { placed, left, stored, heard }: Scene) {
   const that = (outcome: AlertOutcome, changes: readonly AlertChange[]) =>
     changes.flatMap((change) => (change.outcome === outcome ? change.alert : []));
   // In an incident that was not there, or not open, all begins that fires; otherwise what was not known to fire.
@@ -168,11 +169,11 @@ function changesFor(ref: Ref, { own, left, known, heard }: Scene) {
         ? that('started', changes)
         : changes.flatMap((change) => (isFiring(change) ? change.alert : [])),
     );
-  const first = once(beginning(own.filter(isDeclared)));
-  const started = once(beginning(own.filter((each) => !isDeclared(each))));
+  const first = once(beginning(placed.filter(isDeclared)));
+  const started = once(beginning(placed.filter((each) => !isDeclared(each))));
   const begun = new Set([...first, ...started]);
-  const all = own.flatMap(({ changes }) => changes);
-  const stayed = all.filter((change) => [null, ref].includes(incidentOf(change.before, known.groups)));
+  const all = placed.flatMap(({ changes }) => changes);
+  const stayed = all.filter((change) => [null, ref].includes(incidentOf(change.before, stored.groups)));
   return {
     first,
     started,
@@ -180,7 +181,7 @@ function changesFor(ref: Ref, { own, left, known, heard }: Scene) {
     acknowledged: that('acknowledged', all),
     ended: that('ended', [...stayed, ...left]),
     /** When those ended that nobody named. */
-    over: own.flatMap(({ over, overAt }) => Array.from({ length: over }, () => overAt ?? heard.now)),
+    over: placed.flatMap(({ over, overAt }) => Array.from({ length: over }, () => overAt ?? heard.now)),
     moved: left.flatMap(({ alert, after }) => (after.isFiring ? alert : [])),
   };
 }

@@ -67,25 +67,25 @@ function changeOf(
 ): AlertChange {
   const { state, firing: start, isAcknowledged } = alert;
   const fires = before?.isFiring === true;
-  const known = before?.firing ?? null;
-  const isLater = start === null || known === null || start > known;
+  const knownStart = before?.firing ?? null;
+  const isLater = start === null || knownStart === null || start > knownStart;
   const named = severityKey(alert.severity);
   const change = (outcome: AlertOutcome, member: Partial<Member>): AlertChange => {
     const same = before ?? { firing: start, isFiring: false, isAcknowledged: false, severity: null, changedAt: now };
-    const own = { group, alert: alert.key, mark: alert.mark };
-    return { alert, outcome, before, after: { ...same, ...own, ...member } };
+    const identity = { group, alert: alert.key, mark: alert.mark };
+    return { alert, outcome, before, after: { ...same, ...identity, ...member } };
   };
 
   if (state === 'ended') {
-    const isBefore = alert.endedAt !== null && known !== null && alert.endedAt < known;
-    if (!fires) return change('unchanged', { firing: isLater ? (start ?? known) : known });
+    const isBefore = alert.endedAt !== null && knownStart !== null && alert.endedAt < knownStart;
+    if (!fires) return change('unchanged', { firing: isLater ? (start ?? knownStart) : knownStart });
     if (isBefore) return change('unchanged', {});
-    return change('ended', { isFiring: false, isAcknowledged: false, firing: start ?? known, changedAt: now });
+    return change('ended', { isFiring: false, isAcknowledged: false, firing: start ?? knownStart, changedAt: now });
   }
   if (isAcknowledged)
     return fires && !before.isAcknowledged ? change('acknowledged', { isAcknowledged }) : change('unchanged', {});
   const isNew = fires
-    ? start !== null && known !== null && start > known
+    ? start !== null && knownStart !== null && start > knownStart
     : before === undefined || isLater || Date.parse(now) - Date.parse(before.changedAt) > LATE;
   if (isNew) {
     const acknowledged = fires && before.isAcknowledged;
@@ -100,7 +100,7 @@ function changeOf(
   if (!fires) return change('unchanged', {});
   const isHigher = named !== null && isAbove(named, before.severity, severities);
   const severity = isHigher ? named : before.severity;
-  return change(isHigher ? 'raised' : 'unchanged', { firing: known ?? start, severity });
+  return change(isHigher ? 'raised' : 'unchanged', { firing: knownStart ?? start, severity });
 }
 
 /** What is new of all groups of which something is heard, and what is known then. */
@@ -114,7 +114,7 @@ export interface Changes {
  * that it does not name, too, except firings that began after its last end: the notification is late.
  */
 export function comparison(
-  known: ReadonlyMap<string, Member>,
+  stored: ReadonlyMap<string, Member>,
   { now, severities }: Pick<Hearing, 'now' | 'severities'>,
 ): { changeOf: (group: HeardGroup) => GroupChange; members: ReadonlyMap<string, Member> } {
   const keys = new Map<string, string | null>();
@@ -124,24 +124,24 @@ export function comparison(
   };
   const hearing = { now, severities, severityKey };
   const members = new Map<string, Member>();
-  const byMark = new Map([...known.values()].flatMap((each) => (each.isFiring ? [[each.mark, each]] : [])));
+  const byMark = new Map([...stored.values()].flatMap((each) => (each.isFiring ? [[each.mark, each]] : [])));
   const changeOfGroup = (group: HeardGroup): GroupChange => {
     const { alerts, digest, isOver } = group;
     const changes = alerts.map((alert) => {
       const key = memberKey({ group: digest, alert: alert.key });
-      const own = members.get(key) ?? known.get(key);
+      const inGroup = members.get(key) ?? stored.get(key);
       const compare = (before: Member | undefined) => changeOf(alert, before, { group: digest, ...hearing });
-      const other = own?.isFiring === true ? undefined : byMark.get(alert.mark);
+      const other = inGroup?.isFiring === true ? undefined : byMark.get(alert.mark);
       const moved = other && compare(other);
       // An end that is not meant leaves it where it is.
       const isMoved = moved !== undefined && (alert.state === 'firing' || moved.outcome === 'ended');
-      const change = isMoved ? moved : compare(own);
+      const change = isMoved ? moved : compare(inGroup);
       // What is known of it moves along.
       if (isMoved && other !== undefined)
         members.set(memberKey(other), { ...other, isFiring: false, firing: null, changedAt: now });
       members.set(key, change.after);
       if (change.after.isFiring) byMark.set(alert.mark, change.after);
-      else if (isMoved || own?.isFiring === true) byMark.delete(alert.mark);
+      else if (isMoved || inGroup?.isFiring === true) byMark.delete(alert.mark);
       return change;
     });
     // Without the end of one of them, it is over now.
@@ -149,7 +149,7 @@ export function comparison(
     const overAt = ends.length < alerts.length ? null : (ends.at(-1) ?? null);
     let over = 0;
     if (isOver)
-      for (const [key, member] of known) {
+      for (const [key, member] of stored) {
         if (member.group !== digest || !member.isFiring || members.has(key)) continue;
         if (overAt !== null && member.firing !== null && member.firing > overAt) continue;
         // What was only not heard of starts again when it is heard, whichever start it names.

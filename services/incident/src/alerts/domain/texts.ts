@@ -63,7 +63,7 @@ export function noteOf(note: Note, telling: Telling): AlertNote {
   const isOne = count === 1 && first !== undefined;
   const common = commonOf(alerts);
   const shown = isOne ? [] : alerts.slice(0, SHOWN);
-  const rest = count - shown.length;
+  const unlisted = count - shown.length;
   const lines = shown.map((alert) => lineOf(alert, common));
   const span =
     isOne && verb === 'ended' && first.startedAt !== null
@@ -74,7 +74,7 @@ export function noteOf(note: Note, telling: Telling): AlertNote {
     closed === null ? '' : `${personOf(closed)} had closed ${humanId(closed.number)}.`,
     common.summary === first?.name ? '' : common.summary,
     common.description,
-    [...lines, ...(!isOne && rest > 0 ? [`- and ${rest} more`] : [])].join('\n'),
+    [...lines, ...(!isOne && unlisted > 0 ? [`- and ${unlisted} more`] : [])].join('\n'),
     span,
     isOne || labels === '' ? labels : `All of them:\n\n${labels}`,
     `Reported with the API key ${keyName}.`,
@@ -136,10 +136,10 @@ function commonOf(alerts: readonly Alert[]): Common {
 
 function lineOf({ name, summary, description, labels }: Alert, common: Common): string {
   const isCommon = new Set(common.labels.map(([label]) => label));
-  const own = labels.filter(([label, value]) => !isCommon.has(label) && value !== name);
+  const distinctLabels = labels.filter(([label, value]) => !isCommon.has(label) && value !== name);
   const texts = [summary === common.summary ? '' : summary, description === common.description ? '' : description];
   const said = texts.filter((text) => text !== '' && text !== name).join(' ');
-  const distinct = own.map(([label, value]) => `${label}: ${value}`).join(', ');
+  const distinct = distinctLabels.map(([label, value]) => `${label}: ${value}`).join(', ');
   const line = `- ${name}${distinct === '' ? '' : ` (${distinct})`}${said === '' ? '' : `: ${said}`}`;
   return shorten(line.replaceAll(/\s+/g, ' '), LINE);
 }

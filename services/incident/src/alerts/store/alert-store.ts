@@ -172,15 +172,15 @@ export function alertStore(db: Knex, { workspaceId, keyId, monitorId }: AlertSen
       });
       const ids = new Map(rows.map(({ digest, id }) => [digest, id]));
       const idOf = ({ digest }: HeardGroup) => ids.get(digest) ?? [];
-      const known = heard.filter(({ digest }) => ids.has(digest));
+      const storedGroups = heard.filter(({ digest }) => ids.has(digest));
       const members = await query<Omit<Member, 'group'> & { groupId: number }>(db, {
         name: 'find-alert-members',
         text: FIND_MEMBERS,
         values: [
           ...monitor,
-          known.flatMap((group) => group.alerts.map(() => idOf(group)).flat()),
-          known.flatMap(({ alerts }) => alerts.map(({ key }) => key)),
-          known.filter(({ isOver }) => isOver).flatMap(idOf),
+          storedGroups.flatMap((group) => group.alerts.map(() => idOf(group)).flat()),
+          storedGroups.flatMap(({ alerts }) => alerts.map(({ key }) => key)),
+          storedGroups.filter(({ isOver }) => isOver).flatMap(idOf),
           heard.flatMap(({ alerts }) => alerts.map(({ mark }) => mark)),
         ],
       });

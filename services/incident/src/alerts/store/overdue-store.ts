@@ -266,23 +266,23 @@ export async function listHeartbeats(database: Knex, workspaceId: number): Promi
     },
   );
   return rows.map((row): ListedHeartbeat => {
-    const own = incidents.find(
+    const incident = incidents.find(
       ({ keyId, digest }) => keyId === row.keyId && digest === digestOf(heartbeatIdentity(row.name)),
     );
-    return { ...row, incidentId: own?.incidentId ?? null, incidentNumber: own?.incidentNumber ?? null };
+    return { ...row, incidentId: incident?.incidentId ?? null, incidentNumber: incident?.incidentNumber ?? null };
   });
 }
 
 /** Forgets a heartbeat with its alert, whose incident stays for a person. Returns whether there was one. */
 export async function deleteHeartbeat(database: Knex, workspaceId: number, id: number): Promise<boolean> {
   return database.transaction(async (trx) => {
-    const [found] = await query<{ keyId: number; name: string }>(trx, {
+    const [heartbeat] = await query<{ keyId: number; name: string }>(trx, {
       name: 'find-heartbeat-by-id',
       text: 'select key_id as "keyId", name from alert_heartbeats where workspace_id = $1 and id = $2',
       values: [workspaceId, id],
     });
-    if (found === undefined) return false;
-    await alertStore(trx, { workspaceId, keyId: found.keyId, monitorId: found.keyId }).lock();
+    if (heartbeat === undefined) return false;
+    await alertStore(trx, { workspaceId, keyId: heartbeat.keyId, monitorId: heartbeat.keyId }).lock();
     const rows = await query(trx, {
       name: 'delete-heartbeat',
       text: 'delete from alert_heartbeats where workspace_id = $1 and id = $2 returning id',
@@ -291,7 +291,7 @@ export async function deleteHeartbeat(database: Knex, workspaceId: number, id: n
     await query(trx, {
       name: 'delete-heartbeat-group',
       text: "delete from alert_groups where workspace_id = $1 and key_id = $2 and identity = decode($3, 'hex')",
-      values: [workspaceId, found.keyId, digestOf(heartbeatIdentity(found.name))],
+      values: [workspaceId, heartbeat.keyId, digestOf(heartbeatIdentity(heartbeat.name))],
     });
     return rows.length > 0;
   });

@@ -58,8 +58,8 @@ export function provisioningStore(db: Knex) {
         values: [incidentId],
       });
       if (request === undefined) throw new Error(`incident ${incidentId} has no provisioning`);
-      const { id, slug, is_demo, ...rest } = request;
-      return { workspace: { id, slug, is_demo }, ...rest };
+      const { id, slug, is_demo, ...input } = request;
+      return { workspace: { id, slug, is_demo }, ...input };
     },
 
     /** Stores the provisioning of an incident that has none. */

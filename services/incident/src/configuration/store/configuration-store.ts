@@ -34,7 +34,7 @@ const MAX_BYTES = 16 * 1_048_576;
 export function configurations(database: Knex): Configurations {
   const cache = latestVersionCache<Configuration>({
     bytes: MAX_BYTES,
-    sizeOf: ({ exchangeRates, ...rest }) => estimateHeapBytes({ ...rest, exchangeRates: [...exchangeRates] }),
+    sizeOf: ({ exchangeRates, ...others }) => estimateHeapBytes({ ...others, exchangeRates: [...exchangeRates] }),
   });
   const reload = async (workspace: WorkspaceContext) => {
     const configuration = await readConfiguration(database, workspace.id);

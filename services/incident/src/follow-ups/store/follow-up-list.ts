@@ -49,8 +49,8 @@ export async function listFollowUps(
     );
     return { listed, searchedUntil: undefined };
   }
-  type Found = FollowUpPage['listed'][number] & { isMatch: boolean; isLast: boolean; isEnd: boolean };
-  const found = await query<Found>(
+  type SearchedRow = FollowUpPage['listed'][number] & { isMatch: boolean; isLast: boolean; isEnd: boolean };
+  const rows = await query<SearchedRow>(
     db,
     statementOf(sql`
       with portion as materialized (${positions(list, MAX_COMPARED)}),
@@ -70,9 +70,9 @@ export async function listFollowUps(
       join follow_ups as follow_up using (id)
       where is_match or is_last order by page.due, id limit ${list.limit}`),
   );
-  const last = found.at(-1);
+  const last = rows.at(-1);
   const isComplete = last === undefined || last.isEnd || !last.isLast;
-  return { listed: found.filter(({ isMatch }) => isMatch), searchedUntil: isComplete ? undefined : last };
+  return { listed: rows.filter(({ isMatch }) => isMatch), searchedUntil: isComplete ? undefined : last };
 }
 
 /** The next places of each status, along its index, with the bytes of text to compare. */

@@ -49,21 +49,21 @@ export async function prefilterByValues(
   const few = ids === undefined ? [] : [ids];
   const custom: CustomPredicate[] = [];
   for (const predicate of query.custom) {
-    const found = isTextSearch(predicate) ? await findTextIds(db, predicate) : undefined;
-    if (found === undefined) custom.push(predicate);
-    else few.push(found);
+    const matching = isTextSearch(predicate) ? await findTextIds(db, predicate) : undefined;
+    if (matching === undefined) custom.push(predicate);
+    else few.push(matching);
   }
   const searches = customSearches({ ...query, custom: custom.filter((predicate) => !isTextSearch(predicate)) });
   const bounded = [...searches];
   if (conditions.length > 0) bounded.push(sql`select i.id as incident_id from incidents as i where ${all(conditions)}`);
   for (const search of bounded) {
     if (few.some(({ length }) => length <= MAX_IDS)) break;
-    const found = await findIds(db, search, MAX_SEARCHED);
-    if (found !== undefined) few.push(found);
+    const matching = await findIds(db, search, MAX_SEARCHED);
+    if (matching !== undefined) few.push(matching);
   }
   if (few.length === 0 && searches.length > 1) {
-    const found = await findIds(db, join(searches, ' intersect '), MAX_SEARCHED);
-    if (found !== undefined) few.push(found);
+    const matching = await findIds(db, join(searches, ' intersect '), MAX_SEARCHED);
+    if (matching !== undefined) few.push(matching);
   }
   const sets = few.map((each) => new Set(each));
   return { query: { ...query, custom }, ids: few[0]?.filter((id) => sets.every((each) => each.has(id))) };

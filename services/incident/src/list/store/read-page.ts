@@ -269,7 +269,9 @@ interface Portion {
 async function searchPortion(db: Knex, request: PortionRequest): Promise<Portion> {
   const { segment, limit, searches, comparable } = request;
   const position = positionColumns(segment);
-  const found = await query<PositionedRow & { is_match: boolean; place: number; compared: number; is_last: boolean }>(
+  const selected = await query<
+    PositionedRow & { is_match: boolean; place: number; compared: number; is_last: boolean }
+  >(
     db,
     statementOf(sql`
       select ${COLUMNS}, ${position}, is_match, is_last, place, compared
@@ -283,8 +285,8 @@ async function searchPortion(db: Knex, request: PortionRequest): Promise<Portion
       order by ${segment.order}
       limit ${limit}`),
   );
-  const rows = found.filter(({ is_match }) => is_match);
-  const last = found.at(-1);
+  const rows = selected.filter(({ is_match }) => is_match);
+  const last = selected.at(-1);
   const isEnd = last === undefined || (last.is_last && last.place < PORTION && last.compared < comparable);
   return { rows, last, isEnd, compared: last?.compared ?? 0 };
 }

@@ -52,9 +52,9 @@ export function checkRelated(incident: Incident, related: Incident | undefined):
 }
 
 /** @throws DomainError `invalid_resource_state` if one of the two has as many relations of the type as it may have */
-export function checkRoom(type: GivenType, counts: { own: number; inverse: number }): void {
-  const isFull = counts.own >= MAX_OF_A_TYPE;
-  if (!isFull && counts.inverse < MAX_OF_A_TYPE) return;
+export function checkRoom(type: GivenType, counts: { ofType: number; ofInverse: number }): void {
+  const isFull = counts.ofType >= MAX_OF_A_TYPE;
+  if (!isFull && counts.ofInverse < MAX_OF_A_TYPE) return;
   const full = isFull
     ? `The incident has ${MAX_OF_A_TYPE} of ${type}`
     : `The other one has ${MAX_OF_A_TYPE} of ${inverseOf(type)}`;

@@ -60,11 +60,11 @@ export const nextRelation = ({
   incidentId,
   type,
   relatedId,
-}: Pair): Statement<{ id: number; own: number; inverse: number }> => ({
+}: Pair): Statement<{ id: number; ofType: number; ofInverse: number }> => ({
   name: 'next-relation',
   text: `select nextval('incident_relations_id_seq') as id,
-      (select count(*) from incident_relations where incident_id = $1 and type = $2) as own,
-      (select count(*) from incident_relations where incident_id = $3 and type = $4) as inverse`,
+      (select count(*) from incident_relations where incident_id = $1 and type = $2) as "ofType",
+      (select count(*) from incident_relations where incident_id = $3 and type = $4) as "ofInverse"`,
   values: [incidentId, type, relatedId, inverseOf(type)],
 });
 

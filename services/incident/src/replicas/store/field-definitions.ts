@@ -36,14 +36,14 @@ export function fieldDefinitions(database: Knex, { bytes = MAX_BYTES }: { bytes?
   const readings = coalesceCalls<number, CachedFields>();
 
   const read = async (workspaceId: number): Promise<CachedFields> => {
-    const known = cache.peek(workspaceId);
+    const cached = cache.peek(workspaceId);
     const store = replicaStore(database, workspaceId);
     const versions = await store.fieldVersions();
-    const changed = versions.filter(({ id, version }) => known?.byId.get(id)?.version !== version);
-    if (known?.byId.size === versions.length && changed.length === 0) return known;
+    const changed = versions.filter(({ id, version }) => cached?.byId.get(id)?.version !== version);
+    if (cached?.byId.size === versions.length && changed.length === 0) return cached;
     const byId = new Map<number, CachedField>();
     for (const { id } of versions) {
-      const field = known?.byId.get(id);
+      const field = cached?.byId.get(id);
       if (field !== undefined) byId.set(id, field);
     }
     for (const portion of portionsOf(changed, ({ weight }) => weight)) {

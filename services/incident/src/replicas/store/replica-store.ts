@@ -225,9 +225,9 @@ export function replicaStore(db: Knex, workspaceId: number) {
         order by service.slug desc`,
         values: [workspaceId, names.map((name) => name.normalize('NFC').toLowerCase()), names.map(fold)],
       });
-      const found = new Map(rows.flatMap((row) => row.names.map((name) => [name, row] as const)));
-      for (const row of rows) found.set(fold(row.slug), row);
-      return found;
+      const byName = new Map(rows.flatMap((row) => row.names.map((name) => [name, row] as const)));
+      for (const row of rows) byName.set(fold(row.slug), row);
+      return byName;
     },
 
     /** Returns the ID and version of each custom field, archived ones included, and what its definition weighs. */

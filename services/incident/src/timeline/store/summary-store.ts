@@ -32,11 +32,11 @@ export function summaryStore(db: Knex) {
   return {
     /** The next batch of incidents, newest first. `next` is undefined after the last one. */
     async findWrong(before: number): Promise<{ next: number | undefined; checked: number; wrong: WrongSummary[] }> {
-      const [found] = await query<{ next: number | null; checked: number; wrong: WrongSummary[] }>(db, {
+      const [row] = await query<{ next: number | null; checked: number; wrong: WrongSummary[] }>(db, {
         text: FIND_WRONG,
         values: [before, BATCH],
       });
-      const { next = null, checked = 0, wrong = [] } = found ?? {};
+      const { next = null, checked = 0, wrong = [] } = row ?? {};
       return { next: checked < BATCH ? undefined : (next ?? undefined), checked, wrong };
     },
 

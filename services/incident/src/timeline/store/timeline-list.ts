@@ -74,11 +74,11 @@ export function timelineReader(database: Knex) {
 
   /** Returns undefined if the counts are not kept, or of another revision. */
   const readCounted = async (list: TimelineQuery, key: string): Promise<TimelinePage | undefined> => {
-    const found = kept.get(key);
-    if (found === undefined) return undefined;
-    const rows = await query(database, selectCountedPage(list, found.revision));
-    if (rows[0]?.incidentRevision !== found.revision) return undefined;
-    return pageOf(rows, found.counts);
+    const keptCounts = kept.get(key);
+    if (keptCounts === undefined) return undefined;
+    const rows = await query(database, selectCountedPage(list, keptCounts.revision));
+    if (rows[0]?.incidentRevision !== keptCounts.revision) return undefined;
+    return pageOf(rows, keptCounts.counts);
   };
 
   /** Returns undefined if there is too much to read for a request whose turn it is not. */

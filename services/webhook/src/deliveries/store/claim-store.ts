@@ -136,11 +136,11 @@ export async function findCandidates(
   now: Instant,
   { after, exhausted }: { after: number; exhausted: ExhaustedKeys },
 ): Promise<Candidate[]> {
-  const [first, rest] = await pipeline(trx, [
+  const [first, wrapped] = await pipeline(trx, [
     candidatesBetween([after, Number.MAX_SAFE_INTEGER], now, exhausted),
     candidatesBetween([0, after], now, exhausted),
   ]);
-  const candidates = first.length < PAGE ? [...first, ...rest] : first;
+  const candidates = first.length < PAGE ? [...first, ...wrapped] : first;
   return candidates.sort((a, b) => (a.dueAt === b.dueAt ? a.deliveryId - b.deliveryId : a.dueAt < b.dueAt ? -1 : 1));
 }
 
