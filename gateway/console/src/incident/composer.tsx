@@ -84,7 +84,7 @@ export function EventForm({
 
 interface Draft extends EventFields {
   /** What was sent without a response: the same content must not become a second event. */
-  sent?: { content: string; key: string };
+  attempt?: { content: string; key: string };
 }
 
 const NOTHING: EventFields = { body: '', is_key: false, started_at: null, ended_at: null };
@@ -103,11 +103,11 @@ export function Composer({ incidentId }: { incidentId: number }) {
 
   const submit = async () => {
     if (draft.body.trim() === '' || state === 'sending') return;
-    const { sent: attempt, body, is_key, started_at, ended_at } = latest.current;
+    const { attempt, body, is_key, started_at, ended_at } = latest.current;
     const event = { body, is_key, ...(started_at && { started_at }), ...(ended_at && { ended_at }) };
     const content = JSON.stringify(event);
     const key = attempt?.content === content ? attempt.key : crypto.randomUUID();
-    set({ ...latest.current, sent: { content, key } });
+    set({ ...latest.current, attempt: { content, key } });
     setState('sending');
     try {
       await write({ path: `/incidents/${incidentId}/timeline`, key, body: event });

@@ -9,13 +9,13 @@ export interface Difference {
   id: string;
   field: string;
   expected: unknown;
-  found: unknown;
+  actual: unknown;
 }
 
 export interface Comparison {
   /** Of the source, of Tocsin, and those that were compared in full. */
   expected: number;
-  found: number;
+  actual: number;
   compared: number;
   differences: Difference[];
 }
@@ -38,7 +38,7 @@ export async function compare(
   const read = readFacts(folder, source.facts);
   const missing = new Set(read.ids);
   const facts = read.factsOf(sampleOf(read, size));
-  const result: Comparison = { expected: missing.size, found: 0, compared: 0, differences: [] };
+  const result: Comparison = { expected: missing.size, actual: 0, compared: 0, differences: [] };
   const { differences } = result;
   const add = (...more: Difference[]) => {
     differences.push(...more.slice(0, MAX_DIFFERENCES - differences.length));
@@ -52,7 +52,7 @@ export async function compare(
     // After a broken connection, some come again.
     if (seen.has(id)) return void (parts = []);
     seen.add(id);
-    if (!missing.delete(id)) add({ id, field: 'external', expected: null, found: id });
+    if (!missing.delete(id)) add({ id, field: 'external', expected: null, actual: id });
     const rows = facts.get(id);
     if (rows !== undefined) {
       result.compared += 1;
@@ -60,7 +60,7 @@ export async function compare(
       const [fewest = []] = rows
         .map((row) => differencesOf(row, incident, { source, mapper }))
         .toSorted((one, other) => one.length - other.length);
-      add(...fewest.map(([field, expected, present]) => ({ id, field, expected, found: present })));
+      add(...fewest.map(([field, expected, present]) => ({ id, field, expected, actual: present })));
     }
     parts = [];
   };
@@ -72,8 +72,8 @@ export async function compare(
     parts.push(incident);
   }
   end();
-  result.found = seen.size;
-  for (const id of missing) add({ id, field: 'external', expected: id, found: null });
+  result.actual = seen.size;
+  for (const id of missing) add({ id, field: 'external', expected: id, actual: null });
   return result;
 }
 

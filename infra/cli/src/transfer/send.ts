@@ -29,7 +29,7 @@ export interface Refused {
 /** What became of the incidents of a part. */
 export interface Part {
   /** Incidents that are sent completely, with those of the parts before. */
-  sent: number;
+  completed: number;
   outcomes: readonly (readonly [id: string, outcome: Outcome])[];
   refused: readonly Refused[];
 }
@@ -64,14 +64,14 @@ export async function send(
     for (const one of part.refused) refused.set(JSON.stringify(one), one);
   };
   for (const part of done) add(part);
-  for await (const { items, unsent, incidents: begun } of batchesOf(incidents, done.at(-1)?.sent ?? 0)) {
+  for await (const { items, unsent, incidents: begun } of batchesOf(incidents, done.at(-1)?.completed ?? 0)) {
     const results = items.length === 0 ? [] : (await sendAgain(tocsin, items, options)).results;
     const named = results.map(({ index, outcome, field = '', message = '' }) => ({
       ...{ id: items[index]?.external.id ?? '', outcome: outcome as Outcome, field, message },
     }));
     const part = {
       // The last one may go on in the next request.
-      sent: begun - 1,
+      completed: begun - 1,
       outcomes: [
         ...named.map(({ id, outcome }) => [id, outcome] as const),
         ...unsent.map(({ id }) => [id, 'refused'] as const),

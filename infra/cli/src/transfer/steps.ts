@@ -166,7 +166,7 @@ export async function apply(call: Call, source: Source, folder: string, flags: M
   const run = createHash('sha256').update(JSON.stringify(place)).digest('hex');
   const progress = openProgress(folder, run);
   const done = (await isThere(tocsin, progress.parts, { source, signal })) ? progress.parts : [];
-  if (done.length > 0) call.output.note(`goes on behind ${done.at(-1)?.sent ?? 0} incidents`);
+  if (done.length > 0) call.output.note(`goes on behind ${done.at(-1)?.completed ?? 0} incidents`);
   else progress.begin();
   const { outcomes, refused } = await send(tocsin, converted, {
     validateOnly: false,
@@ -215,7 +215,7 @@ export async function reconcile(
       'id',
       'field',
       'expected',
-      'found',
+      'actual',
     ]);
     output.end();
     output.reply(counts, undefined);

@@ -124,7 +124,7 @@ describeWithServers('a history that moves', () => {
     expect(await step('plan')).toMatchObject({ outcomes: { ...nothing, created: count }, refused: [] });
     expect(await step('apply')).toMatchObject({ ...nothing, created: count });
     expect(await step('apply')).toMatchObject({ ...nothing, unchanged: count });
-    const counts = { expected: count, found: count, compared: count, differences: [] };
+    const counts = { expected: count, actual: count, compared: count, differences: [] };
     expect(await step('reconcile', '--sample', '10000')).toEqual(counts);
   }
 
