@@ -12,7 +12,7 @@ import type { Change } from '../incidents/domain/changes.ts';
 import { authorOf, changeIncident, creatorOf, save } from '../incidents/save-incident.ts';
 import { changeOf, MAX_OF_A_TYPE } from '../relations/domain/relation.ts';
 import { insertRelation, nextRelation } from '../relations/store/relation-store.ts';
-import type { MonitoredService } from '../replicas/store/replica-store.ts';
+import type { MonitoredService } from '../replicas/store/replica-reads.ts';
 import { newTimelineEvent } from '../timeline/domain/timeline-event.ts';
 import { changeTimeline } from '../timeline/change-timeline.ts';
 import { insertAttachments } from '../timeline/store/attachment-store.ts';

@@ -19,7 +19,7 @@ import type { Configuration } from '../configuration/domain/configuration.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
 import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
 import { lockIncidents } from '../incidents/store/incident-store.ts';
-import { replicaStore } from '../replicas/store/replica-store.ts';
+import { replicatedServices } from '../replicas/store/replica-reads.ts';
 import { initialValues } from '../values/domain/values.ts';
 import { applyDecision } from './apply-decision.ts';
 import { type AlertOptions, type Format, heardGroup, KEPT, type LeftOut, type Notification } from './domain/alert.ts';
@@ -119,7 +119,7 @@ async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCom
       values: initialValues(await replicas.fields.get(workspace.id, freshness.get('custom_field')?.version), [], {
         required: false,
       }),
-      services: await replicaStore(database, workspace.id).findMonitoredServices(servicesOf(notification)),
+      services: await replicatedServices(database, workspace.id).findMonitored(servicesOf(notification)),
     }),
     reads: async (trx, { prepared: { configuration } }) => {
       const store = alertStore(trx, senderOf(command));

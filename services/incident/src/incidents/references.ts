@@ -4,7 +4,7 @@ import type { Knex } from '@tocsin/postgres';
 import type { Incident, IncidentProperties } from './domain/incident.ts';
 import { REFERRING } from './domain/property-sets.ts';
 import type { Referred } from './domain/property-kinds.ts';
-import { replicaStore } from '../replicas/store/replica-store.ts';
+import { findActiveUsers, replicatedTeams } from '../replicas/store/replica-reads.ts';
 import { checkByReplica, type Freshness } from '../replicas/replicas.ts';
 
 /** A reference that a request sets and the incident does not have yet. */
@@ -52,15 +52,14 @@ export async function checkReferences(
     freshness,
   }: { workspace: WorkspaceContext; references: readonly NewReference[]; freshness: Freshness },
 ): Promise<void> {
-  const store = replicaStore(db, workspace.id);
   const to = (wanted: Referred) => references.filter(({ refersTo }) => refersTo === wanted);
   for (const { field, id } of to('user')) if (!USER_ID.test(id)) throw invalidRequest(field, "Must be a user's ID");
   await checkByReplica(freshness, 'catalog', async () => {
-    const active = await activeOf(to('team'), store.activeTeams);
+    const active = await activeOf(to('team'), replicatedTeams(db, workspace.id).findActive);
     for (const { field, id } of to('team')) if (!active.has(id)) throw invalidRequest(field, 'Must be an active team');
   });
   await checkByReplica(freshness, 'users', async () => {
-    const active = await activeOf(to('user'), store.activeUsers);
+    const active = await activeOf(to('user'), (ids) => findActiveUsers(db, workspace.id, ids));
     for (const { field, id } of to('user'))
       if (!active.has(id)) throw invalidRequest(field, 'Must be an active user of the workspace');
   });

@@ -25,7 +25,7 @@ import { MAX_OF_A_TYPE, type Relation, RELATION_TYPES } from '../relations/domai
 import { relationStore } from '../relations/store/relation-store.ts';
 import type { Owners } from '../replicas/clients/owners.ts';
 import type { Fields } from '../replicas/domain/fields.ts';
-import { replicaStore } from '../replicas/store/replica-store.ts';
+import { replicatedServices, replicatedTeams } from '../replicas/store/replica-reads.ts';
 import type { TimelineEvent } from '../timeline/domain/timeline-event.ts';
 import { type Attachment, selectAttachments } from '../timeline/store/attachment-store.ts';
 import { currentFields } from '../values/set-values.ts';
@@ -81,15 +81,14 @@ export async function readPostmortem(
     const fields = await currentFields(dependencies, workspace);
     const { userIds, teamIds } = namedIn(facts);
     const users = userIds.length === 0 ? [] : await owners.findPeople(workspace.id, { ids: userIds });
-    const replicas = replicaStore(database, workspace.id);
     return {
       ...facts,
       fields,
       configuration: await configurations.get(workspace),
       template: await findPostmortemTemplate(database, workspace.id),
       userNames: new Map(users.map(({ id: userId, name }) => [userId, name])),
-      teamNames: await replicas.teamNames(teamIds),
-      tier: await replicas.findTier(facts.incident.service),
+      teamNames: await replicatedTeams(database, workspace.id).findNames(teamIds),
+      tier: await replicatedServices(database, workspace.id).findTier(facts.incident.service),
     };
   });
 }

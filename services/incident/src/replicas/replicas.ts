@@ -72,6 +72,31 @@ export function checkByReplica<Result>(freshness: Freshness, owner: ReplicaOwner
 
 const VERSION_NAMES = { catalog: 'catalog', custom_field: 'custom_field' } as const;
 
+/** The version that each owner has announced; `undefined` if it is unknown and the owner has to be called. */
+async function readAnnouncedVersions(
+  versions: Versions,
+  workspace: VersionedWorkspace,
+  requested: readonly ReplicaOwner[],
+): Promise<Map<ReplicaOwner, number | undefined>> {
+  const shared = requested.filter((owner) => owner !== 'users');
+  const announced =
+    shared.length === 0
+      ? []
+      : await versions.read(
+          shared.map((owner) => VERSION_NAMES[owner]),
+          workspace.id,
+        );
+  return new Map<ReplicaOwner, number | undefined>([
+    ['users', workspace.version],
+    ...shared.map((owner, index) => [owner, announced[index]] as const),
+  ]);
+}
+
+const isBehind = (current: ReplicaVersion, version: number | undefined, workspace: VersionedWorkspace) =>
+  current.position !== null || current.version !== version || current.workspaceVersion < workspace.version;
+
+const keyOf = (workspace: VersionedWorkspace, owner: ReplicaOwner) => `${workspace.id} ${owner}`;
+
 export function replicas(options: {
   database: Knex;
   versions: Versions;
@@ -82,27 +107,6 @@ export function replicas(options: {
   const { database, versions, owners, pulls, log } = options;
   // Versions only rise, so a cached version stays valid even if another process writes the replica.
   const cache = boundedCache<string, ReplicaVersion>({ bytes: 4 * 1_048_576 });
-
-  /** The version that each owner has announced; `undefined` if it is unknown and the owner has to be called. */
-  const readAnnouncedVersions = async (workspace: VersionedWorkspace, requested: readonly ReplicaOwner[]) => {
-    const shared = requested.filter((owner) => owner !== 'users');
-    const announced =
-      shared.length === 0
-        ? []
-        : await versions.read(
-            shared.map((owner) => VERSION_NAMES[owner]),
-            workspace.id,
-          );
-    return new Map<ReplicaOwner, number | undefined>([
-      ['users', workspace.version],
-      ...shared.map((owner, index) => [owner, announced[index]] as const),
-    ]);
-  };
-
-  const isBehind = (current: ReplicaVersion, version: number | undefined, workspace: VersionedWorkspace) =>
-    current.position !== null || current.version !== version || current.workspaceVersion < workspace.version;
-
-  const keyOf = (workspace: VersionedWorkspace, owner: ReplicaOwner) => `${workspace.id} ${owner}`;
 
   /**
    * Fetches the changes since the replica's version from its owner. Returns `undefined` if the owner is unavailable, or if the
@@ -140,7 +144,7 @@ export function replicas(options: {
   const refresh = async (workspace: VersionedWorkspace, ...requested: ReplicaOwner[]): Promise<Freshness> => {
     let announced: Map<ReplicaOwner, number | undefined>;
     try {
-      announced = await readAnnouncedVersions(workspace, requested);
+      announced = await readAnnouncedVersions(versions, workspace, requested);
     } catch (error) {
       log.warn({ err: error }, 'cannot read the announced versions; the replicas stay as they are');
       return new Map(requested.map((owner) => [owner, { version: undefined, confirmed: false }]));

@@ -6,7 +6,7 @@ import { readWholeConfiguration } from '../configuration-changes/read-configurat
 import { type ConfigurationDependencies, tierOwner } from '../configuration-changes/replace-configuration.ts';
 import type { Owners } from '../replicas/clients/owners.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
-import { replicaStore } from '../replicas/store/replica-store.ts';
+import { replicatedTeams } from '../replicas/store/replica-reads.ts';
 import { type Person, personOf, USER_ID } from './domain/item.ts';
 import { ChangedMeanwhile, incidentLines } from './incident-lines.ts';
 import { incidentsAfter } from './store/export-store.ts';
@@ -72,7 +72,7 @@ async function* partsOf(
   for (;;) {
     const incidents = await query(database, incidentsAfter(workspaceId, position, BATCH));
     const teamIds = incidents.flatMap(({ teamId }) => teamId ?? []);
-    const teams = await replicaStore(database, workspaceId).teamSlugs(teamIds);
+    const teams = await replicatedTeams(database, workspaceId).findSlugs(teamIds);
     let part: string[] = [];
     let length = 0;
     for (const incident of incidents) {

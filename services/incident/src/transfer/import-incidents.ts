@@ -34,7 +34,7 @@ import { shortenChanges } from '../incidents/domain/changes.ts';
 import { toLargeValue } from '../incidents/domain/large-value.ts';
 import type { Fields } from '../replicas/domain/fields.ts';
 import { checkByReplica, type Freshness } from '../replicas/replicas.ts';
-import { replicaStore } from '../replicas/store/replica-store.ts';
+import { replicatedTeams } from '../replicas/store/replica-reads.ts';
 import type { FollowUp } from '../follow-ups/domain/follow-up.ts';
 import type { TimelineEvent } from '../timeline/domain/timeline-event.ts';
 import { timelineGroupStore } from '../timeline/store/timeline-group-store.ts';
@@ -119,7 +119,7 @@ async function prepareItems(
   const { workspaceId, items, freshness } = options;
   const groups = await timelineGroupStore(database, workspaceId).list();
   const groupIds = new Map(groups.map(({ id, name }) => [name, id]).toReversed() as [string, number][]);
-  const teamIds = await replicaStore(database, workspaceId).teamIds(items.flatMap(({ team }) => team ?? []));
+  const teamIds = await replicatedTeams(database, workspaceId).findIds(items.flatMap(({ team }) => team ?? []));
   const definitions = await replicas.fields.get(workspaceId, freshness.get('custom_field')?.version);
   const prepare = async (item: ImportItem): Promise<PreparedItem | Refusal> => {
     try {

@@ -2,7 +2,7 @@ import { foldedKey } from '@tocsin/schemas';
 import { type Knex, query } from '@tocsin/postgres';
 import { ENTRY_BYTES, latestVersionCache, boundedCache } from '@tocsin/runtime';
 import { byCodePoints } from '../../shared/domain/compare-text.ts';
-import { replicaStore } from './replica-store.ts';
+import { replicatedServices } from './replica-reads.ts';
 
 /** What lists need to know of a service in the catalog. */
 export interface CatalogService {
@@ -119,7 +119,7 @@ export function ownerTeams(database: Knex): OwnerTeams {
       const cached = cache.get(key);
       if (cached !== undefined && version !== undefined && cached.version >= version) return cached.teamId;
       const start = performance.now();
-      const teamId = await replicaStore(database, workspaceId).findOwnerTeam(slug);
+      const teamId = await replicatedServices(database, workspaceId).findOwnerTeam(slug);
       if (version !== undefined) cache.set(key, { version, teamId }, { start });
       return teamId;
     },

@@ -1,9 +1,9 @@
 import type { CustomFieldDefinition } from '@tocsin/schemas';
-import { portionsOf } from '@tocsin/versioned-resources';
-import type { Knex } from '@tocsin/postgres';
+import { portionsOf, WEIGHTS } from '@tocsin/versioned-resources';
+import { type Knex, query } from '@tocsin/postgres';
 import { boundedCache, ENTRY_BYTES, RequestWork, runForRequest, coalesceCalls } from '@tocsin/runtime';
 import { type Fields, fieldsOf } from '../domain/fields.ts';
-import { replicaStore } from './replica-store.ts';
+import type { Versioned } from './replica-store.ts';
 
 /** Reads the custom fields of workspaces. */
 export interface FieldDefinitions {
@@ -37,8 +37,7 @@ export function fieldDefinitions(database: Knex, { bytes = MAX_BYTES }: { bytes?
 
   const read = async (workspaceId: number): Promise<CachedFields> => {
     const cached = cache.peek(workspaceId);
-    const store = replicaStore(database, workspaceId);
-    const versions = await store.fieldVersions();
+    const versions = await readVersions(database, workspaceId);
     const changed = versions.filter(({ id, version }) => cached?.byId.get(id)?.version !== version);
     if (cached?.byId.size === versions.length && changed.length === 0) return cached;
     const byId = new Map<number, CachedField>();
@@ -47,7 +46,8 @@ export function fieldDefinitions(database: Knex, { bytes = MAX_BYTES }: { bytes?
       if (field !== undefined) byId.set(id, field);
     }
     for (const portion of portionsOf(changed, ({ weight }) => weight)) {
-      for (const { version, row, bytes } of await store.fields(portion.map(({ id }) => id))) {
+      const ids = portion.map(({ id }) => id);
+      for (const { version, row, bytes } of await readFields(database, workspaceId, ids)) {
         byId.set(row.id, { version, definition: row, bytes });
       }
     }
@@ -70,6 +70,23 @@ export function fieldDefinitions(database: Knex, { bytes = MAX_BYTES }: { bytes?
     },
   };
 }
+
+/** Returns the ID and version of each custom field, archived ones included, and about the bytes of its definition. */
+const readVersions = async (database: Knex, workspaceId: number) =>
+  query<{ id: number; version: number; weight: number }>(database, {
+    name: 'field-versions',
+    text: `select id, version, ${WEIGHTS.jsonb('definition')} as weight from replica_fields where workspace_id = $1`,
+    values: [workspaceId],
+  });
+
+/** Returns the custom fields with these IDs, each with the bytes of its definition. */
+const readFields = async (database: Knex, workspaceId: number, ids: readonly number[]) =>
+  query<Versioned<CustomFieldDefinition> & { bytes: number }>(database, {
+    name: 'fields-by-id',
+    text: `select version, definition as row, octet_length(definition::text) as bytes
+      from replica_fields where workspace_id = $1 and id = any((select $2::bigint[])::bigint[])`,
+    values: [workspaceId, ids],
+  });
 
 const forWorkspace = (workspaceId: number) =>
   new RequestWork({ holder: workspaceId, readOnly: false, isClientGone: () => false });
