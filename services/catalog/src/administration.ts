@@ -3,7 +3,7 @@ import type { Knex } from '@tocsin/postgres';
 import { republishResources } from '@tocsin/versioned-resources';
 import { systemClock } from '@tocsin/runtime';
 import { prepareTiers, readStoredTiers, settleTiers } from './usecases/prepare-tiers.ts';
-import { teamStore } from './store/team-store.ts';
+import { teamHierarchy } from './store/team-store.ts';
 import { services } from './usecases/services.ts';
 import { teams } from './usecases/teams.ts';
 
@@ -29,6 +29,6 @@ export const republishCatalog = async (
   { workspace, seen }: { workspace: EventWorkspace; seen: number },
 ): Promise<number> =>
   database.transaction(async (trx) => {
-    await teamStore(trx, workspace.id).lockHierarchy();
+    await teamHierarchy(trx, workspace.id).lock();
     return republishResources(trx, { workspace, seen, now: systemClock.now(), batch: 500, kinds: [teams, services] });
   });

@@ -52,18 +52,6 @@ export function teamStore(db: Knex, workspaceId: number) {
       values: [workspaceId, ids],
     });
   };
-  /**
-   * Lets only one transaction at a time lock several teams of the workspace, which could wait for each other in a circle.
-   * It also keeps two concurrent moves in the hierarchy, which can each be valid, from forming a cycle. Take this lock before
-   * that of any team.
-   */
-  const lockHierarchy = async (): Promise<void> => {
-    await query(db, {
-      name: 'lock-team-hierarchy',
-      text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
-      values: [`team-hierarchy-${workspaceId}`],
-    });
-  };
   return {
     ...store,
 
@@ -79,7 +67,7 @@ export function teamStore(db: Knex, workspaceId: number) {
       });
       if (teams.length === 0) return;
       const ids = teams.map(({ id }) => id);
-      await lockHierarchy();
+      await teamHierarchy(db, workspaceId).lock();
       // A statement of its own: one that waits for a lock counts as of before the wait.
       await query(db, {
         name: 'lock-teams',
@@ -100,7 +88,31 @@ export function teamStore(db: Knex, workspaceId: number) {
       return team;
     },
 
-    lockHierarchy,
+    /** Returns teams by name, then ID, starting after a position. */
+    async list(options: ListOptions & { after: TeamPosition | undefined }): Promise<Team[]> {
+      const { after } = options;
+      const teams = store.listed(store.selected(), options).orderBy(['sort_name', 'id']);
+      if (after !== undefined) void teams.whereRaw('(sort_name, id) > (?, ?)', [after.sortKey, after.id]);
+      return teams;
+    },
+  };
+}
+
+/** The hierarchy of the teams of one workspace, over a pool or a transaction. */
+export function teamHierarchy(db: Knex, workspaceId: number) {
+  return {
+    /**
+     * Lets only one transaction at a time lock several teams of the workspace, which could wait for each other in a circle.
+     * It also keeps two concurrent moves in the hierarchy, which can each be valid, from forming a cycle. Take this lock before
+     * that of any team.
+     */
+    async lock(): Promise<void> {
+      await query(db, {
+        name: 'lock-team-hierarchy',
+        text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
+        values: [`team-hierarchy-${workspaceId}`],
+      });
+    },
 
     /** Returns the IDs of a team, its parent, and so on up to the root. */
     async pathToRoot(id: number): Promise<number[]> {
@@ -131,14 +143,6 @@ export function teamStore(db: Knex, workspaceId: number) {
         values: [workspaceId, id, MAX_LEVELS],
       });
       return rows[0]?.height ?? 0;
-    },
-
-    /** Returns teams by name, then ID, starting after a position. */
-    async list(options: ListOptions & { after: TeamPosition | undefined }): Promise<Team[]> {
-      const { after } = options;
-      const teams = store.listed(store.selected(), options).orderBy(['sort_name', 'id']);
-      if (after !== undefined) void teams.whereRaw('(sort_name, id) > (?, ?)', [after.sortKey, after.id]);
-      return teams;
     },
   };
 }

@@ -15,11 +15,11 @@ export interface VersionedUser {
   user: UserSnapshot;
 }
 
-/** The replica of the gateway's users of one workspace, over a pool or a transaction. */
-export function userStore(db: Knex, workspaceId: number) {
+/** The version of the replica of one workspace's users, over a pool or a transaction. */
+export function userVersionStore(db: Knex, workspaceId: number) {
   return {
     /** Returns `undefined` before the first pull. */
-    async findVersion(): Promise<UserReplicaVersion | undefined> {
+    async find(): Promise<UserReplicaVersion | undefined> {
       const [row] = await query<UserReplicaVersion>(db, {
         name: 'find-replica-version',
         text: 'select version, position from replica_versions where workspace_id = $1',
@@ -29,7 +29,7 @@ export function userStore(db: Knex, workspaceId: number) {
     },
 
     /** Raises the version after a page. Never lowers it: two pulls may end in either order. */
-    async raiseVersion({ version, position }: UserReplicaVersion): Promise<void> {
+    async raise({ version, position }: UserReplicaVersion): Promise<void> {
       await query(db, {
         name: 'raise-replica-version',
         text: `insert into replica_versions (workspace_id, version, position) values ($1, $2, $3)
@@ -42,14 +42,19 @@ export function userStore(db: Knex, workspaceId: number) {
     },
 
     /** Raises the version after one event. Does nothing if earlier changes are still missing. */
-    async raiseVersionIfNext(version: number): Promise<void> {
+    async raiseIfNext(version: number): Promise<void> {
       await query(db, {
         name: 'raise-replica-version-if-next',
         text: 'update replica_versions set version = $2 where workspace_id = $1 and version = $2 - 1',
         values: [workspaceId, version],
       });
     },
+  };
+}
 
+/** The replica of the gateway's users of one workspace, over a pool or a transaction. */
+export function userStore(db: Knex, workspaceId: number) {
+  return {
     /**
      * Writes users; those that are stored with a later version stay unchanged. Returns the IDs of those that were not stored
      * or whose activity differs. The users stay locked until the transaction ends.

@@ -2,7 +2,7 @@ import { DomainError, invalidRequest } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { checkParentChange } from '../domain/hierarchy.ts';
 import type { OwnerTeam } from '../domain/service.ts';
-import { teamStore } from '../store/team-store.ts';
+import { teamHierarchy, teamStore } from '../store/team-store.ts';
 
 /** A property that names a team. */
 type TeamField = 'owner_team_id' | 'parent_team_id';
@@ -44,10 +44,10 @@ export async function checkParent(
   { workspaceId, teamId, parentId }: { workspaceId: number; teamId: number | undefined; parentId: number },
 ): Promise<void> {
   await getActiveTeam(trx, { workspaceId, id: parentId, field: 'parent_team_id' });
-  const store = teamStore(trx, workspaceId);
+  const hierarchy = teamHierarchy(trx, workspaceId);
   checkParentChange({
     teamId,
-    subtreeHeight: teamId === undefined ? 1 : await store.subtreeHeight(teamId),
-    pathToRoot: await store.pathToRoot(parentId),
+    subtreeHeight: teamId === undefined ? 1 : await hierarchy.subtreeHeight(teamId),
+    pathToRoot: await hierarchy.pathToRoot(parentId),
   });
 }

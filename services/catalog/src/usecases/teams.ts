@@ -1,7 +1,7 @@
 import type { TeamSnapshot } from '@tocsin/schemas';
 import { resourceCommands, type ResourceKind, type WireOf } from '@tocsin/versioned-resources';
 import { type Team, TEAM_SLUG, type TeamProperties, teamSnapshot } from '../domain/team.ts';
-import { TEAM_COLUMNS, type TEAM_TABLE, teamStore } from '../store/team-store.ts';
+import { TEAM_COLUMNS, type TEAM_TABLE, teamHierarchy, teamStore } from '../store/team-store.ts';
 import type { Dependencies } from './context.ts';
 import { checkKeptTeam, checkParent } from './team-references.ts';
 
@@ -33,7 +33,7 @@ export const teamCommands = (dependencies: Dependencies) =>
     defaults: { parentTeamId: null, description: null, externalId: null, memberCount: 0 },
     // A restoration locks two teams, itself and its parent.
     lock: async (trx, workspaceId, { changed, isRestored = false }) => {
-      if (isRestored || typeof changed?.parentTeamId === 'number') await teamStore(trx, workspaceId).lockHierarchy();
+      if (isRestored || typeof changed?.parentTeamId === 'number') await teamHierarchy(trx, workspaceId).lock();
     },
     check: async ({ trx, workspaceId, current, changed: { parentTeamId } }) => {
       if (typeof parentTeamId === 'number')

@@ -4,7 +4,7 @@ import type { Knex } from '@tocsin/postgres';
 import { boundedCache } from '@tocsin/runtime';
 import type { InternalServices } from '../clients/internal-services.ts';
 import { teamStore } from '../store/team-store.ts';
-import { userStore, type VersionedUser } from '../store/user-store.ts';
+import { userStore, userVersionStore, type VersionedUser } from '../store/user-store.ts';
 
 /** The replica of the gateway's users. */
 export interface UserReplica {
@@ -29,7 +29,7 @@ export function userReplica(options: {
   return {
     async refresh(workspace) {
       if ((reachedVersions.get(workspace.id) ?? -1) >= workspace.version) return true;
-      const stored = await userStore(database, workspace.id).findVersion();
+      const stored = await userVersionStore(database, workspace.id).find();
       if (stored?.position === null && stored.version >= workspace.version) {
         reachedVersions.set(workspace.id, stored.version);
         return true;
@@ -63,16 +63,15 @@ async function pullUsers(options: {
   signal: AbortSignal;
 }): Promise<number | undefined> {
   const { database, userChanges, workspaceId, signal } = options;
-  const stored = await userStore(database, workspaceId).findVersion();
+  const stored = await userVersionStore(database, workspaceId).find();
   return pullPages({
     from: { since: stored?.version ?? 0, after: stored?.position ?? undefined },
     signal,
     fetch: async (from) => userChanges({ workspaceId, ...from }),
     apply: async ({ version, next, changes }) =>
       database.transaction(async (trx) => {
-        const store = userStore(trx, workspaceId);
         // First, because its lock serializes the pulls of a workspace. No pull holds it during a network call.
-        await store.raiseVersion({ version, position: next });
+        await userVersionStore(trx, workspaceId).raise({ version, position: next });
         await applyUsers(trx, workspaceId, changes);
         return version;
       }),
