@@ -27,7 +27,7 @@ import { addSubscription } from '../../../../services/webhook/src/administration
 import { alertStore, sweepAlerts } from '../../../../services/incident/src/alerts/store/alert-store.ts';
 import { storageStore } from '../../../../services/incident/src/storage/store/storage-store.ts';
 import { forgetActivity } from '../../../../services/webhook/src/subscriptions/store/activity-store.ts';
-import { deliveryStore } from '../../../../services/webhook/src/queue/store/delivery-store.ts';
+import { expiryStore } from '../../../../services/webhook/src/deliveries/store/expiry-store.ts';
 import { feedReader } from '../../../../services/webhook/src/feed/store/feed-reader.ts';
 import { recentEventsReader } from '../../../../services/webhook/src/feed/store/recent-events-reader.ts';
 import { deleteRecordedBefore } from '../../../../services/webhook/src/feed/store/feed-trimmer.ts';
@@ -827,8 +827,8 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     await recentEventsReader(webhook).heads([workspaceId]);
     await deleteRecordedBefore(webhook, latest);
     await feedReader(webhook).head(workspaceId);
-    await deliveryStore(webhook).forget(before);
-    await deliveryStore(webhook).failExpired(before);
+    await expiryStore(webhook).forget(before);
+    await expiryStore(webhook).failExpired(before);
   }
 
   /** Adds pending and running work: all other work is done. */

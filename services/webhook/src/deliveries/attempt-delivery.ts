@@ -1,7 +1,7 @@
 import { contextOfStored, markFailed, recordedSpan, runInContext, startSpanIn } from '@tocsin/runtime';
 import type { HostBreakers } from '../requests/clients/breakers.ts';
 import { internalDelay, type Outcome } from '../queue/domain/delivery.ts';
-import { deliveryStore } from '../queue/store/delivery-store.ts';
+import { leaseStore } from './store/lease-store.ts';
 import { UndecryptableError } from '../subscriptions/secret-cipher.ts';
 import { type Attempt, attemptSpan, reportAttempt, type Stage } from './attempt-report.ts';
 import { type AttemptDependencies, finishAttempt } from './finish-attempt.ts';
@@ -108,6 +108,6 @@ function isHostReachable(outcome: Sent['outcome']): boolean | undefined {
 async function giveBack({ database, time }: AttemptDependencies, claim: Claim, error: unknown) {
   const result = error instanceof UndecryptableError ? 'undecryptable' : 'internal';
   const delay = internalDelay(claim.internalFailures + 1);
-  await deliveryStore(database).giveBack(claim, { reason: result, delay, time: time.parameter() });
+  await leaseStore(database).giveBack(claim, { reason: result, delay, time: time.parameter() });
   return { result, error } as const;
 }

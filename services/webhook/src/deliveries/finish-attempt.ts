@@ -3,7 +3,7 @@ import type { Instant } from '@tocsin/runtime';
 import { decideRetry, type Outcome, type RetryDecision } from '../queue/domain/delivery.ts';
 import { MAX_CONSECUTIVE_FAILURES, type Subscription } from '../subscriptions/domain/subscription.ts';
 import type { Claim } from './store/claim-store.ts';
-import { deliveryStore } from '../queue/store/delivery-store.ts';
+import { leaseStore } from './store/lease-store.ts';
 import { limitStore } from '../requests/store/limit-store.ts';
 import { subscriptionStore } from '../subscriptions/store/subscription-store.ts';
 import { findLastIncidentNumber, setPaused } from '../subscriptions/change-status.ts';
@@ -54,7 +54,7 @@ export async function finishAttempt(
     await limitStore(trx).closeSlot(claim.token);
     const result = isFailure ? outcome.reason : 'succeeded';
     const record = { number: claim.attempts, decision, result, status: outcome.status, duration } as const;
-    if (!(await deliveryStore(trx).finish(claim.token, record, now))) return undefined;
+    if (!(await leaseStore(trx).finish(claim.token, record, now))) return undefined;
     const pausedSubscription = await updateSubscription({ trx, subscription, outcome, lastIncidentNumber, now });
     return { decision, at: now, pausedSubscription };
   });

@@ -1,6 +1,6 @@
 import { addMilliseconds } from '@tocsin/runtime';
 import { forgetActivity } from '../subscriptions/store/activity-store.ts';
-import { deliveryStore } from '../queue/store/delivery-store.ts';
+import { expiryStore } from './store/expiry-store.ts';
 import { limitStore } from '../requests/store/limit-store.ts';
 import { forgetExpiredSecrets } from '../subscriptions/store/secret-store.ts';
 import { forgetRevoked } from '../subscriptions/store/subscription-store.ts';
@@ -9,7 +9,7 @@ import type { DeliveryLimits } from '../queue/domain/delivery.ts';
 
 /** Fails deliveries that are past their deadline or whose last attempt was lost in a crash. */
 export async function failExpiredDeliveries({ database, time, metrics, log }: SendingDependencies): Promise<void> {
-  const store = deliveryStore(database);
+  const store = expiryStore(database);
   if (!(await store.mayHaveExpired(time.parameter()))) return;
   const failed = await store.failExpired(await time(database));
   for (const reason of ['deadline', 'exhausted'] as const) {
@@ -32,7 +32,7 @@ export async function deleteExpiredData({
     await limitStore(trx).lock();
     await limitStore(trx).forget(now);
   });
-  const hasMoreEvents = await deliveryStore(database).forget(addMilliseconds(now, -deliveryLimits.retention));
+  const hasMoreEvents = await expiryStore(database).forget(addMilliseconds(now, -deliveryLimits.retention));
   const hasMoreRevoked = await forgetRevoked(database, addMilliseconds(now, -deliveryLimits.revokedRetention));
   return hasMoreEvents || hasMoreRevoked;
 }

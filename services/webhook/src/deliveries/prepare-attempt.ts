@@ -4,7 +4,7 @@ import type { PreparedRequest } from '@tocsin/safe-http';
 import { retryAt } from '../queue/domain/delivery.ts';
 import { windowEnd } from '../requests/domain/limits.ts';
 import { type Claim, confirmClaim } from './store/claim-store.ts';
-import { deliveryStore } from '../queue/store/delivery-store.ts';
+import { leaseStore } from './store/lease-store.ts';
 import { limitStore } from '../requests/store/limit-store.ts';
 import { assignAddress } from '../requests/assign-address.ts';
 import type { SendingDependencies } from '../subscriptions/subscription-command.ts';
@@ -45,25 +45,25 @@ async function prepareWithLock(dependencies: SendingDependencies, claim: Claim, 
     await limits.lock();
     const now = await dependencies.time(trx);
     const slot = await limits.findSlot(claim.token, now);
-    const status = await deliveryStore(trx).lockLeased(claim.token);
+    const status = await leaseStore(trx).lock(claim.token);
     if (slot === undefined || status === undefined) {
       if (slot !== undefined) await limits.releaseSlot(slot);
       return { kind: 'lost' };
     }
     if (status === 'held') {
       await limits.releaseSlot(slot);
-      await deliveryStore(trx).release(claim, now);
+      await leaseStore(trx).release(claim, now);
       return { kind: 'released' };
     }
     const limit = await assignAddress(limits, { slot, ip, now, requestLimits: dependencies.requestLimits });
     if (limit?.scope === 'ip' && limit.resource === 'window') return defer(trx, claim, now);
     if (limit !== undefined) {
-      await deliveryStore(trx).release(claim, now);
+      await leaseStore(trx).release(claim, now);
       return { kind: 'released' };
     }
     const message = await sign(dependencies, trx, claim, now);
     if (message === undefined) return { kind: 'lost' };
-    await deliveryStore(trx).countAttempt(claim.token, claim.attempts);
+    await leaseStore(trx).countAttempt(claim.token, claim.attempts);
     return { kind: 'ready', message };
   });
 }
@@ -71,7 +71,7 @@ async function prepareWithLock(dependencies: SendingDependencies, claim: Claim, 
 async function defer(trx: Knex.Transaction, claim: Claim, now: Instant): Promise<PreparedAttempt> {
   const decision = retryAt(windowEnd(now), claim);
   const record = { number: claim.attempts, decision, result: 'deferred', duration: 0 } as const;
-  await deliveryStore(trx).finish(claim.token, record, now);
+  await leaseStore(trx).finish(claim.token, record, now);
   return { kind: 'deferred', isFinal: decision.kind === 'failed' };
 }
 
@@ -83,6 +83,6 @@ export async function releaseClaim({ database, time }: SendingDependencies, clai
     const now = await time(trx);
     const slot = await limits.findSlot(claim.token, now);
     if (slot !== undefined) await limits.releaseSlot(slot);
-    await deliveryStore(trx).release(claim, now);
+    await leaseStore(trx).release(claim, now);
   });
 }
