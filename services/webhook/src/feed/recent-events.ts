@@ -67,29 +67,15 @@ interface Followed {
 
 const UNKNOWN: FeedPlace = { position: -1, mark: '' };
 
-export function startRecentEvents(options: {
-  database: Knex;
-  url: string;
-  log: Logger;
-  /** Milliseconds; default five seconds. */
-  checkInterval?: number | undefined;
-}): RecentEvents {
-  const { log } = options;
-  const reader = recentEventsReader(options.database);
-  const workspaces = new Map<number, Followed>();
+/** Pages of events that the readers of a workspace share. */
+function sharedPages(reader: ReturnType<typeof recentEventsReader>) {
   /** By workspace and position. */
   const pages = boundedCache<string, Promise<RecentEvent[]>>({
     bytes: CACHE_BYTES,
     sizeOf: () => READ.maxBytes,
     ttl: CACHE_TTL,
   });
-
-  const onRecorded = (workspaceId: number, latest: FeedPlace) => {
-    const followed = workspaces.get(workspaceId);
-    if (followed === undefined || latest.position <= followed.latest.position) return;
-    followed.latest = latest;
-    for (const waiter of followed.waiting) if (waiter.position < latest.position) waiter.wake();
-  };
+  const keyOf = (workspaceId: number, after: number) => `${workspaceId} ${after}`;
 
   const load = async (workspaceId: number, followed: Followed, after: number): Promise<RecentEvent[]> => {
     await delay(Math.max(0, followed.readAt + PAUSE - performance.now()));
@@ -100,8 +86,8 @@ export function startRecentEvents(options: {
   };
 
   /** The events behind a position, read now or for another reader. */
-  const eventsBehind = async (workspaceId: number, followed: Followed, after: number): Promise<RecentEvent[]> => {
-    const key = `${workspaceId} ${after}`;
+  const behind = async (workspaceId: number, followed: Followed, after: number): Promise<RecentEvent[]> => {
+    const key = keyOf(workspaceId, after);
     const keptPage = pages.get(key);
     if (keptPage !== undefined) return keptPage;
     const loading = load(workspaceId, followed, after);
@@ -112,16 +98,71 @@ export function startRecentEvents(options: {
     });
   };
 
+  return { behind, forget: (workspaceId: number, after: number) => pages.delete(keyOf(workspaceId, after)) };
+}
+
+/** Selects what a reader wants of the events that were read, the last of which is `last`. */
+function pageOf(
+  events: readonly RecentEvent[],
+  last: RecentEvent,
+  { types, resource, limit, latest }: RecentQuery & { latest: FeedPlace },
+): RecentPage {
+  const matching = events.filter(
+    (event) => types.includes(event.type) && (resource === undefined || event.resource === resource),
+  );
+  const page = matching.slice(0, limit);
+  const { position, mark } = (matching.length > limit ? page.at(-1) : undefined) ?? last;
+  const hasMore = matching.length > limit || latest.position > last.position;
+  return { events: page, place: { position, mark }, hasMore };
+}
+
+/** Wakes the readers who wait for an event up to this place. */
+function wakeBefore(followed: Followed, latest: FeedPlace): void {
+  if (latest.position <= followed.latest.position) return;
+  followed.latest = latest;
+  for (const waiter of followed.waiting) if (waiter.position < latest.position) waiter.wake();
+}
+
+async function waitBehind(followed: Followed, place: FeedPlace, signal: AbortSignal): Promise<void> {
+  const { position } = place;
+  if (signal.aborted || followed.latest.position > position) return;
+  followed.latest = place;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const waiter = { position, wake: () => resolve() };
+  followed.waiting.add(waiter);
+  signal.addEventListener('abort', waiter.wake);
+  await promise;
+  followed.waiting.delete(waiter);
+  signal.removeEventListener('abort', waiter.wake);
+}
+
+export function startRecentEvents(options: {
+  database: Knex;
+  url: string;
+  log: Logger;
+  /** Milliseconds; default five seconds. */
+  checkInterval?: number | undefined;
+}): RecentEvents {
+  const { log } = options;
+  const reader = recentEventsReader(options.database);
+  const pages = sharedPages(reader);
+  const workspaces = new Map<number, Followed>();
+  const onRecorded = (workspaceId: number, latest: FeedPlace) => {
+    const followed = workspaces.get(workspaceId);
+    if (followed !== undefined) wakeBefore(followed, latest);
+  };
+
   const read = async (
     { workspaceId, followed }: { workspaceId: number; followed: Followed },
-    { after: place, types, resource, limit }: RecentQuery,
+    query: RecentQuery,
   ): Promise<RecentPage | undefined> => {
+    const place = query.after;
     const { position: after } = place;
     if (followed.latest.position === after) return { events: [], place, hasMore: false };
     if (followed.latest.position < after || followed.latest.position > after + RECENT) return undefined;
     let events: RecentEvent[];
     try {
-      events = await eventsBehind(workspaceId, followed, after);
+      events = await pages.behind(workspaceId, followed, after);
     } catch (error) {
       log.debug({ err: error, workspace: workspaceId }, 'cannot read new events of the feed');
       // The next look at all workspaces tries again.
@@ -131,17 +172,11 @@ export function startRecentEvents(options: {
     const last = events.at(-1);
     // Deleted meanwhile, or lost with a restored database: the reader finds out by reading a page.
     if (last === undefined || events[0]?.position !== after + 1) {
-      pages.delete(`${workspaceId} ${after}`);
+      pages.forget(workspaceId, after);
       followed.latest = UNKNOWN;
       return undefined;
     }
-    const matching = events.filter(
-      (event) => types.includes(event.type) && (resource === undefined || event.resource === resource),
-    );
-    const page = matching.slice(0, limit);
-    const { position, mark } = (matching.length > limit ? page.at(-1) : undefined) ?? last;
-    const hasMore = matching.length > limit || followed.latest.position > last.position;
-    return { events: page, place: { position, mark }, hasMore };
+    return pageOf(events, last, { ...query, latest: followed.latest });
   };
 
   const task = startPeriodicTask({
@@ -156,19 +191,6 @@ export function startRecentEvents(options: {
     },
   });
   const listener = listenForRecordedEvents({ url: options.url, log, onConnect: task.wake, onRecorded });
-
-  const waitBehind = async (followed: Followed, place: FeedPlace, signal: AbortSignal): Promise<void> => {
-    const { position } = place;
-    if (signal.aborted || followed.latest.position > position) return;
-    followed.latest = place;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const waiter = { position, wake: () => resolve() };
-    followed.waiting.add(waiter);
-    signal.addEventListener('abort', waiter.wake);
-    await promise;
-    followed.waiting.delete(waiter);
-    signal.removeEventListener('abort', waiter.wake);
-  };
 
   return {
     follow: (workspaceId) => {
