@@ -9,6 +9,7 @@ import { readConfiguration } from '../configuration/store/configuration-store.ts
 import { incidentStore } from '../incidents/store/incident-store.ts';
 import {
   type ProvisioningRequest,
+  channelNameStore,
   provisioningStore,
   type ClaimedStep,
   stepQueue,
@@ -63,10 +64,10 @@ async function findOrCreateChannel(
   if (connected === undefined) throw chatNotConfigured();
   const { chat, template } = connected;
 
-  const store = provisioningStore(database);
-  const reserved = await store.findReservedName(incident.id);
+  const names = channelNameStore(database);
+  const reserved = await names.find(incident.id);
   const name = reserved?.name ?? channelName({ template, timeZone: await findTimeZone() }, incident);
-  if (reserved === undefined) await store.reserveName(incident.id, name, clock.now());
+  if (reserved === undefined) await names.reserve(incident.id, name, clock.now());
   const purpose = `${humanId(incident.number)} of ${request.workspace.slug}, opened by Tocsin [${request.marker}]`;
   try {
     const channel = await chat.createChannel(name).catch(async (error: unknown) => {
@@ -80,7 +81,7 @@ async function findOrCreateChannel(
     return channel.id;
   } catch (error) {
     // No channel of this incident has the name, so the next attempt may use another one.
-    if (isChatError(error, 'name_taken') || isChatError(error, 'invalid_name')) await store.releaseName(incident.id);
+    if (isChatError(error, 'name_taken') || isChatError(error, 'invalid_name')) await names.release(incident.id);
     throw error;
   }
 
@@ -95,7 +96,7 @@ async function findOrCreateChannel(
   async function isOwn(existing: ChatChannel, namedAt: Instant): Promise<boolean> {
     if (existing.purpose !== '') return existing.purpose.includes(request.marker);
     const isNew = existing.createdAt >= Date.parse(namedAt) - MAX_CLOCK_SKEW;
-    return existing.isOurs && isNew && !(await store.isNameUsedElsewhere(name, incident.id));
+    return existing.isOurs && isNew && !(await names.isUsedElsewhere(name, incident.id));
   }
 }
 

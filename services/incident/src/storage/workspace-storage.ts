@@ -31,6 +31,16 @@ const STEPS = 5;
 /** Bytes of requests of a workspace after which it is not left unmeasured until the night. */
 const MANY_BYTES = 256 * 1_048_576;
 
+/** Counts the bytes of the requests of each workspace. `onMany` is called each time that they are many. */
+function receivedBytes(onMany: (workspaceId: number) => void) {
+  const received = boundedCache<number, number>({ bytes: 4 * 1_048_576 });
+  return (workspaceId: number, bytes: number): void => {
+    const sum = (received.get(workspaceId) ?? 0) + bytes;
+    received.set(workspaceId, sum >= MANY_BYTES ? 0 : sum);
+    if (sum >= MANY_BYTES) onMany(workspaceId);
+  };
+}
+
 export function workspaceStorage({ database, log }: { database: Knex; log: Logger }): WorkspaceStorage {
   const store = storageStore(database);
   /** As the database had it at the last round with a write of the workspace. */
@@ -38,15 +48,7 @@ export function workspaceStorage({ database, log }: { database: Knex; log: Logge
   /** Workspaces that are written to since the last round, and of these those to measure before the night. */
   const used = new Set<number>();
   const requested = new Set<number>();
-  /** Bytes of requests since the last measurement that this process has requested. */
-  const received = boundedCache<number, number>({ bytes: 4 * 1_048_576 });
-
-  const receive = (workspaceId: number, bytes: number) => {
-    const sum = (received.get(workspaceId) ?? 0) + bytes;
-    received.set(workspaceId, sum >= MANY_BYTES ? 0 : sum);
-    if (sum >= MANY_BYTES) requested.add(workspaceId);
-  };
-
+  const receive = receivedBytes((workspaceId) => requested.add(workspaceId));
   /** When to look for the next measurement, on the clock of `performance`. */
   let lookAt = 0;
 

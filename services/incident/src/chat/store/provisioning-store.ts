@@ -23,8 +23,6 @@ export interface ProvisioningRequest {
   usergroups: readonly string[];
 }
 
-const SET_CHANNEL_NAME = 'update provisionings set channel_name = $2, named_at = $3 where incident_id = $1';
-
 /** Stores the provisionings of incidents, over a pool or a transaction. */
 export function provisioningStore(db: Knex) {
   return {
@@ -91,9 +89,16 @@ export function provisioningStore(db: Knex) {
         values: [incidentId, key],
       });
     },
+  };
+}
 
+const SET_CHANNEL_NAME = 'update provisionings set channel_name = $2, named_at = $3 where incident_id = $1';
+
+/** The names of the channels of incidents, over a pool or a transaction. */
+export function channelNameStore(db: Knex) {
+  return {
     /** Returns the channel name that an earlier attempt reserved, and when. */
-    async findReservedName(incidentId: number): Promise<{ name: string; namedAt: Instant } | undefined> {
+    async find(incidentId: number): Promise<{ name: string; namedAt: Instant } | undefined> {
       const [reserved] = await query<{ name: string; namedAt: Instant }>(db, {
         name: 'find-reserved-channel-name',
         text: `select channel_name as name, named_at as "namedAt" from provisionings
@@ -104,12 +109,12 @@ export function provisioningStore(db: Knex) {
     },
 
     /** Stores the channel name that this and every later attempt requests. */
-    async reserveName(incidentId: number, name: string, now: Instant): Promise<void> {
+    async reserve(incidentId: number, name: string, now: Instant): Promise<void> {
       await query(db, { name: 'set-channel-name', text: SET_CHANNEL_NAME, values: [incidentId, name, now] });
     },
 
     /** Returns whether another incident, of any workspace, has reserved this name. */
-    async isNameUsedElsewhere(name: string, incidentId: number): Promise<boolean> {
+    async isUsedElsewhere(name: string, incidentId: number): Promise<boolean> {
       const others = await query(db, {
         name: 'find-other-incident-with-channel-name',
         text: 'select incident_id from provisionings where channel_name = $1 and incident_id <> $2 limit 1',
@@ -119,7 +124,7 @@ export function provisioningStore(db: Knex) {
     },
 
     /** Lets the next attempt request another name. */
-    async releaseName(incidentId: number): Promise<void> {
+    async release(incidentId: number): Promise<void> {
       await query(db, { name: 'set-channel-name', text: SET_CHANNEL_NAME, values: [incidentId, null, null] });
     },
   };
