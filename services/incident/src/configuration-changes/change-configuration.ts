@@ -21,6 +21,7 @@ import {
 } from '../configuration/domain/configuration-document.ts';
 import type { ConfigurationPart } from '../configuration/domain/configuration-part.ts';
 import { configurationChanges } from '../configuration/store/configuration-changes.ts';
+import { configuredIncidents } from '../configuration/store/configured-incidents.ts';
 import type { Author } from '../incidents/save-incident.ts';
 import {
   assignGroupIds,
@@ -119,7 +120,7 @@ export async function changeConfiguration(
     const mapping = { replace, statuses: after.statuses, workspaceId, author: request.author, now };
     await mapIncidents(trx, { ids: mapped, ...mapping });
   }
-  await changes.realignEnds(ended, after.statuses);
+  await configuredIncidents(trx, workspaceId).realignEnds(ended, after.statuses);
   const version = await changes.raiseVersion();
   // Last, because the catalog waits for the end of this transaction before it gives a service a tier.
   const tiersVersion = isSame('tiers') ? undefined : await prepareTiers(command, before.tiersVersion, after.tiers);
@@ -152,14 +153,14 @@ async function findIncidents(
 ): Promise<{ mapped: number[]; ended: number[] }> {
   const { command, before, after } = options;
   const { replace = {}, maxIncidents } = command.request ?? {};
-  const changes = configurationChanges(trx, command.by.workspace.id);
+  const incidents = configuredIncidents(trx, command.by.workspace.id);
   const limit = maxIncidents === undefined ? undefined : maxIncidents + 1;
-  const mapped = await changes.listWithKeys(
+  const mapped = await incidents.listWithKeys(
     { status: Object.keys(replace.statuses ?? {}), severity: Object.keys(replace.severities ?? {}) },
     limit,
   );
   const status = statusesWithOtherEnd(before.statuses, after.statuses);
-  const ended = await changes.listWithKeys({ status, severity: [] }, limit);
+  const ended = await incidents.listWithKeys({ status, severity: [] }, limit);
   if (maxIncidents !== undefined && mapped.length + ended.length > maxIncidents) {
     throw new DomainError(
       'invalid_resource_state',
@@ -211,7 +212,7 @@ async function checkUse(
 ): Promise<void> {
   const unmapped = (list: 'statuses' | 'severities') =>
     removedKeys(before[list], after[list]).filter((key) => !Object.hasOwn(replace[list] ?? {}, key));
-  const uses = await configurationChanges(trx, workspaceId).countUses({
+  const uses = await configuredIncidents(trx, workspaceId).countUses({
     status: unmapped('statuses'),
     severity: unmapped('severities'),
   });

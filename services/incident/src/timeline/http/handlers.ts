@@ -1,10 +1,8 @@
 import { buildPage, type Cursors, type CursorScope, DEFAULT_LIMIT, idempotently, cursorsOf } from '@tocsin/http';
 import type { TimelineEvent } from '../domain/timeline-event.ts';
 import { type Attachment, attachmentsOf } from '../store/attachment-store.ts';
-import { formerEventStore } from '../store/former-event-store.ts';
-import { type TimelinePosition, timelineReader } from '../store/timeline-list.ts';
+import { type TimelineCounts, type TimelinePosition, timelineReader } from '../store/timeline-list.ts';
 import { timelineStore } from '../store/timeline-store.ts';
-import { incidentStore } from '../../incidents/store/incident-store.ts';
 import { readLegacyCursor } from '../../shared/domain/legacy-cursor.ts';
 import type { CommandDependencies } from '../../incidents/run-command.ts';
 import {
@@ -14,8 +12,9 @@ import {
   updateTimelineEvent,
 } from '../timeline-events.ts';
 import type { AttachmentUrl } from './attachment-urls.ts';
+import { formerEventHandlers } from './former-event-handlers.ts';
 import { toTimelineProperties } from './properties.ts';
-import { formerEventView, newEventView, timelineEventView } from './views.ts';
+import { newEventView, timelineEventView } from './views.ts';
 import type { TimelineApi } from './contracts.ts';
 import { legacyFilters, type TimelineFilters, timelineFilters } from '../domain/timeline-filters.ts';
 
@@ -28,7 +27,6 @@ export function timelineHandlers(dependencies: TimelineDependencies): TimelineAp
   const { database, cursors, attachmentUrl } = dependencies;
   const timelines = timelineReader(database);
   const timelineCursors = cursorsOf(cursors, { name: 'started_at', keys: ['timestamp', 'integer'] });
-  const formerCursors = cursorsOf(cursors, { name: 'seq', keys: ['integer'] });
   const positionOf = (cursor: string, scope: CursorScope, filters: TimelineFilters): TimelinePosition => {
     const legacy = readLegacyCursor(cursor, { selection: filters, compatible: legacyFilters(filters) });
     if (legacy !== undefined) return { startedAt: legacy.at, id: legacy.id };
@@ -39,21 +37,6 @@ export function timelineHandlers(dependencies: TimelineDependencies): TimelineAp
     body: { event: timelineEventView(event, attachments, attachmentUrl) },
     revision: event.revision,
   });
-  const formerPage = async (
-    { of, ...scope }: { workspaceId: number; path: string; of: { eventId: number } | { incidentId: number } },
-    { limit = DEFAULT_LIMIT, cursor }: { limit?: number | undefined; cursor?: string | undefined },
-  ) => {
-    const [before] = cursor === undefined ? [] : formerCursors.decode(cursor, scope);
-    const store = formerEventStore(database, scope.workspaceId);
-    const { rows, pagination } = await buildPage({
-      listed: await store.list(of, { limit: limit + 1, before }),
-      limit,
-      whole: store.readWhole,
-      view: formerEventView,
-      nextCursor: ({ id }) => formerCursors.encode([id], scope),
-    });
-    return { body: { former: rows, pagination } };
-  };
   return {
     listTimelineEvents: async ({ principal, params: { id: incidentId }, query }) => {
       const { limit = DEFAULT_LIMIT, cursor } = query;
@@ -74,12 +57,7 @@ export function timelineHandlers(dependencies: TimelineDependencies): TimelineAp
       return {
         body: {
           events: rows,
-          filter_counts: {
-            all_events: counts.allEvents,
-            type_counts: counts.types,
-            source_counts: counts.sources,
-            tag_counts: counts.tags,
-          },
+          filter_counts: countsView(counts),
           matched_count: counts.matched,
           latest_started_at: timeline.latestStartedAt,
           pagination,
@@ -121,19 +99,13 @@ export function timelineHandlers(dependencies: TimelineDependencies): TimelineAp
     restoreTimelineEvent: async ({ principal, requestId, params: { id } }) =>
       eventReply(await restoreTimelineEvent(dependencies, { principal, requestId, id })),
 
-    listTimelineEventRevisions: async ({ principal, params: { id }, query }) => {
-      const { id: workspaceId } = principal.workspace;
-      await timelineStore(database, workspaceId).getIncidentId(id);
-      return formerPage({ workspaceId, path: `/api/v1/timeline/${id}/revisions`, of: { eventId: id } }, query);
-    },
-
-    listDeletedTimelineEvents: async ({ principal, params: { id }, query }) => {
-      const { id: workspaceId } = principal.workspace;
-      await incidentStore(database, workspaceId).getVersion(id);
-      return formerPage(
-        { workspaceId, path: `/api/v1/incidents/${id}/timeline/deleted`, of: { incidentId: id } },
-        query,
-      );
-    },
+    ...formerEventHandlers({ database, cursors }),
   };
 }
+
+const countsView = ({ allEvents, types, sources, tags }: TimelineCounts) => ({
+  all_events: allEvents,
+  type_counts: types,
+  source_counts: sources,
+  tag_counts: tags,
+});

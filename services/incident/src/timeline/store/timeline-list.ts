@@ -16,7 +16,7 @@ const MANY_EVENTS = 1_000;
 const KEPT_BYTES = 4 * 1_048_576;
 
 /** The counts beside a page of a timeline. */
-interface TimelineCounts {
+export interface TimelineCounts {
   /** Events within the time bounds, regardless of other filters. */
   allEvents: number;
   types: Record<string, number>;
