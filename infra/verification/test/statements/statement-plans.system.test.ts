@@ -813,7 +813,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     for (const schema of ['incident', 'catalog', 'webhook', 'gateway']) await sweepInbox(databases.get(schema)!, 7);
     await storageStore(databases.get('incident')!).requestMeasurements([workspaceId]);
     await sweepAlerts(databases.get('incident')!);
-    await alertStore(databases.get('incident')!, { workspaceId, keyId: 0, monitorId: 0 }).forgetEnded();
+    await alertStore(databases.get('incident')!, { workspaceId, monitorId: 0 }).forgetEnded();
     const webhook = databases.get('webhook')!;
     const before = '2000-01-01T00:00:00.000Z';
     await auditStore(databases.get('gateway')!).deleteBefore(before);

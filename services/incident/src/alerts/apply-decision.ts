@@ -24,12 +24,11 @@ import type { Decision } from './domain/decision.ts';
 import type { Act, Ref } from './domain/effects.ts';
 import type { AlertIncident } from './domain/known.ts';
 import { type AlertNote, noteOf, stormTitle, timeText } from './domain/texts.ts';
-import type { alertStore } from './store/alert-store.ts';
+import { alertIncidentStore } from './store/alert-incident-store.ts';
 
 /** What a decision is applied with. */
 export interface Applying {
   trx: Knex.Transaction;
-  store: ReturnType<typeof alertStore>;
   caller: Caller;
   configuration: Configuration;
   values: readonly FieldValue[];
@@ -139,7 +138,7 @@ interface Applied {
 
 /** Changes an incident, and adds to its timeline: one revision. */
 async function applyTo(applying: Applying, before: Incident, { acts, notes, with: more }: Applied): Promise<Incident> {
-  const { trx, store, caller, configuration, now, keyName } = applying;
+  const { trx, caller, configuration, now, keyName } = applying;
   const moment = { statuses: configuration.statuses, now };
   const change: Partial<Incident> = {};
   let state: AlertIncident | undefined;
@@ -161,7 +160,8 @@ async function applyTo(applying: Applying, before: Incident, { acts, notes, with
   if (state === undefined) return after;
   // What alerts have resolved stays so if they add to it.
   isResolved ||= state.resolvedRevision === before.revision;
-  await store.saveIncident(before.id, { ...state, ...(isResolved && { resolvedRevision: after.revision }) });
+  const kept = { ...state, ...(isResolved && { resolvedRevision: after.revision }) };
+  await alertIncidentStore(trx, caller.principal.workspace.id).save(before.id, kept);
   return after;
 }
 

@@ -1,20 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Principal } from '@tocsin/schemas';
+import { query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { Owners } from '../replicas/clients/owners.ts';
 import { type Alert, type AlertOptions, KEPT, type Notification } from './domain/alert.ts';
 import { shorten } from './domain/body-reader.ts';
 import { type Heartbeat, heartbeatAlert, heartbeatName, quietGroup } from './domain/overdue.ts';
 import { type AlertDependencies, type GroupResult, receiveAlerts, senderOf } from './receive-alerts.ts';
-import {
-  type Due,
-  findDue,
-  isAnythingAwaited,
-  MAX_HEARTBEATS,
-  overdueStore,
-  tick,
-  tooManyHeartbeats,
-} from './store/overdue-store.ts';
+import { heartbeatStore, MAX_HEARTBEATS, tooManyHeartbeats } from './store/heartbeat-store.ts';
+import { type Due, findDue, isAnythingAwaited, postpone, quietStore, tick } from './store/overdue-store.ts';
+import { keepSender } from './store/source-store.ts';
 
 interface HearCommand {
   principal: Principal;
@@ -36,16 +31,15 @@ export async function hearHeartbeat(
   const { database, clock } = dependencies;
   const sender = senderOf({ principal });
   const heard = { name, within, options };
-  const updated = await overdueStore(database, sender).hear(heard, principal, clock.now());
+  const updated = await heartbeatStore(database, sender).hear(heard, principal, clock.now());
   if (updated !== undefined) return { heartbeat: updated, result: undefined };
   let heartbeat: Heartbeat | undefined;
   const { results } = await receiveAlerts(dependencies, {
     ...{ principal, requestId, options, format: 'heartbeat' },
     notification: heartbeatAlert({ name, heardAt: null }, options),
     isDue: async (trx, now) => {
-      const store = overdueStore(trx, sender);
-      await store.keepSender(principal);
-      const kept = await store.keepHeartbeat(heard, now);
+      await query(trx, keepSender(sender, principal));
+      const kept = await heartbeatStore(trx, sender).keep(heard, now);
       ({ heartbeat } = kept);
       return kept.wasMissed;
     },
@@ -100,7 +94,7 @@ export async function endOverdue(dependencies: OverdueDependencies): Promise<boo
       await endOne(dependencies, each, now);
     } catch (error) {
       errors.push(error);
-      await overdueStore(database, senderOf({ principal: each.sender })).postpone(each, now);
+      await postpone(database, senderOf({ principal: each.sender }), { due: each, now });
     }
   }
   if (errors.length > 0) throw errors[0];
@@ -118,12 +112,12 @@ async function endOne(
     await receiveAlerts(dependencies, {
       ...{ ...caller, options: heartbeat.options, format: 'heartbeat' },
       notification: heartbeatAlert(heartbeat, heartbeat.options),
-      isDue: async (trx) => overdueStore(trx, sender).miss(heartbeat.id, now),
+      isDue: async (trx) => heartbeatStore(trx, sender).miss(heartbeat.id, now),
     });
   if (quiet !== undefined)
     await receiveAlerts(dependencies, {
       ...{ ...caller, options: quiet.options, format: quiet.format },
       notification: quietGroup(quiet, quiet.digest),
-      isDue: async (trx) => overdueStore(trx, sender).endQuiet(quiet.digest, now),
+      isDue: async (trx) => quietStore(trx, sender).end(quiet.digest, now),
     });
 }

@@ -11,7 +11,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { quotaOf } from '@tocsin/schemas';
 import { invalidState, jsonEqual, throttleByWorkspace } from '@tocsin/http';
-import { type Knex, pipeline } from '@tocsin/postgres';
+import { type Knex, pipeline, query } from '@tocsin/postgres';
 import type { Caller } from '@tocsin/versioned-resources';
 import { type FairQueue, type Instant, mapInParts } from '@tocsin/runtime';
 import { checkLocked, lockConfiguration } from '../configuration/store/configuration-store.ts';
@@ -29,14 +29,11 @@ import type { Ref } from './domain/effects.ts';
 import { type AlertOutcome, comparison } from './domain/firings.ts';
 import { type Heard, isOpen, type Known, type KnownIncident, type Member } from './domain/known.ts';
 import { reasonOf } from './domain/texts.ts';
-import {
-  type AlertSource,
-  alertStore,
-  incidentNumbers,
-  type NotificationRecord,
-  type StoredGroup,
-} from './store/alert-store.ts';
-import { overdueStore } from './store/overdue-store.ts';
+import { alertIncidentStore, incidentNumbers } from './store/alert-incident-store.ts';
+import { alertStore, type StoredGroup } from './store/alert-store.ts';
+import { quietStore } from './store/overdue-store.ts';
+import { addRecords, type NotificationRecord } from './store/record-store.ts';
+import { type AlertSource, keepSender, type Monitor, sourceStore } from './store/source-store.ts';
 
 export interface ReceiveCommand extends Caller {
   format: Format;
@@ -110,6 +107,7 @@ async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCom
   const { workspace } = principal;
   const keyName = principal.key?.name ?? `key ${principal.key_id}`;
   const turn = turnsOf(notification);
+  const sender = senderOf(command);
   const groups = await mapInParts(notification.groups, heardGroup);
   return runCommand(dependencies, {
     workspace,
@@ -122,26 +120,25 @@ async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCom
       services: await replicatedServices(database, workspace.id).findMonitored(servicesOf(notification)),
     }),
     reads: async (trx, { prepared: { configuration } }) => {
-      const store = alertStore(trx, senderOf(command));
       const now = clock.now();
       const eventQuota = quotaOf(workspace, 'timeline_events');
       const heard: Heard = { groups, options, eventQuota, now, ...configuration };
-      const source = currentMinute(await store.lock(), now);
+      const source = currentMinute(await sourceStore(trx, sender).lock(), now);
       if ((await command.isDue?.(trx, now)) === false) return undefined;
       // What is to be locked depends on the decision.
-      const decided = await decideLocked({ trx, store, source, heard, configuration, turn, workspaceId: workspace.id });
-      return { ...decided, store, source, now };
+      const decided = await decideLocked({ trx, monitor: sender, source, heard, configuration, turn });
+      return { ...decided, source, now };
     },
     decides: (read, { prepared, checkStorage }) => {
       if (read === undefined) return { stores: [], answer: () => ({ results: [], leftOut: [] }) };
-      const { decision, stored, locked, store, source, now } = read;
+      const { decision, stored, locked, source, now } = read;
       return {
         stores: async (trx) => {
-          const applying = { trx, store, caller: command, ...prepared, checkStorage, now, keyName, locked };
+          const applying = { trx, caller: command, ...prepared, checkStorage, now, keyName, locked };
           const { incidents, leftOut } = await applyDecision(applying, decision);
           const idOf = (ref: Ref | null) => (ref === null || ref > 0 ? ref : (incidents.get(ref)?.id ?? null));
           await turn();
-          await saveKnown({ store, source, stored, decision, idOf, now });
+          await saveKnown({ trx, monitor: sender, source, stored, decision, idOf, now });
           if (command.isDue === undefined) await keepQuiet(trx, command, decision, { source, now });
           await turn();
           const answers = decision.answers.map((answer) => ({
@@ -152,7 +149,7 @@ async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCom
               textOf(leftOut.get(answer.incident ?? 0)),
           }));
           await turn();
-          await store.record(recordsOf(command, answers, now));
+          await addRecords(trx, sender, recordsOf(command, answers, now));
           const ids = new Set(answers.flatMap(({ incidentId }) => incidentId ?? []));
           const numbers = await incidentNumbers(trx, [...ids]);
           return { results: answers.map((answer) => resultOf(answer, numbers)), leftOut: [...leftOut.values()].flat() };
@@ -183,9 +180,8 @@ interface Stored extends Known {
 }
 
 interface Deciding {
-  workspaceId: number;
   trx: Knex.Transaction;
-  store: ReturnType<typeof alertStore>;
+  monitor: Monitor;
   source: AlertSource;
   heard: Heard;
   configuration: Configuration;
@@ -196,20 +192,22 @@ interface Deciding {
  * Decides on what is known, and again once the incidents that this depends on are locked. Most notifications say what is known
  * already, and lock none.
  */
-async function decideLocked({ workspaceId, trx, store, source, heard, configuration, turn }: Deciding) {
-  const { groups, members } = await store.find(heard.groups);
+async function decideLocked({ trx, monitor, source, heard, configuration, turn }: Deciding) {
+  const { workspaceId } = monitor;
+  const store = alertIncidentStore(trx, workspaceId);
+  const { groups, members } = await alertStore(trx, monitor).find(heard.groups);
   const terminal = heard.statuses.flatMap(({ key, isTerminal }) => (isTerminal ? key : []));
   const ids = [
     ...new Set([...groups.values(), { incidentId: source.lastIncidentId }].flatMap((each) => each.incidentId ?? [])),
   ];
-  const incidents = await store.findIncidents(ids, terminal);
+  const incidents = await store.find(ids, terminal);
   const duplicates = [...incidents.values()].filter((each) => each.isDuplicate && !isOpen(each, heard));
   const originals = await store.findOriginals(
     duplicates.map(({ id }) => id),
     terminal,
   );
   const open = [...originals.values()].filter((id) => !incidents.has(id));
-  for (const [id, original] of await store.findIncidents(open, terminal)) incidents.set(id, original);
+  for (const [id, original] of await store.find(open, terminal)) incidents.set(id, original);
   const stored: Stored = { groups, members, originals, incidents, minute: source };
   const locked = new Map<number, Incident>();
   const compared = comparison(members, heard);
@@ -223,7 +221,7 @@ async function decideLocked({ workspaceId, trx, store, source, heard, configurat
     const [version, rows] = await pipeline(trx, [lockConfiguration(workspaceId), lockIncidents(workspaceId, missing)]);
     checkLocked(version, configuration);
     for (const row of rows) locked.set(row.id, row);
-    for (const [id, incident] of await store.findIncidents(missing, terminal)) stored.incidents.set(id, incident);
+    for (const [id, incident] of await store.find(missing, terminal)) stored.incidents.set(id, incident);
   }
 }
 
@@ -238,8 +236,8 @@ async function keepQuiet(
   const { quietAfter: after } = options;
   // It has never asked for it.
   if (after === null && !source.hasSender) return;
-  const store = overdueStore(trx, senderOf(command));
-  if (after !== null) await store.keepSender(principal);
+  const sender = senderOf(command);
+  if (after !== null) await query(trx, keepSender(sender, principal));
   const identities = new Map(decision.answers.map(({ group }) => [group.digest, group.identity]));
   const groups = decision.groups.flatMap(({ digest, firing }) => {
     const identity = identities.get(digest);
@@ -249,11 +247,12 @@ async function keepQuiet(
     const kept = { identity: shorten(identity ?? '', KEPT.identity), format, heardAt: now, options };
     return [{ digest, quiet: isWatched ? { ...kept, after } : null }];
   });
-  await store.keepQuiet(groups, now, after ?? 0);
+  await quietStore(trx, sender).keep(groups, now, after ?? 0);
 }
 
 interface Saving {
-  store: ReturnType<typeof alertStore>;
+  trx: Knex.Transaction;
+  monitor: Monitor;
   source: AlertSource;
   stored: Stored;
   decision: Decision;
@@ -262,7 +261,7 @@ interface Saving {
 }
 
 /** Stores what is known of the monitor then, if that differs: what most notifications say is known already. */
-async function saveKnown({ store, source, stored, decision, idOf, now }: Saving): Promise<void> {
+async function saveKnown({ trx, monitor, source, stored, decision, idOf, now }: Saving): Promise<void> {
   const changed = [...decision.members].filter(([key, member]) => !isSame(stored.members.get(key), member));
   const inChanged = new Set(changed.map(([, { group }]) => group));
   const groups = decision.groups
@@ -273,6 +272,7 @@ async function saveKnown({ store, source, stored, decision, idOf, now }: Saving)
       return isOld || inChanged.has(digest) || group.incidentId !== incidentId || group.firing !== firing;
     });
   if (groups.length === 0) return;
+  const store = alertStore(trx, monitor);
   const ids = await store.saveGroups(groups, now);
   const added = await store.saveMembers(
     changed.map(([, { group, ...member }]) => ({ ...member, groupId: ids.get(group) as number })),
@@ -281,7 +281,7 @@ async function saveKnown({ store, source, stored, decision, idOf, now }: Saving)
   if (members > MAX_MEMBERS) members = await store.forgetEnded();
   if (members > MAX_MEMBERS) throw invalidState(`A monitor has at most ${MAX_MEMBERS} alerts that fire`);
   const { declared, last, groups: collected } = decision.minute;
-  await store.saveSource({ ...source, members, declared, lastIncidentId: idOf(last), groups: collected });
+  await sourceStore(trx, monitor).save({ ...source, members, declared, lastIncidentId: idOf(last), groups: collected });
 }
 
 /** What has changed by the clock alone is no news. */

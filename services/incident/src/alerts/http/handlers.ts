@@ -21,8 +21,8 @@ import { readOwnForm } from '../domain/own-form.ts';
 import { readSentry } from '../domain/sentry.ts';
 import { hearHeartbeat, hearOf } from '../overdue.ts';
 import { type AlertDependencies, type GroupResult, receiveAlerts, senderOf } from '../receive-alerts.ts';
-import { alertStore, KEPT_DAYS, type ListedRecord, listRecords } from '../store/alert-store.ts';
-import { deleteHeartbeat, type ListedHeartbeat, listHeartbeats } from '../store/overdue-store.ts';
+import { deleteHeartbeat, type ListedHeartbeat, listHeartbeats } from '../store/heartbeat-store.ts';
+import { addRecords, KEPT_DAYS, type ListedRecord, listRecords } from '../store/record-store.ts';
 import { type AlertApi, alertContracts } from './contracts.ts';
 import type { alertmanagerQuery, HeartbeatWire, NotificationWire } from './wire.ts';
 
@@ -33,9 +33,6 @@ const DAY = 86_400_000;
 type Reading = { now: string; options: AlertOptions };
 
 export function alertHandlers(dependencies: AlertDependencies & { cursors: Cursors }): AlertApi {
-  const { database, clock, cursors } = dependencies;
-  const positions = cursorsOf(cursors, { name: 'id', keys: ['integer'] });
-
   const handler =
     <Body>(format: Format, read: (body: Body, reading: Reading) => Notification | Promise<Notification>) =>
     async (
@@ -45,7 +42,7 @@ export function alertHandlers(dependencies: AlertDependencies & { cursors: Curso
     ) => {
       const { principal, requestId, query, body } = request;
       const options = optionsOf(query);
-      const notification = await read(body, { now: clock.now(), options });
+      const notification = await read(body, { now: dependencies.clock.now(), options });
       const alerts = notification.groups.reduce((sum, group) => sum + group.alerts.length, 0);
       const headers = { [COST_HEADER]: String(Math.floor(alerts / ALERTS_BY_COST)) };
       if (query.heartbeat !== undefined) {
@@ -77,7 +74,16 @@ export function alertHandlers(dependencies: AlertDependencies & { cursors: Curso
       const [{ identity } = { identity: '' }] = body.results;
       return { body: { status: 'success', message: 'Event processed', dedup_key: identity }, headers };
     },
+    ...heartbeatHandlers(dependencies),
+    listAlertNotifications: notificationList(dependencies),
+  };
+}
 
+function heartbeatHandlers(
+  dependencies: AlertDependencies,
+): Pick<AlertApi, 'sendHeartbeat' | 'listHeartbeats' | 'deleteHeartbeat'> {
+  const { database } = dependencies;
+  return {
     sendHeartbeat: async ({ principal, requestId, query }) => {
       const { name, within, severity = '', service = '' } = query;
       const options: AlertOptions = { ...optionsOf({}), onEnd: 'resolve', service, severity };
@@ -104,35 +110,42 @@ export function alertHandlers(dependencies: AlertDependencies & { cursors: Curso
       if (!(await deleteHeartbeat(database, workspace.id, params.id))) throw notFound('The heartbeat');
       return {};
     },
+  };
+}
 
-    listAlertNotifications: async ({ principal: { workspace }, query }) => {
-      const { limit = DEFAULT_LIMIT, cursor, key_id: keyId, outcome = [] } = query;
-      const oldest = new Date(Date.parse(clock.now()) - KEPT_DAYS * DAY).toISOString();
-      const from = query.received_from === undefined ? '' : (ceilTimestamp(query.received_from) ?? '');
-      const filters = {
-        keyId,
-        outcomes: [...new Set(outcome)].sort(),
-        before: query.received_to === undefined ? null : (ceilTimestamp(query.received_to) ?? null),
-      };
-      const scope = {
+function notificationList({
+  database,
+  clock,
+  cursors,
+}: Pick<AlertDependencies, 'database' | 'clock'> & { cursors: Cursors }): AlertApi['listAlertNotifications'] {
+  const positions = cursorsOf(cursors, { name: 'id', keys: ['integer'] });
+  return async ({ principal: { workspace }, query }) => {
+    const { limit = DEFAULT_LIMIT, cursor, key_id: keyId, outcome = [] } = query;
+    const oldest = new Date(Date.parse(clock.now()) - KEPT_DAYS * DAY).toISOString();
+    const from = query.received_from === undefined ? '' : (ceilTimestamp(query.received_from) ?? '');
+    const filters = {
+      keyId,
+      outcomes: [...new Set(outcome)].sort(),
+      before: query.received_to === undefined ? null : (ceilTimestamp(query.received_to) ?? null),
+    };
+    const scope = {
+      workspaceId: workspace.id,
+      path: alertContracts.listAlertNotifications.path,
+      filters: { ...filters, from },
+    };
+    const [before] = cursor === undefined ? [] : positions.decode(cursor, scope);
+    const { rows, pagination } = await buildPage({
+      listed: await listRecords(database, {
         workspaceId: workspace.id,
-        path: alertContracts.listAlertNotifications.path,
-        filters: { ...filters, from },
-      };
-      const [before] = cursor === undefined ? [] : positions.decode(cursor, scope);
-      const { rows, pagination } = await buildPage({
-        listed: await listRecords(database, {
-          workspaceId: workspace.id,
-          filters: { ...filters, from: from > oldest ? from : oldest },
-          limit: limit + 1,
-          before,
-        }),
-        limit,
-        view: notificationView,
-        nextCursor: (last) => positions.encode([last.id], scope),
-      });
-      return { body: { notifications: rows, pagination } };
-    },
+        filters: { ...filters, from: from > oldest ? from : oldest },
+        limit: limit + 1,
+        before,
+      }),
+      limit,
+      view: notificationView,
+      nextCursor: (last) => positions.encode([last.id], scope),
+    });
+    return { body: { notifications: rows, pagination } };
   };
 }
 
@@ -141,7 +154,7 @@ export function alertRefusals({ database, clock }: Pick<AlertDependencies, 'data
   const recordAs =
     (format: Format): Route['onRefusal'] =>
     async ({ principal, error: { field, message }, bytes }) =>
-      alertStore(database, senderOf({ principal })).record([
+      addRecords(database, senderOf({ principal }), [
         {
           receivedAt: clock.now(),
           keyName: principal.key?.name ?? '',

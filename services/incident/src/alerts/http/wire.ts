@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { id } from '../../incidents/domain/property-kinds.ts';
 import { FORMATS, KEPT, MAX_ALERTS, MAX_LEFT_OUT } from '../domain/alert.ts';
 import { OUTCOMES } from '../domain/decision.ts';
-import { KEPT_DAYS } from '../store/alert-store.ts';
-import { MAX_HEARTBEATS } from '../store/overdue-store.ts';
+import { MAX_HEARTBEATS } from '../store/heartbeat-store.ts';
+import { KEPT_DAYS } from '../store/record-store.ts';
 
 const incident = z
   .strictObject({
