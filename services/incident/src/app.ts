@@ -1,7 +1,15 @@
 import { QUEUES } from '@tocsin/schemas';
 import { CURSOR_PURPOSE, idempotencyKeyRoute, signedCursors, sweepIdempotencyKeys } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
-import { type App, FairQueue, openKeyring, runInBackground, systemClock, type Versions } from '@tocsin/runtime';
+import {
+  type App,
+  type Dispatcher,
+  FairQueue,
+  openKeyring,
+  runInBackground,
+  systemClock,
+  type Versions,
+} from '@tocsin/runtime';
 import type { Resolve } from '@tocsin/safe-http';
 import { openBase, openVersions, replicaPulls, runService, type ServiceOverrides } from '@tocsin/service-host';
 import { endOverdue } from './alerts/overdue.ts';
@@ -64,40 +72,12 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
   const pulls = replicaPulls({ log, metrics, deadline: config.replicaWait });
   const storage = workspaceStorage({ database, log });
   const relay = startRelay(base);
-
-  const provisioning = {
-    database,
-    clock: overrides.clock ?? systemClock,
-    chats: chats({
-      database,
-      secretKeys: config.secretKeys,
-      open: (token, timeout, signal) =>
-        slackChat({
-          token,
-          apiUrl: config.slackApiUrl,
-          proxy: config.egress.proxy,
-          timeout: CHAT_TIMEOUTS[timeout],
-          callTimeout: CHAT_CALL_TIMEOUT,
-          signal,
-        }),
-    }),
-    wakeRelay: relay.wake,
-  };
-  const provisioner = startProvisioner({
-    dependencies: provisioning,
-    log,
-    metrics,
-    interval: overrides.provisioningInterval,
-  });
-  let look: NodeJS.Timeout | undefined;
-  const lookForMessages = () => {
-    look = undefined;
-    provisioner.wake();
-  };
-  /** It may have made a message due in the chat. Many commands cause one look, not for any of them. */
+  const { provisioning, provisioner } = startChats({ base, config, overrides, wakeRelay: relay.wake });
+  const lookForMessages = messageLook(provisioner);
+  /** It may have made a message due in the chat. */
   const commandHasEnded = () => {
     relay.wake();
-    look ??= runInBackground(() => setTimeout(lookForMessages, MESSAGE_DELAY).unref());
+    lookForMessages();
   };
 
   const dependencies = {
@@ -161,4 +141,52 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
     workers: [relay, pulls, storage, announcements],
     clients: [versions, owners],
   });
+}
+
+/** Opens the chats of workspaces, and starts the work in them. */
+function startChats(options: {
+  base: ReturnType<typeof openBase>;
+  config: IncidentConfig;
+  overrides: Partial<Overrides>;
+  wakeRelay: () => void;
+}) {
+  const { base, config, overrides, wakeRelay } = options;
+  const { database, log, metrics } = base;
+  const provisioning = {
+    database,
+    clock: overrides.clock ?? systemClock,
+    chats: chats({
+      database,
+      secretKeys: config.secretKeys,
+      open: (token, timeout, signal) =>
+        slackChat({
+          token,
+          apiUrl: config.slackApiUrl,
+          proxy: config.egress.proxy,
+          timeout: CHAT_TIMEOUTS[timeout],
+          callTimeout: CHAT_CALL_TIMEOUT,
+          signal,
+        }),
+    }),
+    wakeRelay,
+  };
+  const provisioner = startProvisioner({
+    dependencies: provisioning,
+    log,
+    metrics,
+    interval: overrides.provisioningInterval,
+  });
+  return { provisioning, provisioner };
+}
+
+/** Looks for messages a while after it is called: many commands cause one look, not for any of them. */
+function messageLook(provisioner: Dispatcher): () => void {
+  let look: NodeJS.Timeout | undefined;
+  const wake = () => {
+    look = undefined;
+    provisioner.wake();
+  };
+  return () => {
+    look ??= runInBackground(() => setTimeout(wake, MESSAGE_DELAY).unref());
+  };
 }
