@@ -150,3 +150,9 @@ export async function fill(service: TestService, { workspaceId = 1, count }: { w
 
 /** Clears the feed, as if nothing had ever been recorded. The tables are locked in the order in which the recorder locks them. */
 export const clearFeed = async (service: TestService) => service.knex.raw('truncate feed_workspaces, feed_events');
+
+/** The number of waiting requests of a process, in all workspaces. */
+export async function waitingAt(url: string): Promise<number> {
+  const metrics = await (await fetch(new URL('/metrics', url))).text();
+  return Number(/^tocsin_http_waiting_requests\S* (\d+)$/m.exec(metrics)?.[1]);
+}

@@ -13,7 +13,7 @@ import {
   type TestUser,
 } from '@tocsin/testing';
 import fc from '@tocsin/testing/fuzz';
-import { envelopeOf, FEED, fill, messageOf, record, startFeedService, type TestEvent } from './feed.ts';
+import { envelopeOf, FEED, fill, messageOf, record, startFeedService, type TestEvent, waitingAt } from './feed.ts';
 
 const service = await startFeedService({ overrides: { feedCheckInterval: 3_600_000 } });
 
@@ -38,11 +38,6 @@ const cursorOf = ({ status, body }: Answer): string => {
 const publish = async (...events: TestEvent[]) =>
   record(service, ...events.map((event) => ({ workspaceId, ...event })));
 
-/** The number of waiting requests of a process, in all workspaces. */
-async function waitingAt(url: string): Promise<number> {
-  const metrics = await (await fetch(new URL('/metrics', url))).text();
-  return Number(/^tocsin_http_waiting_requests\S* (\d+)$/m.exec(metrics)?.[1]);
-}
 const reaches = async (count: number, url = service.app.url) =>
   eventually(async () => (await waitingAt(url)) === count, { what: `${count} waiting requests` });
 

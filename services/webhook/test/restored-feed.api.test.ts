@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { clearFeed, FEED, fill, record, startFeedService } from './feed.ts';
+import { asUser, eventually, openEventStream } from '@tocsin/testing';
+import { clearFeed, FEED, fill, record, startFeedService, waitingAt } from './feed.ts';
 
 const service = await startFeedService();
 beforeEach(async () => clearFeed(service));
@@ -72,6 +73,22 @@ describe('a cursor of a database that was restored, or whose standby was promote
     const headers = { Accept: 'text/event-stream', 'Last-Event-ID': cursor };
     const { status, body } = await service.as().get(FEED, headers);
     expect([status, body.code, body.field]).toEqual([410, 'cursor_expired', 'Last-Event-ID']);
+  });
+
+  test('is 410 for a request that waits while the events are lost, and ends a stream', async () => {
+    await record(service, { id: 1 }, { id: 2 });
+    const cursor = await cursorOf();
+    const stream = await openEventStream(new URL(`${FEED}?after=${cursor}`, service.app.url), asUser('webhook', {}));
+    const waiting = read(`after=${cursor}&wait=20`);
+    await eventually(async () => (await waitingAt(service.app.url)) === 2, { what: 'two readers who wait' });
+    await lose(1);
+    // Positions are given again: one that both have passed, and one behind it.
+    await record(service, { id: 3 });
+    await record(service, { id: 4 });
+    const { status, body } = await waiting;
+    expect([status, body.code]).toEqual([410, 'cursor_expired']);
+    await stream.ended;
+    expect(stream.messages).toEqual([]);
   });
 });
 

@@ -69,15 +69,15 @@ const UNKNOWN: FeedPlace = { position: -1, mark: '' };
 
 /** Pages of events that the readers of a workspace share. */
 function sharedPages(reader: ReturnType<typeof recentEventsReader>) {
-  /** By workspace and position. */
+  /** By workspace and place. */
   const pages = boundedCache<string, Promise<RecentEvent[]>>({
     bytes: CACHE_BYTES,
     sizeOf: () => READ.maxBytes,
     ttl: CACHE_TTL,
   });
-  const keyOf = (workspaceId: number, after: number) => `${workspaceId} ${after}`;
+  const keyOf = (workspaceId: number, { position, mark }: FeedPlace) => `${workspaceId} ${position} ${mark}`;
 
-  const load = async (workspaceId: number, followed: Followed, after: number): Promise<RecentEvent[]> => {
+  const load = async (workspaceId: number, followed: Followed, after: FeedPlace): Promise<RecentEvent[]> => {
     await delay(Math.max(0, followed.readAt + PAUSE - performance.now()));
     const work = new RequestWork({ holder: workspaceId, readOnly: true, isClientGone: () => followed.readers === 0 });
     const events = await runForRequest(work, async () => reader.read(workspaceId, { ...READ, after }));
@@ -85,8 +85,8 @@ function sharedPages(reader: ReturnType<typeof recentEventsReader>) {
     return events;
   };
 
-  /** The events behind a position, read now or for another reader. */
-  const behind = async (workspaceId: number, followed: Followed, after: number): Promise<RecentEvent[]> => {
+  /** The events behind a place, read now or for another reader. */
+  const behind = async (workspaceId: number, followed: Followed, after: FeedPlace): Promise<RecentEvent[]> => {
     const key = keyOf(workspaceId, after);
     const keptPage = pages.get(key);
     if (keptPage !== undefined) return keptPage;
@@ -98,7 +98,7 @@ function sharedPages(reader: ReturnType<typeof recentEventsReader>) {
     });
   };
 
-  return { behind, forget: (workspaceId: number, after: number) => pages.delete(keyOf(workspaceId, after)) };
+  return { behind, forget: (workspaceId: number, after: FeedPlace) => pages.delete(keyOf(workspaceId, after)) };
 }
 
 /** Selects what a reader wants of the events that were read, the last of which is `last`. */
@@ -116,16 +116,24 @@ function pageOf(
   return { events: page, place: { position, mark }, hasMore };
 }
 
-/** Wakes the readers who wait for an event up to this place. */
-function wakeBefore(followed: Followed, latest: FeedPlace): void {
-  if (latest.position <= followed.latest.position) return;
+/**
+ * Wakes the readers who wait for an event up to this place. If it is before the latest one that is known, or names another
+ * event, the database may have lost events: then all look again, and those whose cursor has passed a lost one get 410.
+ */
+function learn(followed: Followed, latest: FeedPlace): void {
+  const isBefore = latest.position < followed.latest.position || isOther(latest, followed.latest);
+  if (!isBefore && latest.position === followed.latest.position) return;
   followed.latest = latest;
-  for (const waiter of followed.waiting) if (waiter.position < latest.position) waiter.wake();
+  for (const waiter of followed.waiting) if (isBefore || waiter.position < latest.position) waiter.wake();
 }
+
+/** Whether two events have had the position. */
+const isOther = (one: FeedPlace, other: FeedPlace): boolean =>
+  one.position === other.position && one.mark !== '' && other.mark !== '' && one.mark !== other.mark;
 
 async function waitBehind(followed: Followed, place: FeedPlace, signal: AbortSignal): Promise<void> {
   const { position } = place;
-  if (signal.aborted || followed.latest.position > position) return;
+  if (signal.aborted || followed.latest.position > position || isOther(followed.latest, place)) return;
   followed.latest = place;
   const { promise, resolve } = Promise.withResolvers<void>();
   const waiter = { position, wake: () => resolve() };
@@ -149,7 +157,7 @@ export function startRecentEvents(options: {
   const workspaces = new Map<number, Followed>();
   const onRecorded = (workspaceId: number, latest: FeedPlace) => {
     const followed = workspaces.get(workspaceId);
-    if (followed !== undefined) wakeBefore(followed, latest);
+    if (followed !== undefined) learn(followed, latest);
   };
 
   const read = async (
@@ -157,12 +165,13 @@ export function startRecentEvents(options: {
     query: RecentQuery,
   ): Promise<RecentPage | undefined> => {
     const place = query.after;
-    const { position: after } = place;
-    if (followed.latest.position === after) return { events: [], place, hasMore: false };
-    if (followed.latest.position < after || followed.latest.position > after + RECENT) return undefined;
+    const { position } = place;
+    if (isOther(followed.latest, place)) return undefined;
+    if (followed.latest.position === position) return { events: [], place, hasMore: false };
+    if (followed.latest.position < position || followed.latest.position > position + RECENT) return undefined;
     let events: RecentEvent[];
     try {
-      events = await pages.behind(workspaceId, followed, after);
+      events = await pages.behind(workspaceId, followed, place);
     } catch (error) {
       log.debug({ err: error, workspace: workspaceId }, 'cannot read new events of the feed');
       // The next look at all workspaces tries again.
@@ -171,8 +180,8 @@ export function startRecentEvents(options: {
     }
     const last = events.at(-1);
     // Deleted meanwhile, or lost with a restored database: the reader finds out by reading a page.
-    if (last === undefined || events[0]?.position !== after + 1) {
-      pages.forget(workspaceId, after);
+    if (last === undefined || events[0]?.position !== position + 1) {
+      pages.forget(workspaceId, place);
       followed.latest = UNKNOWN;
       return undefined;
     }

@@ -9,14 +9,16 @@ export interface RecentEvent extends FeedEvent {
   resource: string;
 }
 
-/** Sizes are known without reading large bodies. */
+/** Sizes are known without reading large bodies. Has no rows behind an event that is another one than the mark says. */
 const READ = `
   select position, mark, type, resource, body
   from (
     select position, ${markOf('event_id')} as mark, type, resource, body, row_number() over ordered as nth, sum(octet_length(body)) over ordered as bytes
     from (
       select position, event_id, type, resource, body from feed_events
-      where workspace_id = $1 and position > $2::bigint
+      where workspace_id = $1 and position > $2::bigint and not exists (
+        select from feed_events where workspace_id = $1 and position = $2::bigint
+          and $5 <> '' and ${markOf('event_id')} <> $5)
       order by position limit $3::int
     ) e
     window ordered as (order by position)
@@ -36,12 +38,16 @@ const FIND_HEADS = `
 /** Reads new events of workspaces. */
 export function recentEventsReader(db: Knex) {
   return {
-    /** The events of all types behind a position, about as many bytes as allowed, but at least one if there is one. */
+    /** The events of all types behind a place, about as many bytes as allowed, but at least one if there is one. */
     read: async (
       workspaceId: number,
-      { after, limit, maxBytes }: { after: number; limit: number; maxBytes: number },
+      { after, limit, maxBytes }: { after: FeedPlace; limit: number; maxBytes: number },
     ): Promise<RecentEvent[]> =>
-      query<RecentEvent>(db, { name: 'read-recent-events', text: READ, values: [workspaceId, after, limit, maxBytes] }),
+      query<RecentEvent>(db, {
+        name: 'read-recent-events',
+        text: READ,
+        values: [workspaceId, after.position, limit, maxBytes, after.mark],
+      }),
 
     /** The places behind the latest events of workspaces, as far as they have any. */
     heads: async (workspaceIds: readonly number[]): Promise<(FeedPlace & { workspaceId: number })[]> =>
