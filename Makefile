@@ -12,30 +12,33 @@ export NODE_COMPILE_CACHE ?= $(CURDIR)/node_modules/.cache/node
 help: ## List the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# npm writes the hidden lock file last: if it is newer than package-lock.json, the installation is up to date.
 .PHONY: install
-install: ## Install the dependencies, if package-lock.json is newer than the last installation
-	@if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then node infra/installation/install.mjs; fi
+install: ## Install all dependencies that are missing; make start installs those that it needs
+	@node infra/installation/install.mjs
+
+.PHONY: installed
+installed:
+	@node infra/installation/install.mjs run
 
 # New objects get 24 MiB at most instead of 48, as in the images.
 .PHONY: start
-start: install ## Run all apps in one process; needs no other servers
+start: installed ## Run all apps in one process; needs no other servers
 	@$(NODE) --max-semi-space-size=8 --import ./infra/embedded/tracing.ts infra/embedded/main.ts
 
 .PHONY: receiver
-receiver: install ## Receive, check and print the webhooks of the sample workspace of a running make start
+receiver: installed ## Receive, check and print the webhooks of the sample workspace of a running make start
 	@$(NODE) infra/demo/receiver/main.ts
 
 .PHONY: services
-services: install ## Run each app as a process on your own PostgreSQL, RabbitMQ and Redis; REPLICAS=2: as two
+services: installed ## Run each app as a process on your own PostgreSQL, RabbitMQ and Redis; REPLICAS=2: as two
 	@$(NODE) infra/processes/main.ts
 
 .PHONY: migrate
-migrate: install ## Create or update the database, roles and schemas (DATABASE_URL)
+migrate: installed ## Create or update the database, roles and schemas (DATABASE_URL)
 	@$(NODE) infra/migrate/main.ts
 
 .PHONY: admin
-admin: install ## Manage workspaces, users and API keys: make admin ARGS="workspace create --slug acme --name Acme"
+admin: installed ## Manage workspaces, users and API keys: make admin ARGS="workspace create --slug acme --name Acme"
 	@$(RUN) admin -- $(ARGS)
 
 # Tests wait for each other's processes: two processors are busy with this number of workers.
@@ -80,15 +83,15 @@ generate: install ## Generate API descriptions and event documents from the sour
 	@$(RUN) generate
 
 .PHONY: backup
-backup: install ## Write the data of make start into a file, also while it runs: make backup FILE=tocsin.backup
+backup: installed ## Write the data of make start into a file, also while it runs: make backup FILE=tocsin.backup
 	@$(NODE) infra/backup/backup.ts
 
 .PHONY: restore
-restore: install ## Restore such a file for make start: make restore FILE=tocsin.backup; FORCE=1 keeps existing data aside
+restore: installed ## Restore such a file for make start: make restore FILE=tocsin.backup; FORCE=1 keeps existing data aside
 	@$(NODE) infra/backup/restore.ts
 
 .PHONY: reset
-reset: install ## Remove the data of make start, after a question; FORCE=1 answers it
+reset: installed ## Remove the data of make start, after a question; FORCE=1 answers it
 	@$(NODE) infra/embedded/reset.ts
 
 .PHONY: clean

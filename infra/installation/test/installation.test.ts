@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -80,6 +80,27 @@ describe('the installation', () => {
     expect([code, stderr]).toEqual([0, '']);
     // A slow machine also gets a line every five seconds.
     expect(stdout).toMatch(/^packages +installing up to 0, .*\n(packages +0 found, .*\n)*packages +\d+\.\d s\n$/);
+  });
+
+  test('for running leaves out what only tests need, which is added to it later', async () => {
+    const workspaces = ['gateway', 'services/one', 'shared/tracing', 'infra'];
+    for (const name of workspaces)
+      await write(`${name}/package.json`, { name: name.replace('/', '-'), version: '1.0.0' });
+    await write('jest/package.json', { name: 'jest', version: '1.0.0' });
+    await write('package.json', { ...project, workspaces, devDependencies: { jest: 'file:./jest' } });
+    await run('npm', 'install', '--package-lock-only', '--offline', '--no-audit');
+    const installed = async () => (await readdir(path.join(folder, 'node_modules'))).filter((name) => name[0] !== '.');
+
+    expect(await run(process.execPath, 'infra/installation/install.mjs', 'run')).toMatchObject({ code: 0, stderr: '' });
+    expect(await installed()).toEqual(['gateway', 'infra', 'services-one', 'shared-tracing']);
+    const kept = path.join(folder, 'node_modules/.cache');
+    await mkdir(kept);
+    for (const argument of [[], ['run'], []]) {
+      const { code, stderr } = await run(process.execPath, 'infra/installation/install.mjs', ...argument);
+      expect([code, stderr]).toEqual([0, '']);
+      expect(await installed()).toEqual(['gateway', 'infra', 'jest', 'services-one', 'shared-tracing']);
+    }
+    expect((await stat(kept)).isDirectory()).toBe(true);
   });
 
   test('ends with the error of npm', async () => {

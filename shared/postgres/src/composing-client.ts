@@ -1,9 +1,19 @@
 import knexFactory, { type Knex } from 'knex';
 import PostgresClient from 'knex/lib/dialects/postgres/index.js';
-import type { StatementClient } from './knex-client.ts';
 import type { StatementResult } from './pipeline.ts';
-import type { AcquireOptions } from './pool.ts';
+import type { AcquireOptions, Pool } from './pool.ts';
 import { runOn, type StatementTarget, type TransactionOptions } from './transaction.ts';
+
+/** Runs the statements of a handle, composed or not. */
+export interface StatementClient {
+  readonly connections: Pool;
+  acquireConnection(options?: AcquireOptions): Promise<StatementTarget>;
+  releaseConnection(target: StatementTarget): Promise<void>;
+  transaction<Result>(
+    work: (trx: Knex.Transaction) => PromiseLike<Result>,
+    options?: TransactionOptions,
+  ): Promise<Result>;
+}
 
 interface ComposingConfig extends Knex.Config {
   statements: StatementClient;

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { Counter, Gauge, type Metrics } from '@tocsin/runtime';
-import type { StatementClient } from './knex-client.ts';
+import type { StatementClient } from './composing-client.ts';
 
 /** Adds the metrics of a database's pool. */
 export function observeDatabase(database: Knex, metrics: Metrics): void {

@@ -1,19 +1,9 @@
 import { createRequire } from 'node:module';
 import type { Knex } from 'knex';
-import type { AcquireOptions, Pool } from './pool.ts';
+import type { StatementClient } from './composing-client.ts';
+import type { Pool } from './pool.ts';
 import { PooledConnection } from './pooled-connection.ts';
-import type { StatementTarget, Transaction, TransactionOptions } from './transaction.ts';
-
-/** Runs the statements of a handle, composed or not. */
-export interface StatementClient {
-  readonly connections: Pool;
-  acquireConnection(options?: AcquireOptions): Promise<StatementTarget>;
-  releaseConnection(target: StatementTarget): Promise<void>;
-  transaction<Result>(
-    work: (trx: Knex.Transaction) => PromiseLike<Result>,
-    options?: TransactionOptions,
-  ): Promise<Result>;
-}
+import type { Transaction } from './transaction.ts';
 
 const statementClient = (connections: Pool, transaction?: Transaction): StatementClient => ({
   connections,
