@@ -89,7 +89,8 @@ describe('the installation', () => {
     await write('jest/package.json', { name: 'jest', version: '1.0.0' });
     await write('package.json', { ...project, workspaces, devDependencies: { jest: 'file:./jest' } });
     await run('npm', 'install', '--package-lock-only', '--offline', '--no-audit');
-    const installed = async () => (await readdir(path.join(folder, 'node_modules'))).filter((name) => name[0] !== '.');
+    const installed = async () =>
+      (await readdir(path.join(folder, 'node_modules'))).filter((name) => !name.startsWith('.'));
 
     expect(await run(process.execPath, 'infra/installation/install.mjs', 'run')).toMatchObject({ code: 0, stderr: '' });
     expect(await installed()).toEqual(['gateway', 'infra', 'services-one', 'shared-tracing']);

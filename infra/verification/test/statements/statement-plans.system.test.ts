@@ -823,7 +823,11 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     await limitStore(webhook).forget(before);
     const latest = (await feedReader(webhook).latest()) ?? before;
     await feedReader(webhook).positionBefore(workspaceId, latest);
-    await recentEventsReader(webhook).read(workspaceId, { after: 0, limit: 25, maxBytes: 524_288 });
+    await recentEventsReader(webhook).read(workspaceId, {
+      after: { position: 0, mark: '' },
+      limit: 25,
+      maxBytes: 524_288,
+    });
     await recentEventsReader(webhook).heads([workspaceId]);
     await deleteRecordedBefore(webhook, latest);
     await feedReader(webhook).head(workspaceId);
