@@ -47,7 +47,7 @@ import { waitingRequests } from './edge/http/waiting-requests.ts';
 import { auditEventHandlers } from './audit/messaging/audit-events.ts';
 import { schema } from './schema.ts';
 import { auditStore } from './audit/store/audit-store.ts';
-import { listenForIdentityChanges } from './identity/store/identity-changes.ts';
+import { watchIdentityChanges } from './identity/store/identity-changes.ts';
 import { identityStore } from './identity/store/identity-store.ts';
 import { keyUses } from './accounts/key-uses.ts';
 import { oidcKeyring, secretRotation } from './sign-in/oidc-secrets.ts';
@@ -93,7 +93,8 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
   const upstreams = openUpstreams({ urls: config.upstreams, log, metrics });
   const asked = servicesClient({ upstreams: upstreams.byService, secretKeys: config.secretKeys, log });
   const relay = startRelay(base);
-  const identities = identityLookup(identityStore(database), signers, overrides.identityAges);
+  const store = identityStore(database);
+  const identities = identityLookup(store, signers, overrides.identityAges);
   const clock = overrides.clock ?? systemClock;
   const waiting = waitingRequests({ shares: config.shares, metrics });
   const keys = keyWatch({ identities, clock, log });
@@ -103,7 +104,11 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
     keys.recheck();
     relay.wake();
   };
-  const identityChanges = listenForIdentityChanges({ url: config.database.url, log, onChange: identitiesChanged });
+  const identityChanges = watchIdentityChanges({
+    ...{ database: config.database, log },
+    findVersion: store.findVersion,
+    onChange: identitiesChanged,
+  });
 
   const proxies = trustedProxies(config.trustedProxies);
   const connections = connectionLimits({ ...config.connections, trustedProxies: proxies, metrics });

@@ -1,8 +1,9 @@
-import { type Knex, openDatabase } from '@tocsin/postgres';
+import type { Knex } from '@tocsin/postgres';
 import type { Environment } from '@tocsin/runtime';
 import { type AppName, APPS } from '../installation/apps.ts';
 import { type Administration, administration } from '../../gateway/src/administration.ts';
 import { UsageError } from '../cli/src/operation-parameters.ts';
+import { openAppDatabase } from '../installation/databases.ts';
 import { dataDirPath, findRunningInstance, type RunningInstance } from '../installation/data-dir.ts';
 import { type MigrateConfig, migrateConfig, type SchemaTarget } from '../migrate/config.ts';
 import { describeDatabase } from '../migrate/describe-database.ts';
@@ -52,7 +53,7 @@ export async function withTarget<Result>(
     const line = describeSelection(selection, target);
     if (!printed.has(line)) print(line);
     printed.add(line);
-    const database = openDatabase({ url: target.url, schema: target.schema, application: 'tocsin-admin', poolSize: 2 });
+    const database = openAppDatabase(target, { application: 'tocsin-admin', poolSize: 2 });
     opened.set(app, database);
     return database;
   };

@@ -1,8 +1,7 @@
 import type { EventWorkspace } from '@tocsin/schemas';
-import { openDatabase } from '@tocsin/postgres';
 import type { Environment } from '@tocsin/runtime';
 import { addSubscription } from '../../services/webhook/src/administration.ts';
-import { withDatabase } from '../installation/databases.ts';
+import { openAppDatabase, withDatabase } from '../installation/databases.ts';
 import { migrateConfig } from '../migrate/config.ts';
 
 /** Its examples in the API description have this ID, so that they work in the sample workspace. */
@@ -25,8 +24,7 @@ export async function addSampleWebhook(env: Environment, workspace: EventWorkspa
   const port = receiverPort(env);
   const target = migrateConfig(env).targets.find(({ app }) => app === 'webhook');
   if (port === undefined || target === undefined) return;
-  const { url, schema } = target;
-  const database = openDatabase({ url, schema, application: 'tocsin-demo', poolSize: 1 });
+  const database = openAppDatabase(target, { application: 'tocsin-demo', poolSize: 1 });
   const subscription = {
     secretKeys: env['TOCSIN_SECRET_KEYS'] ?? '',
     allowed: { testReceivers: new Set([receiverAddress(port)]), networks: [] },

@@ -214,7 +214,7 @@ const publicPort = (first: string | undefined, index: number): string | undefine
   first === undefined || first === '0' ? first : String(Number(first) + index);
 
 const CLIENT_SETTINGS =
-  /^(?:TOCSIN_\w+|(?:\w+_)?DATABASE_URL|AMQP_URL|REDIS_URL|BASE_DOMAIN|PUBLIC_URL|DEFAULT_WORKSPACE|PORT|INTERNAL_PORT|RECEIVER_PORT|\w*RATE_LIMIT_PER_MINUTE|\w+_RETENTION_(?:DAYS|HOURS)|WEBHOOK_MAX_QUEUED_PER_WORKSPACE)$/;
+  /^(?:TOCSIN_\w+|(?:\w+_)?DATABASE_URL|DATABASE_SESSION_URL|AMQP_URL|REDIS_URL|BASE_DOMAIN|PUBLIC_URL|DEFAULT_WORKSPACE|PORT|INTERNAL_PORT|RECEIVER_PORT|\w*RATE_LIMIT_PER_MINUTE|\w+_RETENTION_(?:DAYS|HOURS)|WEBHOOK_MAX_QUEUED_PER_WORKSPACE)$/;
 const ADDRESS_VARIABLES = new Set(APP_NAMES.map((name) => APPS[name].addressVariable));
 
 /** The settings of a running instance that a command needs to reach its apps and their data. */

@@ -1,4 +1,4 @@
-import { databaseHosts, type Knex, openSession } from '@tocsin/postgres';
+import { databaseHosts, type DatabaseOptions, type Knex, openDatabase, openSession } from '@tocsin/postgres';
 import type pg from 'pg';
 
 /** Runs `work` in a session of its own (`openSession`). */
@@ -23,3 +23,9 @@ export async function withDatabase<Result>(database: Knex, work: (database: Knex
     await database.destroy();
   }
 }
+
+/** Opens a pool on the schema of an app, as its role; `sessionUrl` says that sessions may be shared. */
+export const openAppDatabase = (
+  { url, schema, sessionUrl }: { url: string; schema: string; sessionUrl?: string },
+  options: Pick<DatabaseOptions, 'application' | 'poolSize'>,
+): Knex => openDatabase({ url, schema, sharesSessions: sessionUrl !== undefined, ...options });

@@ -1,4 +1,11 @@
-import { ensureDatabase, ensureSchemaOwner, maintenanceUrl, migrate, openMigrationSession } from '@tocsin/postgres';
+import {
+  ensureDatabase,
+  ensureSchemaOwner,
+  maintenanceUrl,
+  migrate,
+  openMigrationSession,
+  setRoleSettings,
+} from '@tocsin/postgres';
 import { describeStartFailure } from '@tocsin/runtime';
 import type { MigrateConfig, SchemaTarget } from './config.ts';
 
@@ -13,21 +20,23 @@ export async function migrateAll(
   print: (line: string) => void,
   only?: ReadonlyMap<string, ReadonlySet<string>>,
 ): Promise<void> {
-  const { databaseUrl } = config;
   const targets = config.targets
     .filter(({ schema }) => only?.has(schema) !== false)
     .map((target) => withMigrations(target, only?.get(target.schema)));
   const managed = targets.filter(({ managed }) => managed);
   const external = targets.filter(({ managed }) => !managed);
-  if (managed.length > 0) await ensureOwners(databaseUrl, managed, print);
+  if (managed.length > 0) await ensureOwners(config, managed, print);
   if (external.length > 0) {
     print(`${external.map(({ schema }) => schema).join(', ')}: database and role are those of its own URL`);
   }
   await Promise.all(
     targets.map(async (target) => {
       const onWait = (message: string) => print(`${target.schema}: ${message}`);
-      const applied = await withSchemaName(target, migrate(target, { onWait }));
-      print(`${target.schema}: ${applied.length === 0 ? 'up to date' : applied.join(', ')}`);
+      const { schema, url, sessionUrl } = target;
+      const applied = await withSchemaName(target, migrate({ ...target, url: sessionUrl ?? url }, { onWait }));
+      if (sessionUrl !== undefined && (await withSchemaName(target, setRoleSettings({ url: sessionUrl, schema }))))
+        print(`${schema}: the role has new settings; a pooler that runs needs new sessions (RECONNECT)`);
+      print(`${schema}: ${applied.length === 0 ? 'up to date' : applied.join(', ')}`);
     }),
   );
 }
@@ -36,7 +45,7 @@ const withMigrations = (target: SchemaTarget, names: ReadonlySet<string> | undef
   names === undefined ? target : { ...target, only: new Set([...names].map((name) => `${name}.ts`)) };
 
 async function ensureOwners(
-  databaseUrl: string,
+  { databaseUrl, databaseVariable }: MigrateConfig,
   targets: SchemaTarget[],
   print: (line: string) => void,
 ): Promise<void> {
@@ -49,9 +58,9 @@ async function ensureOwners(
   } catch (error) {
     const { code, message } = error as { code?: string; message: string };
     if (code !== INSUFFICIENT_PRIVILEGE && code !== NO_SUCH_DATABASE) {
-      throw new Error(`DATABASE_URL: ${describeStartFailure(error)}`, { cause: error });
+      throw new Error(`${databaseVariable}: ${describeStartFailure(error)}`, { cause: error });
     }
-    print(`the role of DATABASE_URL may not create databases, roles or schemas (${message}): they must exist`);
+    print(`the role of ${databaseVariable} may not create databases, roles or schemas (${message}): they must exist`);
   }
 }
 

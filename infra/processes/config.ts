@@ -16,6 +16,7 @@ const settings = {
   TOCSIN_DEMO: setting.flag.optional(),
   ...logFormatSetting,
   DATABASE_URL: databaseSettings.DATABASE_URL,
+  DATABASE_SESSION_URL: databaseSettings.DATABASE_SESSION_URL,
   ...brokerSettings,
   ...redisSettings,
 };

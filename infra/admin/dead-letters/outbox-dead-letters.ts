@@ -1,5 +1,6 @@
 import type { Envelope, QueueDefinition } from '@tocsin/schemas';
-import { type Knex, openDatabase } from '@tocsin/postgres';
+import type { Knex } from '@tocsin/postgres';
+import { openAppDatabase } from '../../installation/databases.ts';
 import type { SchemaTarget } from '../../migrate/config.ts';
 import { type DeadLetter, type DeadLetters, QUEUES_BY_NAME } from './dead-letters.ts';
 
@@ -19,9 +20,9 @@ export async function withOutboxDeadLetters<Result>(
   targets: readonly SchemaTarget[],
   work: (deadLetters: DeadLetters) => Promise<Result>,
 ): Promise<Result> {
-  const publishers = targets.map(({ schema, url }) => ({
-    schema,
-    database: openDatabase({ url, schema, application: 'tocsin-dead-letters', poolSize: 1 }),
+  const publishers = targets.map((target) => ({
+    schema: target.schema,
+    database: openAppDatabase(target, { application: 'tocsin-dead-letters', poolSize: 1 }),
   }));
   try {
     return await work(deadLetters(new Map(publishers.map(({ schema, database }) => [schema, database]))));

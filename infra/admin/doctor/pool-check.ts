@@ -29,10 +29,10 @@ interface Row {
 export const POOL_CHECK: Check = {
   name: 'pools',
   run: async ({ database, env }) => {
-    const { DATABASE_POOL_SIZE: poolSize } = readConfig(
-      { DATABASE_POOL_SIZE: databaseSettings.DATABASE_POOL_SIZE },
-      env,
-    );
+    const { DATABASE_POOL_SIZE, DATABASE_SESSION_URL } = databaseSettings;
+    const { DATABASE_POOL_SIZE: poolSize, ...read } = readConfig({ DATABASE_POOL_SIZE, DATABASE_SESSION_URL }, env);
+    if (read.DATABASE_SESSION_URL !== undefined)
+      return [ok('DATABASE_SESSION_URL is set, so the pooler decides how many connections the server has')];
     const servers = new Map<string, { available: number; processes: number; needed: number }>();
     for (const app of APP_NAMES) {
       const row = await readConnections(database(app), app);

@@ -81,7 +81,10 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     time,
     cursors: feedCursors(signedCursors(openKeyring(config.secretKeys, CURSOR_PURPOSE), 'after')),
     metrics: feedMetrics({ registry: base.metrics, database, time }),
-    recent: startRecentEvents({ database, url: config.database.url, log, checkInterval: overrides.feedCheckInterval }),
+    recent: startRecentEvents({
+      ...{ database, log, checkInterval: overrides.feedCheckInterval },
+      listenUrl: config.database.sharesSessions === true ? undefined : config.database.url,
+    }),
   };
   const trimming = feedTrimming({ database, metrics: feed.metrics, maxBytes: config.feedMaxBytes });
   const queueing = { ...dependencies, resourceUrl: config.resourceUrl, onRecorded: trimming.recorded };

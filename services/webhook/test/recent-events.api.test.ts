@@ -27,7 +27,7 @@ beforeAll(async () => {
   };
   recent = startRecentEvents({
     database: reading,
-    url: database.url(schema.name),
+    listenUrl: database.url(schema.name),
     log: createLogger({ app: 'test', level: 'silent' }),
     checkInterval: 3_600_000,
   });

@@ -21,7 +21,9 @@ const READ_AND_WRITE =
  * It reads a table of the schema and may write there, as requests do: with the settings and the search path of every other
  * session, and the privileges of its role. Concurrent checks share one statement.
  */
-export function databaseReadiness(options: Pick<DatabaseOptions, 'url' | 'schema' | 'application'>): DatabaseReadiness {
+export function databaseReadiness(
+  options: Pick<DatabaseOptions, 'url' | 'schema' | 'application' | 'sharesSessions'>,
+): DatabaseReadiness {
   const deadlines = { statement: STATEMENT_TIMEOUT, statementMargin: 200, connect: 1_500 };
   const database = openDatabase({ ...options, poolSize: 1, deadlines });
   let running: Promise<boolean> | undefined;

@@ -11,6 +11,11 @@ const postgres = setting.urlOfHosts(['postgres:', 'postgresql:']).superRefine((u
 export const databaseSettings = {
   DATABASE_URL: postgres.default('postgres://postgres@127.0.0.1:5432/tocsin'),
   /**
+   * Its hosts and database for what needs a session of its own: the migrations. With it, the other URLs may be those of
+   * poolers in transaction mode.
+   */
+  DATABASE_SESSION_URL: postgres.optional(),
+  /**
    * At least a connection for a request, another one that it needs meanwhile, and one for background work. By default two
    * processes of each app fit into the 97 connections that PostgreSQL has for them by default.
    */
@@ -20,7 +25,12 @@ export const databaseSettings = {
 };
 
 /** The options of a pool that follow from `databaseSettings`. */
-export const poolOptions = (read: { DATABASE_POOL_SIZE: number; DATABASE_READ_TIMEOUT_MS: number }) => ({
+export const poolOptions = (read: {
+  DATABASE_SESSION_URL?: string | undefined;
+  DATABASE_POOL_SIZE: number;
+  DATABASE_READ_TIMEOUT_MS: number;
+}) => ({
+  sharesSessions: read.DATABASE_SESSION_URL !== undefined,
   poolSize: read.DATABASE_POOL_SIZE,
   deadlines: { read: read.DATABASE_READ_TIMEOUT_MS },
 });

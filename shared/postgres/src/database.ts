@@ -7,7 +7,7 @@ import type { StatementClient } from './composing-client.ts';
 import { knexOn } from './knex-client.ts';
 import type { RowsOfEach, Statement, Statements } from './pipeline.ts';
 import { Pool } from './pool.ts';
-import { KEEPALIVE_DELAY } from './session-settings.ts';
+import { IDLE_TRANSACTION_TIMEOUT, KEEPALIVE_DELAY } from './session-settings.ts';
 import { runOn } from './transaction.ts';
 
 export type { Knex, Statement };
@@ -19,14 +19,13 @@ export interface DatabaseOptions {
   /** Shown in `pg_stat_activity`. */
   application: string;
   poolSize: number;
+  /** Whether the URL may be that of a pooler that gives each transaction another session (ADR 67). Default: no. */
+  sharesSessions?: boolean;
   /** Whether requests of several workspaces use the pool, so that each may use only a share of it. Default: no. */
   shared?: boolean;
   /** Instead of the defaults. */
   deadlines?: Partial<DatabaseDeadlines>;
 }
-
-/** Milliseconds. */
-const IDLE_TRANSACTION_TIMEOUT = 30_000;
 
 /**
  * Opens a connection pool on one service's schema, as knex that runs its statements there (`columnTypes`). A transaction
@@ -46,7 +45,8 @@ export function openDatabase(options: DatabaseOptions): Knex {
     statementTimeout: deadlines.statement,
     idleTransactionTimeout: IDLE_TRANSACTION_TIMEOUT,
   };
-  return knexOn(new Pool({ hosts, session, limits, deadlines }));
+  const { sharesSessions = false } = options;
+  return knexOn(new Pool({ hosts, session, limits, deadlines, sharesSessions }));
 }
 
 /**

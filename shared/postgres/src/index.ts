@@ -26,5 +26,6 @@ export { openMigrationSession } from './migration-connection.ts';
 export { listenForNotifications, type NotificationListener } from './notifications.ts';
 export { openSession } from './session.ts';
 export { MEANING } from './session-settings.ts';
+export { setRoleSettings } from './transaction-pooling.ts';
 export { ensureDatabase, ensureSchemaOwner, maintenanceUrl } from './schema-owner.ts';
 export { changedVersions, VERSION_GAP, versionStore } from './version-store.ts';

@@ -33,6 +33,12 @@ const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unkn
 /** The prepared statements of each connection whose columns are known. */
 const readers = new WeakMap<Connection, Map<string, RowReader>>();
 
+/**
+ * The names of each connection that were sent to be prepared, and that an earlier failure has kept from it. The server has
+ * no such statement, but a pooler may remember it, and would end a connection that prepares it again.
+ */
+const unprepared = new WeakMap<Connection, Set<string>>();
+
 /** After the session has dropped its prepared statements. */
 export function forgetStatements(connection: Pick<Connection, 'parsedStatements'>): void {
   connection.parsedStatements = {};
@@ -92,6 +98,7 @@ export class Pipeline {
   readonly results: Promise<StatementResult[]>;
   readonly statements: readonly Statement[];
   readonly #types: pg.CustomTypesConfig;
+  readonly #describesAll: boolean;
   readonly #resolve: (results: StatementResult[]) => void;
   readonly #reject: (error: unknown) => void;
   readonly #received: StatementResult[];
@@ -101,10 +108,14 @@ export class Pipeline {
   #failure: unknown;
   #connection: Connection | undefined;
 
-  /** @param statements at least one */
-  constructor(statements: readonly Statement[], types: pg.CustomTypesConfig) {
+  /**
+   * @param statements at least one
+   * @param options.describesAll whether a statement may have other columns each time: another session may have prepared it
+   */
+  constructor(statements: readonly Statement[], types: pg.CustomTypesConfig, { describesAll = false } = {}) {
     this.statements = statements;
     this.#types = types;
+    this.#describesAll = describesAll;
     this.#received = statements.map(() => ({ rows: [], command: '', rowCount: null }));
     this.#readers = statements.map(() => undefined);
     const { promise, resolve, reject } = Promise.withResolvers<StatementResult[]>();
@@ -143,9 +154,11 @@ export class Pipeline {
     const messages: Buffer[] = [];
     for (const [index, { name = '', text }] of values === undefined ? [] : this.statements.entries()) {
       const isParsed = name !== '' && parsedText(name) !== undefined;
+      if (!isParsed && unprepared.get(connection)?.delete(name) === true)
+        messages.push(serialize.close({ type: 'S', name }));
       if (!isParsed) messages.push(serialize.parse({ name, text }));
       parsed.set(name, text);
-      if (isParsed) this.#readers[index] = readers.get(connection)?.get(name);
+      if (isParsed && !this.#describesAll) this.#readers[index] = readers.get(connection)?.get(name);
       messages.push(serialize.bind({ statement: name, values: values?.[index] ?? [] }));
       if (this.#readers[index] === undefined) messages.push(serialize.describe({ type: 'P', name: '' }));
       messages.push(serialize.execute());
@@ -199,11 +212,20 @@ export class Pipeline {
   handleError(error: unknown, connection: Connection): void {
     this.#failure ??= error;
     if (!(error instanceof pg.DatabaseError)) return this.#reject(this.#failure);
+    this.#noteUnprepared(connection);
     const reject = () => {
       connection.off('readyForQuery', reject).off('end', reject);
       this.#reject(this.#failure);
     };
     connection.on('readyForQuery', reject).on('end', reject);
+  }
+
+  #noteUnprepared(connection: Connection): void {
+    const names = unprepared.get(connection) ?? new Set();
+    unprepared.set(connection, names);
+    for (const { name = '' } of this.statements.slice(this.#current)) {
+      if (name !== '' && ownProperty(connection.parsedStatements, name) === undefined) names.add(name);
+    }
   }
 
   handleReadyForQuery(): void {

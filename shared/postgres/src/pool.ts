@@ -19,6 +19,8 @@ import { failureOfSqlState, recordFailure } from './database-failure.ts';
 import { DryRunTransaction } from './dry-run-transaction.ts';
 import { type LeaseRefusal, PooledConnection } from './pooled-connection.ts';
 import { prepareSession } from './session.ts';
+import { checkPooledSession } from './transaction-pooling.ts';
+import { sharedStatements, type SharedStatements } from './shared-statements.ts';
 import type { HostConfig, SessionOptions } from './session-settings.ts';
 import { StatementWatch } from './statement-watch.ts';
 import { boundsOf, runTransaction, type StatementTarget, Transaction, type TransactionOptions } from './transaction.ts';
@@ -39,6 +41,8 @@ export class Pool {
   readonly watch: StatementWatch;
   readonly #hosts: DatabaseHosts;
   readonly #session: Omit<SessionOptions, 'config'>;
+  /** If its connections may share sessions. */
+  readonly #statements: SharedStatements | undefined;
   /** The one that was used last is at the end, and is used next. */
   #unused: PooledConnection[] = [];
   #closingUnused: NodeJS.Timeout | undefined;
@@ -52,10 +56,12 @@ export class Pool {
     session: Omit<SessionOptions, 'config'>;
     limits: Limits<ConnectionHolder>;
     deadlines: DatabaseDeadlines;
+    sharesSessions: boolean;
   }) {
-    const { hosts, session, limits, deadlines } = options;
+    const { hosts, session, limits, deadlines, sharesSessions } = options;
     this.#hosts = hosts;
     this.#session = session;
+    this.#statements = sharesSessions ? sharedStatements() : undefined;
     this.leases = new FairQueue(limits);
     this.watch = new StatementWatch(deadlines, this.leases);
   }
@@ -160,10 +166,11 @@ export class Pool {
   }
 
   async #connectTo(config: HostConfig): Promise<PooledConnection> {
-    const connection = new PooledConnection(config, this.watch);
+    const connection = new PooledConnection(config, this.watch, this.#statements);
     try {
       await connection.connect();
-      await prepareSession(connection, { ...this.#session, config });
+      const prepare = this.#statements === undefined ? prepareSession : checkPooledSession;
+      await prepare(connection, { ...this.#session, config });
       return connection;
     } catch (error) {
       this.#close(connection);

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { DatabaseCallError, type DatabaseFailure } from './database-call-error.ts';
 import { forgetStatements } from './pipeline.ts';
 import { addressOf, type Session } from './postgres-signals.ts';
+import type { SharedStatements } from './shared-statements.ts';
 import type { Lease, RequestWork } from '@tocsin/runtime';
 
 /** Why a statement of a request that only reads is cancelled. */
@@ -37,6 +38,8 @@ export interface StatementObserver {
 export class PooledConnection extends pg.Client {
   /** What its statements report to. */
   readonly watch: StatementObserver;
+  /** If its pooler may give each transaction another session. */
+  readonly shared: SharedStatements | undefined;
   /** Its statements without a result: one, or several of a transaction. */
   readonly statements = new Set<RunningStatement>();
   /** When its last statement ended. */
@@ -50,9 +53,10 @@ export class PooledConnection extends pg.Client {
   #isLost = false;
   #isReusable = true;
 
-  constructor(config: pg.ClientConfig, watch: StatementObserver) {
+  constructor(config: pg.ClientConfig, watch: StatementObserver, shared?: SharedStatements) {
     super(config);
     this.watch = watch;
+    this.shared = shared;
     for (const event of ['error', 'end'] as const) this.on(event, () => (this.#isLost = true));
   }
 

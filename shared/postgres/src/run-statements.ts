@@ -46,11 +46,15 @@ export async function runStatements(
   } catch (error) {
     if (!isStale(error)) throw error;
     // The others that it has prepared may be stale, too.
-    connection.doNotReuse();
+    if (connection.shared === undefined) connection.doNotReuse();
+    else connection.shared.renew();
     if (!areFirst) throw error;
-    const status = connection.getTransactionStatus();
-    await attempt(connection, [...(status === 'I' ? [] : [ROLLBACK]), DEALLOCATE], { mayWrite: false });
-    connection.forgetStatements();
+    const cleaning = [
+      ...(connection.getTransactionStatus() === 'I' ? [] : [ROLLBACK]),
+      ...(connection.shared === undefined ? [DEALLOCATE] : []),
+    ];
+    if (cleaning.length > 0) await attempt(connection, cleaning, { mayWrite: false });
+    if (connection.shared === undefined) connection.forgetStatements();
     return attempt(connection, statements, options);
   }
 }
@@ -69,7 +73,10 @@ async function attempt(
     statements.map(({ name, text }) => name ?? summaryOf(text)).join(', '),
   );
   const running = watch.started(connection, statements.length);
-  const pipeline = new Pipeline(statements, columnTypes);
+  const { shared } = connection;
+  const pipeline = new Pipeline(shared?.current(statements) ?? statements, columnTypes, {
+    describesAll: shared !== undefined,
+  });
   try {
     void connection.query(pipeline);
     const results = await pipeline.results;

@@ -57,6 +57,9 @@ export const REQUIRED: Readonly<Record<string, string>> = {
 /** Values of `synchronous_commit` that are left: all of them wait for the own disk, and some for replicas. */
 export const DURABLE = ['local', 'remote_write', 'remote_apply'];
 
+/** Milliseconds in which a transaction of a pool may wait for its next statement. */
+export const IDLE_TRANSACTION_TIMEOUT = 30_000;
+
 /** How a session is opened on a host. */
 export interface HostConfig extends pg.ClientConfig {
   /** Whether a host that is a standby must not be used. */

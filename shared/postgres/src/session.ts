@@ -29,7 +29,7 @@ const READ = `
   from unnest($1::text[]) as name`;
 
 /** On for each transaction of a standby. */
-const READ_ONLY = 'transaction_read_only';
+export const READ_ONLY = 'transaction_read_only';
 
 interface Setting {
   name: string;
@@ -85,13 +85,15 @@ export async function prepareSession(client: pg.Client, options: SessionOptions)
   for (const row of await run<Setting & { pid: number }>(client, READ, [[...expected.keys()]])) {
     if (row.pid !== pid) throw sharedSession();
     const value = expected.get(row.name);
-    if (row.name === READ_ONLY && row.value !== value)
-      throw new DatabaseCallError('unable', `${client.host}:${client.port} takes no writes: it is a standby`);
+    if (row.name === READ_ONLY && row.value !== value) throw standby(client);
     if (row.value !== value) {
       throw new UnusableSession(`the setting ${row.name} of the database is ${row.value}, and must be ${value}`);
     }
   }
 }
+
+export const standby = ({ host, port }: pg.Client) =>
+  new DatabaseCallError('unable', `${host}:${port} takes no writes: it is a standby`);
 
 /** The poolers that are known to give each client a session. */
 const checkedPoolers = new Set<string>();
@@ -102,7 +104,7 @@ const checkedPoolers = new Set<string>();
  * @returns the number of the server's session
  * @throws UnusableSession
  */
-async function checkPooler(client: pg.Client, config: HostConfig): Promise<number> {
+export async function checkPooler(client: pg.Client, config: HostConfig): Promise<number> {
   const pid = await pidOf(client);
   if ((await pidOf(client)) !== pid) throw sharedSession();
   const pooler = [client.host, client.port, client.database, client.user].join(' ');
@@ -127,7 +129,8 @@ async function checkPooler(client: pg.Client, config: HostConfig): Promise<numbe
 const sharedSession = () =>
   new UnusableSession(
     'the connection pooler shares sessions among its clients: Tocsin needs its session mode (pool_mode = session), ' +
-      'because advisory locks, notifications and prepared statements belong to a session',
+      'because advisory locks, notifications and prepared statements belong to a session. ' +
+      'With DATABASE_SESSION_URL its transaction mode will do',
   );
 
 const pidOf = async (client: pg.Client): Promise<number> => (await run<{ pid: number }>(client, PID))[0]?.pid ?? 0;
@@ -135,12 +138,14 @@ const pidOf = async (client: pg.Client): Promise<number> => (await run<{ pid: nu
 const apply = async (client: pg.Client, settings: Readonly<Record<string, string>>, pid: number | null) =>
   run<Setting>(client, APPLY, [Object.keys(settings), Object.values(settings), DURABLE, pid]);
 
-async function run<Row extends pg.QueryResultRow>(
+/** Runs a statement that prepares a session. */
+export async function run<Row extends pg.QueryResultRow>(
   client: pg.Client,
   text: string,
   values: unknown[] = [],
+  name?: string,
 ): Promise<Row[]> {
   // Its types lack the time limit of a single statement.
-  const statement = { text, values, query_timeout: TIMEOUT };
+  const statement = { text, values, query_timeout: TIMEOUT, ...(name !== undefined && { name }) };
   return (await client.query<Row>(statement)).rows;
 }

@@ -48,7 +48,7 @@ export interface ServiceConfig {
   secretKeys: string;
   /** The prefix of every name on the broker and in Redis, and of the role in the database. */
   namespace: string;
-  database: Pick<DatabaseOptions, 'url' | 'poolSize' | 'deadlines'>;
+  database: Pick<DatabaseOptions, 'url' | 'poolSize' | 'deadlines' | 'sharesSessions'>;
   amqpUrl: string;
   /** Default: those of the contract. */
   serviceLimits?: ServiceLimits;

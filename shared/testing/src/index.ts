@@ -9,7 +9,7 @@ export { holdTransaction } from './hold-transaction.ts';
 export { openEventStream, type StreamReader } from './event-stream.ts';
 export { loopbackServer } from './loopback-server.ts';
 export { type ServiceUnderTest, serviceHarness, type ServiceHarness } from './service-harness.ts';
-export { PGBOUNCER, type PgBouncer, startPgBouncer } from './pgbouncer.ts';
+export { keepsStatements, PGBOUNCER, type PgBouncer, startPgBouncer, TRANSACTION_PGBOUNCER } from './pgbouncer.ts';
 export { asService, asUser, TEST_SECRET_KEYS, testPrincipal, type TestUser } from './principals.ts';
 export { type OwnRabbitMq, startRabbitMq } from './rabbitmq.ts';
 export { type ReceivedRequest, type Receiver, startReceiver } from './receiver.ts';

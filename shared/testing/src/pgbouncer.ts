@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import net from 'node:net';
@@ -17,15 +17,27 @@ export interface PgBouncer {
 /** As Debian's package installs it. */
 export const PGBOUNCER = 'pgbouncer';
 
+/** For its transaction mode: a newer one may be installed beside it. */
+export const TRANSACTION_PGBOUNCER = process.env['TOCSIN_TEST_PGBOUNCER'] ?? PGBOUNCER;
+
+/** Whether a PgBouncer keeps prepared statements in transaction mode, as 1.21 and later do. */
+export function keepsStatements(program: string): boolean {
+  const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' });
+  const [, major, minor] = /PgBouncer (\d+)\.(\d+)/.exec(stdout) ?? [];
+  return Number(major) * 1_000 + Number(minor) >= 1_021;
+}
+
 /**
  * Starts PgBouncer in front of a server that trusts its clients.
  * @param options.roles that may connect, besides that of the URL
+ * @param options.program default: the installed one
  * @param options.settings of its section `pgbouncer`
  */
 export async function startPgBouncer(
   serverUrl: string,
-  { roles = [], settings }: { roles?: readonly string[]; settings: Record<string, string | number> },
+  options: { roles?: readonly string[]; settings: Record<string, string | number>; program?: string },
 ): Promise<PgBouncer> {
+  const { roles = [], settings, program = PGBOUNCER } = options;
   const folder = await mkdtemp(path.join(tmpdir(), 'tocsin-pgbouncer-'));
   const server = new URL(serverUrl);
   const { port, close } = await loopbackServer(net.createServer());
@@ -51,7 +63,7 @@ export async function startPgBouncer(
   // It refuses to run as root.
   await chmod(folder, 0o755);
   const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
-  const child: ChildProcess = spawn(PGBOUNCER, ['-q', ...user, file], { stdio: 'ignore' });
+  const child: ChildProcess = spawn(program, ['-q', ...user, file], { stdio: 'ignore' });
   const exited = once(child, 'exit');
   await eventually(async () => accepts(port), { what: 'PgBouncer' });
   const url = new URL(serverUrl);

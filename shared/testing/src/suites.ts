@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, afterEach, describe } from '@jest/globals';
 import { findChromium } from './chromium.ts';
+import { keepsStatements, TRANSACTION_PGBOUNCER } from './pgbouncer.ts';
 import { findRabbitMq } from './rabbitmq.ts';
 import { skippedTitle, SERVER_VARIABLES } from './servers.ts';
 
@@ -50,6 +51,11 @@ export const isInstalled = (program: string) => spawnSync(program, ['--version']
 
 /** A suite that needs an installed program. */
 export const describeWithProgram = (program: string): Suite => (isInstalled(program) ? describe : skipWithout(program));
+
+/** A suite that needs a PgBouncer with prepared statements. */
+export const describeWithTransactionPooler: Suite = keepsStatements(TRANSACTION_PGBOUNCER)
+  ? describe
+  : skipWithout('a PgBouncer that keeps prepared statements');
 
 /** A suite that needs a Docker engine that runs. */
 export const describeWithDocker: Suite = (title, suite) =>

@@ -5,7 +5,7 @@ import {
   pipeline,
   type Statement,
 } from '@tocsin/postgres';
-import type { Logger } from '@tocsin/runtime';
+import { type Logger, startPeriodicTask } from '@tocsin/runtime';
 
 /** The channel belongs to a database, and so to one installation. */
 const CHANNEL = 'tocsin_identity_changed';
@@ -27,17 +27,46 @@ export async function announceIdentityChange(trx: Knex.Transaction): Promise<voi
   await pipeline(trx, [RAISE_VERSION, NOTIFY]);
 }
 
-/** Calls `onChange` at every notification and after every connect, because notifications before it may be lost. */
-export const listenForIdentityChanges = (options: {
-  url: string;
+/**
+ * Milliseconds between two looks of a process that cannot listen. A change, and its events from outside of the gateways,
+ * are to apply within a second.
+ */
+const LOOK_INTERVAL = 500;
+
+/**
+ * Calls `onChange` at every notification and after every connect, because notifications before it may be lost. Where
+ * sessions are shared, nobody can listen: then it looks at the version.
+ */
+export function watchIdentityChanges(options: {
+  database: { url: string; sharesSessions?: boolean };
+  /** The version of all identities. */
+  findVersion: () => Promise<number>;
   log: Logger;
   onChange: () => void;
-}): NotificationListener =>
-  listenForNotifications({
-    url: options.url,
-    channel: CHANNEL,
-    application: 'tocsin-gateway-listener',
-    log: options.log,
-    onConnect: options.onChange,
-    onNotification: options.onChange,
+}): NotificationListener {
+  const { database, findVersion, log, onChange } = options;
+  if (database.sharesSessions !== true) {
+    return listenForNotifications({
+      url: database.url,
+      channel: CHANNEL,
+      application: 'tocsin-gateway-listener',
+      log,
+      onConnect: onChange,
+      onNotification: onChange,
+    });
+  }
+  let last: number | undefined;
+  return startPeriodicTask({
+    name: 'looking for changed identities',
+    interval: LOOK_INTERVAL,
+    log,
+    work: async () => {
+      const version = await findVersion().catch((error: unknown) => {
+        log.debug({ err: error }, 'cannot look for changed identities; retrying');
+      });
+      if (version !== undefined && version !== last) onChange();
+      last = version ?? last;
+      return false;
+    },
   });
+}

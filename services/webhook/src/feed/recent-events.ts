@@ -54,6 +54,8 @@ const CACHE_TTL = 1_000;
 const PAUSE = 50;
 /** Milliseconds between two looks at all workspaces, in case a notification is lost; one statement for all of them. */
 const CHECK_INTERVAL = 5_000;
+/** The same, where nobody can listen because sessions are shared. */
+const UNTOLD_CHECK_INTERVAL = 250;
 
 /** A workspace with waiting readers. */
 interface Followed {
@@ -146,12 +148,13 @@ async function waitBehind(followed: Followed, place: FeedPlace, signal: AbortSig
 
 export function startRecentEvents(options: {
   database: Knex;
-  url: string;
+  /** Undefined: sessions are shared, so nobody can listen. */
+  listenUrl: string | undefined;
   log: Logger;
   /** Milliseconds; default five seconds. */
   checkInterval?: number | undefined;
 }): RecentEvents {
-  const { log } = options;
+  const { log, listenUrl } = options;
   const reader = recentEventsReader(options.database);
   const pages = sharedPages(reader);
   const workspaces = new Map<number, Followed>();
@@ -190,7 +193,8 @@ export function startRecentEvents(options: {
 
   const task = startPeriodicTask({
     name: 'looking for new events of the feed',
-    interval: options.checkInterval ?? CHECK_INTERVAL,
+    interval: options.checkInterval ?? (listenUrl === undefined ? UNTOLD_CHECK_INTERVAL : CHECK_INTERVAL),
+    retryAfter: CHECK_INTERVAL,
     log,
     work: async () => {
       if (workspaces.size === 0) return false;
@@ -199,7 +203,10 @@ export function startRecentEvents(options: {
       return false;
     },
   });
-  const listener = listenForRecordedEvents({ url: options.url, log, onConnect: task.wake, onRecorded });
+  const listener =
+    listenUrl === undefined
+      ? undefined
+      : listenForRecordedEvents({ url: listenUrl, log, onConnect: task.wake, onRecorded });
 
   return {
     follow: (workspaceId) => {
@@ -220,7 +227,7 @@ export function startRecentEvents(options: {
       };
     },
     stop: async () => {
-      await Promise.all([listener.stop(), task.stop()]);
+      await Promise.all([listener?.stop(), task.stop()]);
     },
   };
 }
