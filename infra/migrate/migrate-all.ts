@@ -32,14 +32,16 @@ export async function migrateAll(
   await Promise.all(
     targets.map(async (target) => {
       const onWait = (message: string) => print(`${target.schema}: ${message}`);
-      const { schema, url, sessionUrl } = target;
-      const applied = await withSchemaName(target, migrate({ ...target, url: sessionUrl ?? url }, { onWait }));
-      if (sessionUrl !== undefined && (await withSchemaName(target, setRoleSettings({ url: sessionUrl, schema }))))
-        print(`${schema}: the role has new settings; a pooler that runs needs new sessions (RECONNECT)`);
-      print(`${schema}: ${applied.length === 0 ? 'up to date' : applied.join(', ')}`);
+      const applied = await withSchemaName(target, migrate(direct(target), { onWait }));
+      if (target.sessionUrl !== undefined && (await withSchemaName(target, setRoleSettings(direct(target)))))
+        print(`${target.schema}: the role has new settings; a pooler that runs needs new sessions (RECONNECT)`);
+      print(`${target.schema}: ${applied.length === 0 ? 'up to date' : applied.join(', ')}`);
     }),
   );
 }
+
+/** The target by a direct connection. */
+const direct = (target: SchemaTarget): SchemaTarget => ({ ...target, url: target.sessionUrl ?? target.url });
 
 const withMigrations = (target: SchemaTarget, names: ReadonlySet<string> | undefined) =>
   names === undefined ? target : { ...target, only: new Set([...names].map((name) => `${name}.ts`)) };
@@ -53,7 +55,7 @@ async function ensureOwners(
     // Roles belong to the whole server: concurrent changes of the same role fail.
     await withServerLock(databaseUrl, async () => {
       await ensureDatabase(databaseUrl);
-      for (const target of targets) await ensureSchemaOwner(databaseUrl, target);
+      for (const target of targets) await ensureSchemaOwner(databaseUrl, direct(target));
     });
   } catch (error) {
     const { code, message } = error as { code?: string; message: string };

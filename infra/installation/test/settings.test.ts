@@ -18,7 +18,12 @@ const ADDRESSES = Object.fromEntries(APP_NAMES.map((name) => [APPS[name].address
 
 /** The other readers of the environment. */
 const COMMANDS = [embeddedConfig, localConfig, migrateConfig];
-const OF_TESTS = ['TOCSIN_TEST_SERVERS', ...Object.values(SERVER_VARIABLES)].filter(
+const OF_TESTS = [
+  'TOCSIN_TEST_SERVERS',
+  'TOCSIN_TEST_PGBOUNCER',
+  'TOCSIN_TEST_POOLED',
+  ...Object.values(SERVER_VARIABLES),
+].filter(
   // Each test run sets it itself.
   (name) => name !== SERVER_VARIABLES.runId,
 );

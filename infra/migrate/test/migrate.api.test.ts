@@ -67,6 +67,68 @@ test('creates the database, and a schema and a role for each app', async () => {
   expect(owners).toEqual(SCHEMAS.map((schema) => ({ schema, owner: `tocsin_${schema}` })));
 });
 
+describe('with DATABASE_SESSION_URL', () => {
+  const sessionUrl = () => {
+    const url = new URL(databaseUrl);
+    url.username = '';
+    return url.href;
+  };
+  /** A pooler that does not answer: nothing may connect to it. */
+  const pooled = { DATABASE_URL: 'postgres://postgres:of-roles@127.0.0.1:1/tocsin' };
+
+  test('connects there only, as the users of the other URLs, and gives each role its settings once', async () => {
+    await copyBase();
+    const env = { ...pooled, DATABASE_SESSION_URL: sessionUrl() };
+    const settings = SCHEMAS.map(
+      (schema) => `${schema}: the role has new settings; a pooler that runs needs new sessions (RECONNECT)`,
+    );
+    expect(await migrated(env)).toEqual([...UP_TO_DATE, ...settings].toSorted());
+    expect(await migrated(env)).toEqual(UP_TO_DATE);
+    const paths = await query(
+      databaseUrl,
+      `select setrole::regrole::text as role, substring(setting from '^search_path=(.*)$') as path
+        from pg_db_role_setting, unnest(setconfig) as setting
+        where setdatabase = (select oid from pg_database where datname = current_database())
+          and setting like 'search_path=%' order by 1`,
+    );
+    expect(paths).toEqual(SCHEMAS.map((schema) => ({ role: `tocsin_${schema}`, path: `"${schema}"` })));
+  });
+
+  test('several migrations at the same time give the roles their settings', async () => {
+    await copyBase();
+    const env = { ...pooled, DATABASE_SESSION_URL: sessionUrl() };
+    const runs = await Promise.all([migrated(env), migrated(env), migrated(env)]);
+    for (const lines of runs) expect(lines).toEqual(expect.arrayContaining(UP_TO_DATE));
+    expect(await migrated(env)).toEqual(UP_TO_DATE);
+  });
+
+  test('refuses one role for several apps', () => {
+    const env = {
+      ...pooled,
+      DATABASE_SESSION_URL: sessionUrl(),
+      INCIDENT_DATABASE_URL: 'postgres://one@127.0.0.1:1/tocsin',
+    };
+    expect(() => migrateConfig({ ...env, CATALOG_DATABASE_URL: env.INCIDENT_DATABASE_URL })).toThrow(
+      'DATABASE_SESSION_URL: needs a role of its own for each app, but incident and catalog have the role one',
+    );
+  });
+
+  test('uses the user in it for what is shared, and the URL of an app whose database is another one', () => {
+    const own = 'postgres://own:secret@elsewhere:5432/own';
+    const { databaseUrl: shared, targets } = migrateConfig({
+      ...pooled,
+      ...{ DATABASE_SESSION_URL: 'postgres://root:word@db:5432/tocsin?sslmode=require', WEBHOOK_DATABASE_URL: own },
+    });
+    expect(shared).toBe('postgres://root:word@db:5432/tocsin?sslmode=require');
+    expect(targets.map(({ app, sessionUrl }) => [app, sessionUrl])).toEqual(
+      expect.arrayContaining([
+        ['catalog', 'postgres://tocsin_catalog:of-roles@db:5432/tocsin?sslmode=require'],
+        ['webhook', own],
+      ]),
+    );
+  });
+});
+
 test('changes nothing the second time', async () => {
   await copyBase();
   expect(await migrated({ DATABASE_URL: databaseUrl })).toEqual(UP_TO_DATE);

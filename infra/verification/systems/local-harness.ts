@@ -8,6 +8,7 @@ import { type AdminCommand, adminCommand } from './admin-command.ts';
 import { sharedRoles } from './database-urls.ts';
 import { runCommand, type RunningCommand } from './commands.ts';
 import { dropDatabase } from './drop-database.ts';
+import { isPooled, startTransactionPooler } from './transaction-pooler.ts';
 
 /** All apps as separate processes with RabbitMQ and Redis, or in one process without them. */
 export type Mode = 'services' | 'embedded';
@@ -18,6 +19,8 @@ const SCRIPTS: Readonly<Record<Mode, string>> = { services: 'processes/main.ts',
 export interface LocalHarness {
   readonly folder: string;
   readonly port: number;
+  /** Of the administrator; the first start creates the database. */
+  readonly databaseUrl: string;
   /**
    * Starts the apps as `make services` does, or as `make start` does; `settings` override its settings.
    * @param outputFile receives their log lines
@@ -43,10 +46,12 @@ export async function localHarness(gateways = 1): Promise<LocalHarness> {
   const database = new URL(servers.databaseUrl);
   database.pathname = `/tocsin_test_${servers.runId}_${namespace}`;
 
+  const pooler = isPooled() ? await startTransactionPooler(database.href) : undefined;
   const admin = adminCommand({ TOCSIN_DATA_DIR: folder });
   return {
     folder,
     port,
+    databaseUrl: database.href,
     start: (settings = {}, outputFile, mode = 'services') =>
       runCommand(
         SCRIPTS[mode],
@@ -59,6 +64,7 @@ export async function localHarness(gateways = 1): Promise<LocalHarness> {
           AMQP_URL: servers.amqpUrl,
           REDIS_URL: servers.redisUrl,
           ...(mode === 'services' && sharedRoles(settings['DATABASE_URL'] ?? database.href)),
+          ...(mode === 'services' && settings['DATABASE_URL'] === undefined && pooler?.settings),
           ...settings,
         },
         outputFile,
@@ -73,6 +79,7 @@ export async function localHarness(gateways = 1): Promise<LocalHarness> {
     },
     remove: async () => {
       await removeTopology(servers.amqpUrl ?? '', namespace);
+      await pooler?.stop();
       await dropDatabase(servers.databaseUrl, database.pathname.slice(1));
       await rm(folder, { recursive: true, force: true });
     },

@@ -9,6 +9,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { SCOPES } from '@tocsin/schemas';
+import { setRoleSettings } from '@tocsin/postgres';
 import { type App, type Clock, createLogger, type Environment } from '@tocsin/runtime';
 import {
   type Client,
@@ -27,6 +28,7 @@ import { deriveServiceKeys } from '../../installation/service-keys.ts';
 import { type AdminCommand, adminCommand } from './admin-command.ts';
 import { sharedRoles } from './database-urls.ts';
 import { type OtherTree, otherTree } from './other-tree.ts';
+import { isPooled, startTransactionPooler } from './transaction-pooler.ts';
 
 /** The owner of an API key, and the key's scopes. */
 interface Person {
@@ -86,7 +88,10 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     ...APP_NAMES.map((app) => ({ schema: migrated[app].schema.name, migrations: migrated[app].schema.migrations })),
   );
   const { amqpUrl = servers.amqpUrl, namespace = `tocsin-test-${randomBytes(4).toString('hex')}` } = options;
-  const environments = await environmentsOf({ ...options, amqpUrl, namespace }, database);
+  const pooler = isPooled() ? await startTransactionPooler(database.adminUrl) : undefined;
+  for (const app of pooler === undefined ? [] : APP_NAMES)
+    await setRoleSettings({ url: database.url(APPS[app].schema.name), schema: APPS[app].schema.name });
+  const environments = await environmentsOf({ ...options, amqpUrl, namespace, pooled: pooler?.settings }, database);
   const start = appStarter({ ...options, amqpUrl }, { environments, other });
   const apps = Object.fromEntries(
     await Promise.all(APP_NAMES.map(async (name): Promise<[AppName, App]> => [name, await start(name)])),
@@ -127,6 +132,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       await apps.gateway.stop();
       await Promise.all(Object.values(apps).map(async (app) => app.stop()));
       await gatewayDatabase.destroy();
+      await pooler?.stop();
       await database.drop();
       // A test that has its own broker removes the whole broker.
       if (options.amqpUrl === undefined) await removeTopology(servers.amqpUrl ?? '', namespace);
@@ -134,8 +140,11 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   };
 }
 
-async function environmentsOf(options: SystemOptions, database: TestDatabase): Promise<Record<AppName, Environment>> {
-  const { amqpUrl, namespace, receivers = [] } = options;
+async function environmentsOf(
+  options: SystemOptions & { pooled: Environment | undefined },
+  database: TestDatabase,
+): Promise<Record<AppName, Environment>> {
+  const { amqpUrl, namespace, pooled, receivers = [] } = options;
   const prepared = await options.prepare?.(database);
   return appEnvironments({
     NODE_ENV: 'test',
@@ -144,6 +153,7 @@ async function environmentsOf(options: SystemOptions, database: TestDatabase): P
     TOCSIN_NAMESPACE: namespace,
     DATABASE_URL: database.adminUrl,
     ...sharedRoles(database.adminUrl),
+    ...pooled,
     DATABASE_POOL_SIZE: '4',
     AMQP_URL: typeof amqpUrl === 'string' ? amqpUrl : undefined,
     REDIS_URL: testServers().redisUrl,
