@@ -1,8 +1,17 @@
 import { invalidState } from '@tocsin/http';
 import { type Knex, openDatabase } from '@tocsin/postgres';
-import { type Clock, type Environment, systemClock } from '@tocsin/runtime';
+import {
+  type Clock,
+  createLogger,
+  type Environment,
+  processSettings,
+  readConfig,
+  redisSettings,
+  systemClock,
+} from '@tocsin/runtime';
 import { gatewayDatabase } from './config.ts';
 import { checkScopes } from './accounts/domain/checks.ts';
+import { sendIdentityNotice } from './identity/clients/identity-notices.ts';
 import { digestOf } from './identity/domain/token.ts';
 import type { Role, Seat } from './identity/domain/roles.ts';
 import { schema } from './schema.ts';
@@ -28,6 +37,14 @@ export type { Workspace } from './accounts/store/workspace-store.ts';
 /** Opens a connection as the gateway's role, for one command. */
 export const openGatewayDatabase = (env: Environment): Knex =>
   openDatabase({ ...gatewayDatabase(env), poolSize: 1, schema: schema.name, application: 'tocsin-admin' });
+
+/** Tells running gateways of a change, where they cannot listen to the database. */
+export async function tellGateways(env: Environment): Promise<void> {
+  if (!gatewayDatabase(env).sharesSessions) return;
+  const { TOCSIN_NAMESPACE } = processSettings;
+  const { REDIS_URL: redisUrl, TOCSIN_NAMESPACE: namespace } = readConfig({ ...redisSettings, TOCSIN_NAMESPACE }, env);
+  await sendIdentityNotice({ redisUrl, namespace, log: createLogger({ app: 'admin', level: 'silent' }) });
+}
 
 /** Whether the database has data that only the configured secret keys decrypt. */
 export const holdsSecrets = async (database: Knex): Promise<boolean> => oidcProviderStore(database).hasAny();

@@ -47,6 +47,7 @@ import { waitingRequests } from './edge/http/waiting-requests.ts';
 import { auditEventHandlers } from './audit/messaging/audit-events.ts';
 import { schema } from './schema.ts';
 import { auditStore } from './audit/store/audit-store.ts';
+import { openIdentityNotices } from './identity/clients/identity-notices.ts';
 import { watchIdentityChanges } from './identity/store/identity-changes.ts';
 import { identityStore } from './identity/store/identity-store.ts';
 import { keyUses } from './accounts/key-uses.ts';
@@ -99,15 +100,20 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
   const waiting = waitingRequests({ shares: config.shares, metrics });
   const keys = keyWatch({ identities, clock, log });
   const uses = keyUses({ database, clock, log });
-  const identitiesChanged = () => {
+  const applyIdentities = () => {
     identities.clear();
     keys.recheck();
     relay.wake();
   };
+  const notices = config.database.sharesSessions && openIdentityNotices({ ...config, log, onChange: applyIdentities });
+  const identitiesChanged = () => {
+    applyIdentities();
+    if (notices !== false) notices.send();
+  };
   const identityChanges = watchIdentityChanges({
     ...{ database: config.database, log },
     findVersion: store.findVersion,
-    onChange: identitiesChanged,
+    onChange: applyIdentities,
   });
 
   const proxies = trustedProxies(config.trustedProxies);
@@ -151,7 +157,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
       cursors,
       tokens,
     }),
-    internalRoutes: internalRoutes({ database, clock, wakeRelay: relay.wake }),
+    internalRoutes: internalRoutes({ database, clock, identitiesChanged }),
     address: config.internal,
     servers: (ownUrl) => {
       // Its own operations are reached as those of a service are, through the checks of the public server (ADR 50).
@@ -161,7 +167,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
     consumers: [{ queue: QUEUES.gatewayAudit, handlers: auditEventHandlers }],
     periodicTasks: periodicTasks(base, { clock, keyring: oidcKeys }),
     workers: [identityChanges, keys, meter, relay, uses],
-    clients: [upstreams, requests],
+    clients: [upstreams, requests, ...(notices === false ? [] : [notices])],
   });
   return { url: serverUrls.public, internalUrl: url, stop };
 }

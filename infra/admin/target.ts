@@ -1,7 +1,7 @@
 import type { Knex } from '@tocsin/postgres';
 import type { Environment } from '@tocsin/runtime';
 import { type AppName, APPS } from '../installation/apps.ts';
-import { type Administration, administration } from '../../gateway/src/administration.ts';
+import { type Administration, administration, tellGateways } from '../../gateway/src/administration.ts';
 import { UsageError } from '../cli/src/operation-parameters.ts';
 import { openAppDatabase } from '../installation/databases.ts';
 import { dataDirPath, findRunningInstance, type RunningInstance } from '../installation/data-dir.ts';
@@ -70,6 +70,7 @@ export async function withTarget<Result>(
       },
     });
   } finally {
+    await tellGateways(selection.env);
     await Promise.all(Array.from(opened.values(), async (database) => database.destroy()));
   }
 }

@@ -17,11 +17,11 @@ import { announceConfiguration } from '../workspaces.ts';
 export function internalRoutes({
   database,
   clock,
-  wakeRelay,
+  identitiesChanged,
 }: {
   database: Knex;
   clock: Clock;
-  wakeRelay: () => void;
+  identitiesChanged: () => void;
 }): InternalRoute[] {
   return [
     internalRoute({
@@ -47,7 +47,7 @@ export function internalRoutes({
       callers: ['incident'],
       handle: async ({ workspace_id: workspaceId }) => {
         await database.transaction(async (trx) => announceConfiguration(trx, workspaceId, clock.now()));
-        wakeRelay();
+        identitiesChanged();
         return {};
       },
     }),

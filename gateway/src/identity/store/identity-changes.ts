@@ -27,11 +27,8 @@ export async function announceIdentityChange(trx: Knex.Transaction): Promise<voi
   await pipeline(trx, [RAISE_VERSION, NOTIFY]);
 }
 
-/**
- * Milliseconds between two looks of a process that cannot listen. A change, and its events from outside of the gateways,
- * are to apply within a second.
- */
-const LOOK_INTERVAL = 500;
+/** Milliseconds between two looks of a process that cannot listen, at what Redis may not have told it. */
+const LOOK_INTERVAL = 250;
 
 /**
  * Calls `onChange` at every notification and after every connect, because notifications before it may be lost. Where
