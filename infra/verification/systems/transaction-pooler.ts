@@ -52,12 +52,14 @@ export async function startTransactionPooler(databaseUrl: string, { poolSize = 5
     settings: { DATABASE_URL: pooler.url, DATABASE_SESSION_URL: databaseUrl, ...sharedRoles(pooler.url) },
     sessions: async () =>
       withClient(databaseUrl, async (client) => {
-        const { rows } = await client.query<Session>(
-          `select usename as role, application_name as application, pid = any ($1) as "isPooled" from pg_stat_activity
+        const before = await poolerPids();
+        const { rows } = await client.query<Omit<Session, 'isPooled'> & { pid: number }>(
+          `select pid, usename as role, application_name as application from pg_stat_activity
           where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`,
-          [await poolerPids()],
         );
-        return rows;
+        // It may have opened or closed some meanwhile.
+        const pids = new Set([...before, ...(await poolerPids())]);
+        return rows.map(({ pid, ...session }) => ({ ...session, isPooled: pids.has(pid) }));
       }),
     stop: pooler.stop,
   };

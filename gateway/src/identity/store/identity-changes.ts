@@ -28,7 +28,7 @@ export async function announceIdentityChange(trx: Knex.Transaction): Promise<voi
 }
 
 /** Milliseconds between two looks of a process that cannot listen, at what Redis may not have told it. */
-const LOOK_INTERVAL = 250;
+const LOOK_INTERVAL = 500;
 
 /**
  * Calls `onChange` at every notification and after every connect, because notifications before it may be lost. Where
