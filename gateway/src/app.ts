@@ -105,16 +105,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
     keys.recheck();
     relay.wake();
   };
-  const notices = config.database.sharesSessions && openIdentityNotices({ ...config, log, onChange: applyIdentities });
-  const identitiesChanged = () => {
-    applyIdentities();
-    if (notices !== false) notices.send();
-  };
-  const identityChanges = watchIdentityChanges({
-    ...{ database: config.database, log },
-    findVersion: store.findVersion,
-    onChange: applyIdentities,
-  });
+  const changes = openIdentityChanges(config, { log, findVersion: store.findVersion, onChange: applyIdentities });
 
   const proxies = trustedProxies(config.trustedProxies);
   const connections = connectionLimits({ ...config.connections, trustedProxies: proxies, metrics });
@@ -132,7 +123,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
         ...{ isSecure, cookie, keyring: oidcKeys, clock },
         signInByToken: async (input) => signInByToken(database, input, clock.now()),
         oidc: oidcSignIn({ database, keyring: oidcKeys, clock, log, client: providerClient(config, overrides) }),
-        onSession: identitiesChanged,
+        onSession: changes.announce,
       }),
       limits,
       maxBodyBytes: config.shares.maxBodyBytes,
@@ -150,14 +141,14 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
 
   const { url, serverUrls, stop } = await runService(base, {
     routes: routes({
-      dependencies: { database, clock, identitiesChanged },
+      dependencies: { database, clock, identitiesChanged: changes.announce },
       services: asked,
       idempotencyHours: base.limits.idempotencyHours,
       uses,
       cursors,
       tokens,
     }),
-    internalRoutes: internalRoutes({ database, clock, identitiesChanged }),
+    internalRoutes: internalRoutes({ database, clock, identitiesChanged: changes.announce }),
     address: config.internal,
     servers: (ownUrl) => {
       // Its own operations are reached as those of a service are, through the checks of the public server (ADR 50).
@@ -166,8 +157,8 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
     },
     consumers: [{ queue: QUEUES.gatewayAudit, handlers: auditEventHandlers }],
     periodicTasks: periodicTasks(base, { clock, keyring: oidcKeys }),
-    workers: [identityChanges, keys, meter, relay, uses],
-    clients: [upstreams, requests, ...(notices === false ? [] : [notices])],
+    workers: [changes.watch, keys, meter, relay, uses],
+    clients: [upstreams, requests, ...changes.clients],
   });
   return { url: serverUrls.public, internalUrl: url, stop };
 }
@@ -203,6 +194,23 @@ function openUsage(config: GatewayConfig, log: Logger, override: RequestCounter 
   const meter = usageMeter({ counter, log });
   const written = writtenBytes({ counter, limit: config.limits.writtenBytes, log });
   return { requests, meter, written, limits: rateLimits({ counter, meter, written }, config.limits) };
+}
+
+/** Learns of changed identities, and tells the other gateways of those that this one has made. */
+function openIdentityChanges(
+  config: GatewayConfig,
+  options: { log: Logger; findVersion: () => Promise<number>; onChange: () => void },
+) {
+  const { database } = config;
+  const notices = database.sharesSessions && openIdentityNotices({ ...config, ...options });
+  return {
+    watch: watchIdentityChanges({ database, ...options }),
+    announce: () => {
+      options.onChange();
+      if (notices !== false) notices.send();
+    },
+    clients: notices === false ? [] : [notices],
+  };
 }
 
 /** What is sent without a token. */

@@ -146,6 +146,28 @@ async function waitBehind(followed: Followed, place: FeedPlace, signal: AbortSig
   signal.removeEventListener('abort', waiter.wake);
 }
 
+function follow(
+  workspaces: Map<number, Followed>,
+  workspaceId: number,
+  read: (of: { workspaceId: number; followed: Followed }, query: RecentQuery) => Promise<RecentPage | undefined>,
+): FeedFollower {
+  const followed = workspaces.get(workspaceId) ?? { readers: 0, latest: UNKNOWN, readAt: 0, waiting: new Set() };
+  workspaces.set(workspaceId, followed);
+  followed.readers += 1;
+  let isFollowing = true;
+  return {
+    isLatest: ({ position, mark }) => followed.latest.position === position && followed.latest.mark === mark,
+    read: async (query) => read({ workspaceId, followed }, query),
+    waitBehind: async (place, signal) => waitBehind(followed, place, signal),
+    leave: () => {
+      if (!isFollowing) return;
+      isFollowing = false;
+      followed.readers -= 1;
+      if (followed.readers === 0 && workspaces.get(workspaceId) === followed) workspaces.delete(workspaceId);
+    },
+  };
+}
+
 export function startRecentEvents(options: {
   database: Knex;
   /** Undefined: sessions are shared, so nobody can listen. */
@@ -209,23 +231,7 @@ export function startRecentEvents(options: {
       : listenForRecordedEvents({ url: listenUrl, log, onConnect: task.wake, onRecorded });
 
   return {
-    follow: (workspaceId) => {
-      const followed = workspaces.get(workspaceId) ?? { readers: 0, latest: UNKNOWN, readAt: 0, waiting: new Set() };
-      workspaces.set(workspaceId, followed);
-      followed.readers += 1;
-      let isFollowing = true;
-      return {
-        isLatest: ({ position, mark }) => followed.latest.position === position && followed.latest.mark === mark,
-        read: async (query) => read({ workspaceId, followed }, query),
-        waitBehind: async (place, signal) => waitBehind(followed, place, signal),
-        leave: () => {
-          if (!isFollowing) return;
-          isFollowing = false;
-          followed.readers -= 1;
-          if (followed.readers === 0 && workspaces.get(workspaceId) === followed) workspaces.delete(workspaceId);
-        },
-      };
-    },
+    follow: (workspaceId) => follow(workspaces, workspaceId, read),
     stop: async () => {
       await Promise.all([listener?.stop(), task.stop()]);
     },
