@@ -3,7 +3,16 @@
  * committed, and compiles the sources to plain JavaScript with type declarations, in `dist`.
  */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, globSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  globSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
@@ -17,7 +26,7 @@ copyFileSync(path.join(root, 'LICENSE'), 'dist/LICENSE');
 
 // Packages of ours that this one needs are built in: npm would look for a dependency of that name in a registry, where
 // somebody else may have it.
-const { builtIn = [] } = JSON.parse(readFileSync('package.json', 'utf8'));
+const { builtIn = [], files: packed } = JSON.parse(readFileSync('package.json', 'utf8'));
 const files = builtIn.length === 0 ? [] : globSync('dist/**/*.js');
 for (const name of builtIn) {
   const folder = realpathSync(path.join(root, 'node_modules', name));
@@ -36,4 +45,10 @@ for (const name of builtIn) {
     );
     writeFileSync(file, text);
   }
+}
+
+// npm packs the modes that files have, which depend on the umask of who checked them out.
+for (const file of globSync(['package.json', 'README.md', ...packed, ...packed.map((each) => `${each}/**`)])) {
+  const { mode } = statSync(file);
+  chmodSync(file, mode & 0o100 ? 0o755 : 0o644);
 }

@@ -1,6 +1,7 @@
 /**
  * `make release-dry-run`: builds everything that a release publishes and that this machine can build, into a folder with a
- * manifest. `.github/workflows/release.yml` runs the same for a tag, and publishes.
+ * manifest. `.github/workflows/release.yml` runs the same for a tag, and publishes. The same sources make the same bytes,
+ * but for the image.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -41,13 +42,16 @@ async function emptyFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
 }
 
-/** The packages that the image has, with their digests and licenses. */
+/** The packages that the image has, with their digests and licenses; the same text for the same sources. */
 async function billOfMaterials(): Promise<string> {
   const workspaces = IN_IMAGE.flatMap((folder) => ['--workspace', folder]);
   const omitted = ['--package-lock-only', '--omit', 'dev', '--omit', 'optional'];
   const bill = JSON.parse(await run('npm', 'sbom', '--sbom-format', 'cyclonedx', ...omitted, ...workspaces)) as {
-    metadata: { component: { name: string } };
+    serialNumber?: string;
+    metadata: { component: { name: string }; timestamp?: string };
   };
+  delete bill.serialNumber;
+  delete bill.metadata.timestamp;
   // npm takes the name of the folder.
   bill.metadata.component.name = 'tocsin';
   return `${JSON.stringify(bill, null, 2)}\n`;
@@ -62,7 +66,10 @@ const missingEngine = async (): Promise<string | undefined> =>
 
 async function buildImage(folder: string, version: string, commit: string): Promise<Manifest['image']> {
   const name = `localhost/tocsin:${version}`;
-  await run('docker', 'build', '-f', 'infra/Dockerfile', '--build-arg', `TOCSIN_COMMIT=${commit}`, '-t', name, '.');
+  // The time of the image; the files in it have their times.
+  const epoch = `SOURCE_DATE_EPOCH=${await git(ROOT, 'log', '-1', '--format=%ct')}`;
+  const values = [`TOCSIN_COMMIT=${commit}`, epoch].flatMap((value) => ['--build-arg', value]);
+  await run('docker', 'build', '-f', 'infra/Dockerfile', ...values, '-t', name, '.');
   const [details] = JSON.parse(await run('docker', 'image', 'inspect', name)) as [
     { Os: string; Architecture: string; Size: number; Config: { User: string; Labels: Record<string, string> } },
   ];
