@@ -3,7 +3,7 @@ import path from 'node:path';
 import { parse } from 'yaml';
 import { ROOT } from '../../installation/environment.ts';
 
-export interface Step {
+interface Step {
   uses?: string;
   run?: string;
   with?: Record<string, unknown>;
