@@ -28,8 +28,9 @@ async function createIdentities(knex: Knex): Promise<void> {
   });
 
   await knex.schema.createTable('users', (table) => {
-    table.bigIncrements('id');
     table.bigInteger('workspace_id').notNullable().references('workspaces.id');
+    table.bigIncrements('id', { primaryKey: false });
+    table.primary(['workspace_id', 'id']);
     table.text('email').notNullable();
     table.text('name').notNullable();
     table.boolean('active').notNullable().defaultTo(true);
@@ -38,26 +39,31 @@ async function createIdentities(knex: Knex): Promise<void> {
     table.bigInteger('revision').notNullable().defaultTo(1).comment('counts the changes of the user');
     table.bigInteger('version').notNullable().comment("the workspace's version at the user's last change");
     timestamps(table, knex);
-    table.index(['workspace_id', 'version']);
   });
   // Changes of users are read in pages.
   await knex.raw('create index users_changes on users (workspace_id, version, id)');
   await knex.raw('create unique index users_email_key on users (workspace_id, lower(email))');
 
   await knex.schema.createTable('api_keys', (table) => {
-    table.bigIncrements('id');
-    table.bigInteger('user_id').notNullable().references('users.id').index();
+    table.bigInteger('workspace_id').notNullable();
+    table.bigIncrements('id', { primaryKey: false });
+    table.primary(['workspace_id', 'id']);
+    table.bigInteger('user_id').notNullable();
+    table.foreign(['workspace_id', 'user_id']).references(['workspace_id', 'id']).inTable('users');
+    table.index(['workspace_id', 'user_id']);
     table.text('kind').notNullable().defaultTo('key').comment('key; session: of a browser, see domain/session.ts');
     table.bigInteger('revision').notNullable().defaultTo(1).comment('counts the changes of the key');
     table.text('name').notNullable();
-    table.binary('token_digest').notNullable().unique({ indexName: 'api_keys_token_digest_key' }).comment('SHA-256');
+    table.binary('token_digest').notNullable().comment('SHA-256');
+    table.unique(['workspace_id', 'token_digest'], { indexName: 'api_keys_token_digest_key' });
     table.text('token_shown').notNullable().comment('the first characters of the token');
     table.specificType('scopes', 'text[]').notNullable();
     table.timestamp('expires_at', { precision: 3 });
     table.timestamp('revoked_at', { precision: 3 });
     table.timestamp('last_used_at', { precision: 3 }).comment('to the minute, and written up to a minute later');
     table.timestamp('created_at', { precision: 3 }).notNullable().defaultTo(knex.fn.now());
-    table.bigInteger('replaced_by').references('api_keys.id').comment('the key of its rotation');
+    table.bigInteger('replaced_by').comment('the key of its rotation');
+    table.foreign(['workspace_id', 'replaced_by']).references(['workspace_id', 'id']).inTable('api_keys');
     table.bigInteger('first_key_id').comment('the first of the keys that it has replaced by rotations; null: none');
     table.bigInteger('begun_by').comment('of a session: the key whose token began it');
   });
@@ -78,8 +84,12 @@ async function createIdentities(knex: Knex): Promise<void> {
 /** What signs people in besides API keys. */
 async function createSignIns(knex: Knex): Promise<void> {
   await knex.schema.createTable('login_links', (table) => {
-    table.binary('token_digest').primary().comment('SHA-256');
-    table.bigInteger('user_id').notNullable().references('users.id').index();
+    table.bigInteger('workspace_id').notNullable();
+    table.binary('token_digest').notNullable().comment('SHA-256');
+    table.primary(['workspace_id', 'token_digest']);
+    table.bigInteger('user_id').notNullable();
+    table.foreign(['workspace_id', 'user_id']).references(['workspace_id', 'id']).inTable('users');
+    table.index(['workspace_id', 'user_id']);
     table.timestamp('expires_at', { precision: 3 }).notNullable().index();
   });
 
@@ -101,8 +111,10 @@ async function createSignIns(knex: Knex): Promise<void> {
 
   await knex.schema.createTable('oidc_identities', (table) => {
     table.comment('the account at its provider by which a user signed in first');
-    table.bigInteger('user_id').primary().references('users.id');
-    table.bigInteger('workspace_id').notNullable().references('workspaces.id');
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('user_id').notNullable();
+    table.primary(['workspace_id', 'user_id']);
+    table.foreign(['workspace_id', 'user_id']).references(['workspace_id', 'id']).inTable('users');
     table.text('issuer').notNullable();
     table.text('subject').notNullable();
     table.timestamp('created_at', { precision: 3 }).notNullable();
@@ -112,8 +124,9 @@ async function createSignIns(knex: Knex): Promise<void> {
 
 async function createAuditLog(knex: Knex): Promise<void> {
   await knex.schema.createTable('audit_log', (table) => {
-    table.bigIncrements('id');
     table.bigInteger('workspace_id').notNullable().references('workspaces.id');
+    table.bigIncrements('id', { primaryKey: false });
+    table.primary(['workspace_id', 'id']);
     table.timestamp('occurred_at', { precision: 3 }).notNullable();
     table.text('actor_type').notNullable().checkIn(['user', 'operator']);
     table.bigInteger('user_id');

@@ -81,8 +81,9 @@ export function administration(database: Knex, clock: Clock = systemClock) {
       return userLists(database).list(workspace);
     },
     getKey: async (id: number) => getKey(database, id),
-    findKeyByToken: async (token: string): Promise<OwnedKey | undefined> =>
-      keyStore(database).findByDigest(digestOf(token)),
+    /** @param slug of the workspace */
+    findKeyByToken: async (slug: string, token: string): Promise<OwnedKey | undefined> =>
+      keyStore(database).findByDigest(slug, digestOf(token)),
     /** @throws DomainError `not_found` for an unknown workspace, or a user that it does not have */
     listKeys: async (filter: KeyFilter) => {
       const workspace = filter.workspace === undefined ? undefined : await getWorkspace(database, filter.workspace);
@@ -139,6 +140,6 @@ export function administration(database: Knex, clock: Clock = systemClock) {
 }
 
 const getKey = async (database: Knex, id: number): Promise<OwnedKey> =>
-  existing(keyStore(database).find(id), `The key ${id}`);
+  existing(keyStore(database).findInAll(id), `The key ${id}`);
 
 const by = (now: string): CommandContext => ({ actor: { type: 'operator' }, requestId: null, now });

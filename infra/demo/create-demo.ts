@@ -88,7 +88,7 @@ async function findToken(admin: Administration, { dataDir, tokenFile, onlyIfEmpt
     return { kind: 'valid', text, workspace: { id, slug, is_demo: isDemo } } as const;
   };
   const stored = await dataDir.findSecret(tokenFile);
-  const key = stored === undefined ? undefined : await admin.findKeyByToken(stored);
+  const key = stored === undefined ? undefined : await admin.findKeyByToken(DEMO_WORKSPACE, stored);
   if (stored !== undefined && key !== undefined) {
     const hasExpired = key.expiresAt !== null && key.expiresAt <= systemClock.now();
     // Whoever revoked the key did not ask for another one.

@@ -34,7 +34,7 @@ export async function findActingUser(
   if (actor.type === 'operator') return undefined;
   const user = await userStore(trx).find(workspaceId, actor.userId);
   if (user?.active !== true) throw new DomainError('permission_denied', "The token's owner is deactivated");
-  const key = await keyStore(trx).find(actor.keyId);
+  const key = await keyStore(trx).find(workspaceId, actor.keyId);
   const isSame =
     key?.revokedAt === null && actor.scopes.every((scope) => key.scopes.some((keyScope) => keyScope === scope));
   if (!isSame) throw new DomainError('permission_denied', 'The key of the request has been revoked or lost a scope');

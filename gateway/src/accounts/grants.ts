@@ -24,7 +24,7 @@ export async function findGrant(
   } = options;
   checkActsFor(acting, owner);
   if (actor.type === 'operator') return EVERYTHING;
-  const grant = await findGrantOfKey(trx, { id: actor.keyId, acting, now });
+  const grant = await findGrantOfKey(trx, { workspaceId: owner.workspaceId, id: actor.keyId, acting, now });
   if (grant === undefined) throw new DomainError('permission_denied', 'The token is no longer valid');
   return grant;
 }
@@ -32,11 +32,11 @@ export async function findGrant(
 /** The same for a key or session of `acting`; undefined: it has ended. */
 export async function findGrantOfKey(
   trx: Knex.Transaction,
-  { id, acting, now }: { id: number; acting: User | undefined; now: Instant },
+  { workspaceId, id, acting, now }: { workspaceId: number; id: number; acting: User | undefined; now: Instant },
 ): Promise<Grant | undefined> {
-  const key = await existing(keyStore(trx).find(id), `The key ${id}`);
-  const { begunBy } = key;
-  const beginner = begunBy === null ? undefined : await existing(keyStore(trx).find(begunBy), `The key ${begunBy}`);
+  const get = async (keyId: number) => existing(keyStore(trx).find(workspaceId, keyId), `The key ${keyId}`);
+  const key = await get(id);
+  const beginner = key.begunBy === null ? undefined : await get(key.begunBy);
   return grantOf(key, { acting, beginner, now });
 }
 

@@ -68,7 +68,7 @@ export async function createKey(trx: Knex.Transaction, input: NewKey, context: C
     throw invalidRequest('expires_at', `Must be at most ${latest}, the latest expiry that your token may give a key`);
   }
   await checkKeyQuota(trx, workspace, now);
-  const keyWithToken = await insertKey(trx, { userId, name, scopes, expiresAt, createdAt: now });
+  const keyWithToken = await insertKey(trx, { workspaceId, userId, name, scopes, expiresAt, createdAt: now });
   await recordKeyChange(trx, context, { workspace, verb: 'created', before: null, after: keyWithToken.key });
   return keyWithToken;
 }
@@ -139,7 +139,7 @@ export async function rotateKey(
   const expires = input.expires === undefined ? undefined : checkExpiry(input.expires, now);
   const locked = await lockKey(trx, input, context);
   const { workspace, key: old, owner } = locked;
-  const { userId, name, scopes } = old;
+  const { workspaceId, userId, name, scopes } = old;
   const expiresAt = expires ?? old.expiresAt;
   checkWithin(await findGrant(trx, { ...locked, context }), { scopes, expiresAt });
   if (old.replacedBy !== null) throw invalidState(`The key ${old.id} was replaced by the key ${old.replacedBy}`);
@@ -148,7 +148,10 @@ export async function rotateKey(
   if (input.overlap > 0) await checkKeyQuota(trx, workspace, now);
 
   const firstKeyId = old.firstKeyId ?? old.id;
-  const keyWithToken = await insertKey(trx, { userId, name, scopes, expiresAt, createdAt: now, firstKeyId });
+  const keyWithToken = await insertKey(trx, {
+    ...{ workspaceId, userId, name, scopes, expiresAt, firstKeyId },
+    createdAt: now,
+  });
   const end = addMilliseconds(now, input.overlap);
   const changes = {
     replacedBy: keyWithToken.key.id,
@@ -197,7 +200,7 @@ async function lockKey(
 ): Promise<LockedKey> {
   const workspace = await workspaceStore(trx).lock(workspaceId);
   const acting = await findActingUser(trx, { workspaceId, actor });
-  const key = await keyStore(trx).findForUpdate(id);
+  const key = await keyStore(trx).findForUpdate(workspaceId, id);
   const owner = key && (await userStore(trx).find(workspaceId, key.userId));
   const isVisible = owner !== undefined && (manages(acting) || owner.id === acting?.id);
   if (key?.kind !== kind || !isVisible) throw notFound(`The ${kind} ${id}`);
@@ -211,7 +214,7 @@ async function changeKey(
   context: CommandContext,
   { workspace, key: before, verb, changes }: LockedKey & { verb: string; changes: KeyChanges },
 ): Promise<ApiKey> {
-  const after = await keyStore(trx).change(before.id, changes);
+  const after = await keyStore(trx).change(before, changes);
   await recordKeyChange(trx, context, { workspace, verb, before, after });
   if (changes.scopes !== undefined || changes.replacedBy !== undefined || changes.revokedAt !== undefined) {
     const ended = await sessionStore(trx).revokeSessionsBegunBy(before, context.now);

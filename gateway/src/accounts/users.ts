@@ -82,11 +82,11 @@ export async function setUser(trx: Knex.Transaction, input: UserChange, context:
   if (acting !== undefined) await checkOwnerRemains(trx, current, properties);
   const workspace = await workspaceVersions(trx).raise(workspaceId);
   if (properties.active === true) await checkUserQuota(trx, { workspace, isNew: false });
-  const user = await store.change(id, properties, { version: workspace.version, now });
+  const user = await store.change(current, properties, { version: workspace.version, now });
   // Whoever reads the mail of the former address signs in no more, and is signed out.
-  if (properties.email !== undefined) await loginLinkStore(trx).deleteOf(id);
+  if (properties.email !== undefined) await loginLinkStore(trx).deleteOf(workspaceId, id);
   if (properties.active === false || properties.email !== undefined) {
-    await sessionStore(trx).revokeSessions(id, { keep: 0, now });
+    await sessionStore(trx).revokeSessions({ workspaceId, userId: id }, { keep: 0, now });
   }
   await announceUser(trx, { workspace, user, now });
   await recordUserChange(trx, context, { workspace, verb: 'updated', before: current, after: user });

@@ -48,7 +48,7 @@ export async function createUserLoginLink(
   const acting = await findManager(trx, { workspaceId, actor: context.actor });
   // Whoever signs in with it can make keys that last.
   checkWithin(await findGrant(trx, { context, acting, owner: user }), EVERYTHING);
-  await loginLinkStore(trx).deleteOf(id);
+  await loginLinkStore(trx).deleteOf(workspaceId, id);
   const link = await insertLink(trx, user, now);
   await recordLoginLink(trx, context, { workspace, user, expiresAt: link.expiresAt });
   return link;
@@ -60,7 +60,12 @@ export async function insertLink(trx: Knex.Transaction, user: User, now: Instant
   const token = generateToken('login_link');
   const expiresAt = addMilliseconds(now, LOGIN_LINK_LIFETIME);
   await loginLinkStore(trx).deleteExpired(now);
-  await loginLinkStore(trx).insert({ digest: digestOf(token), userId: user.id, expiresAt });
+  await loginLinkStore(trx).insert({
+    workspaceId: user.workspaceId,
+    userId: user.id,
+    digest: digestOf(token),
+    expiresAt,
+  });
   return { token, expiresAt };
 }
 
@@ -85,16 +90,17 @@ export async function signInByToken(
   now: Instant,
 ): Promise<{ token: string }> {
   return database.transaction(async (trx) => {
+    if (slug === undefined) throw invalidToken();
     const used: Used | undefined = isToken(given, 'login_link')
-      ? await loginLinkStore(trx).use(digestOf(given), now)
-      : await findKey(trx, given);
+      ? await loginLinkStore(trx).use(slug, digestOf(given), now)
+      : await findKey(trx, slug, given);
     if (used === undefined) throw invalidToken();
     const { userId, workspaceId, keyId } = used;
     const workspace = await workspaceStore(trx).lock(workspaceId);
     const user = await userStore(trx).find(workspaceId, userId);
-    // Throwing undoes the use: the link still works at its own host.
-    if (workspace.slug !== slug || user?.active !== true) throw invalidToken();
-    const grant = keyId === undefined ? EVERYTHING : await findGrantOfKey(trx, { id: keyId, acting: user, now });
+    if (user?.active !== true) throw invalidToken();
+    const grant =
+      keyId === undefined ? EVERYTHING : await findGrantOfKey(trx, { workspaceId, id: keyId, acting: user, now });
     if (grant === undefined) throw invalidToken();
     const present = signedIn === undefined ? undefined : await userStore(trx).find(workspaceId, signedIn);
     if (present !== undefined && present.id !== userId) throw otherUser(present, user);
@@ -110,8 +116,8 @@ interface Used {
   keyId?: number;
 }
 
-async function findKey(trx: Knex.Transaction, token: string): Promise<Used | undefined> {
-  const key = isToken(token, 'key') ? await keyStore(trx).findByDigest(digestOf(token)) : undefined;
+async function findKey(trx: Knex.Transaction, slug: string, token: string): Promise<Used | undefined> {
+  const key = isToken(token, 'key') ? await keyStore(trx).findByDigest(slug, digestOf(token)) : undefined;
   return key && { userId: key.userId, workspaceId: key.workspaceId, keyId: key.id };
 }
 

@@ -35,12 +35,13 @@ export async function startSession(
   now: Instant,
 ): Promise<{ token: string; context: CommandContext }> {
   const sessions = sessionStore(trx);
+  const owner = { workspaceId: workspace.id, userId };
   const origin = begunBy ?? null;
   const latest = addMilliseconds(now, SESSION_LIFETIME);
-  await sessions.deleteSessionsBefore(userId, addMilliseconds(now, -SESSION_RECORD_TIME));
-  const ended = await sessions.revokeSessions(userId, { begunBy: origin, keep: MAX_SESSIONS_OF_ORIGIN - 1, now });
+  await sessions.deleteSessionsBefore(owner, addMilliseconds(now, -SESSION_RECORD_TIME));
+  const ended = await sessions.revokeSessions(owner, { begunBy: origin, keep: MAX_SESSIONS_OF_ORIGIN - 1, now });
   const { key: session, token } = await insertKey(trx, {
-    ...{ kind: 'session', userId, name: browser, scopes: [...grant.scopes], createdAt: now },
+    ...{ ...owner, kind: 'session', name: browser, scopes: [...grant.scopes], createdAt: now },
     begunBy: origin,
     expiresAt: isWithin(latest, grant.expiresAt) ? latest : grant.expiresAt,
   });

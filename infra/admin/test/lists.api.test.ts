@@ -46,8 +46,8 @@ describe('lists', () => {
       select (select id from workspaces where slug = 'w1'), 'user' || n || '@w1.example', 'User', 'none', 'member', 1
       from generate_series(1, ${ROWS}) as n`);
     await rows.raw(`
-      insert into api_keys (user_id, name, token_digest, token_shown, scopes)
-      select id, 'key', decode(md5(id::text), 'hex'), 'tcs_abcd', '{incidents:read}' from users`);
+      insert into api_keys (workspace_id, user_id, name, token_digest, token_shown, scopes)
+      select workspace_id, id, 'key', decode(md5(id::text), 'hex'), 'tcs_abcd', '{incidents:read}' from users`);
   });
 
   test.each([

@@ -102,7 +102,8 @@ test('a backup of an earlier release is loaded with its migrations, and then mig
     );
     for (const [index, name] of VALUES.entries()) {
       await client.query(
-        `insert into gateway.api_keys (user_id, name, token_digest, token_shown, scopes) values (1, $1, $2, 'x', $3)`,
+        `insert into gateway.api_keys (workspace_id, user_id, name, token_digest, token_shown, scopes)
+         values (1, 1, $1, $2, 'x', $3)`,
         [name, Buffer.from([index, 0, 92, 255]), VALUES],
       );
     }
@@ -122,8 +123,8 @@ test('a backup of an earlier release is loaded with its migrations, and then mig
   expect((await readNames(target)).map(({ name }) => name)).toEqual(VALUES);
   await withSession(target, async (client) => {
     const { rows } = await client.query(
-      `insert into gateway.api_keys (user_id, name, token_digest, token_shown, scopes)
-       values (1, 'next', 'x', 'x', '{}') returning id, note`,
+      `insert into gateway.api_keys (workspace_id, user_id, name, token_digest, token_shown, scopes)
+       values (1, 1, 'next', 'x', 'x', '{}') returning id, note`,
     );
     expect(rows).toEqual([{ id: String(VALUES.length + 1), note: 'none' }]);
   });

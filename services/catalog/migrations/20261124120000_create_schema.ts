@@ -45,8 +45,9 @@ async function createReplicas(knex: Knex): Promise<void> {
       .comment('of a pull that is not complete; null: the replica has all changes up to the version');
   });
   await knex.schema.createTable('replica_users', (table) => {
-    table.bigInteger('id').primary();
-    table.bigInteger('workspace_id').notNullable().index();
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('id').notNullable();
+    table.primary(['workspace_id', 'id']);
     table.text('email').notNullable();
     table.text('name').notNullable();
     table.specificType('sort_name', 'text collate "C"').notNullable();
@@ -58,8 +59,9 @@ async function createReplicas(knex: Knex): Promise<void> {
 /** `version` is the workspace's version at a row's last change: what replicas have not seen yet is found by it. */
 async function createCatalog(knex: Knex): Promise<void> {
   const common = (table: Knex.CreateTableBuilder) => {
-    table.bigIncrements('id');
     table.bigInteger('workspace_id').notNullable();
+    table.bigIncrements('id', { primaryKey: false });
+    table.primary(['workspace_id', 'id']);
     table.bigInteger('revision').notNullable();
     table.text('name').notNullable();
     table.specificType('sort_name', 'text collate "C"').notNullable().comment('what lists sort the name by');
@@ -70,17 +72,19 @@ async function createCatalog(knex: Knex): Promise<void> {
     table.timestamp('archived_at', { precision: 3 });
     table.bigInteger('version').notNullable();
     table.unique(['workspace_id', 'slug']);
-    table.index(['workspace_id', 'version']);
   };
   await knex.schema.createTable('teams', (table) => {
     common(table);
-    table.bigInteger('parent_team_id').references('id').inTable('teams').index();
+    table.bigInteger('parent_team_id');
+    table.foreign(['workspace_id', 'parent_team_id']).references(['workspace_id', 'id']).inTable('teams');
+    table.index(['workspace_id', 'parent_team_id']);
     table.integer('member_count').notNullable().defaultTo(0).comment('members who are active users');
     table.index(['workspace_id', 'sort_name', 'id']);
   });
   await knex.schema.createTable('services', (table) => {
     common(table);
-    table.bigInteger('owner_team_id').references('id').inTable('teams');
+    table.bigInteger('owner_team_id');
+    table.foreign(['workspace_id', 'owner_team_id']).references(['workspace_id', 'id']).inTable('teams');
     table.text('tier').notNullable();
     table.specificType('tags', 'text[]').notNullable();
     table.specificType('observability_names', 'text[]').notNullable();
@@ -97,10 +101,13 @@ async function createCatalog(knex: Knex): Promise<void> {
   await knex.raw(`
     create index services_by_owner on services (workspace_id, owner_team_id) where owner_team_id is not null`);
   await knex.schema.createTable('team_members', (table) => {
-    table.bigInteger('team_id').notNullable().references('id').inTable('teams');
-    table.bigInteger('user_id').notNullable().index();
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('team_id').notNullable();
+    table.bigInteger('user_id').notNullable();
     table.text('role').notNullable();
     for (const moment of ['created_at', 'updated_at']) table.timestamp(moment, { precision: 3 }).notNullable();
-    table.primary(['team_id', 'user_id']);
+    table.primary(['workspace_id', 'team_id', 'user_id']);
+    table.foreign(['workspace_id', 'team_id']).references(['workspace_id', 'id']).inTable('teams');
+    table.index(['workspace_id', 'user_id']);
   });
 }

@@ -16,8 +16,9 @@ export async function up(knex: Knex): Promise<void> {
       .comment('of the latest version: what changed lately is announced again');
   });
   await knex.schema.createTable('definitions', (table) => {
-    table.bigIncrements('id');
     table.bigInteger('workspace_id').notNullable();
+    table.bigIncrements('id', { primaryKey: false });
+    table.primary(['workspace_id', 'id']);
     table.bigInteger('revision').notNullable();
     table.text('name').notNullable();
     table.text('slug').notNullable().comment('permanent, and taken for good');
@@ -38,7 +39,6 @@ export async function up(knex: Knex): Promise<void> {
     table.timestamp('archived_at', { precision: 3 });
     table.bigInteger('version').notNullable();
     table.unique(['workspace_id', 'slug']);
-    table.index(['workspace_id', 'version']);
     table.index(['workspace_id', 'sort_order', 'created_at', 'id']);
   });
   // Changes are read in pages, by version and ID. Active rows are counted at every create, for the quota.

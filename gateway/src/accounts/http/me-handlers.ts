@@ -29,7 +29,7 @@ export const meHandlers = ({
     const [workspace, user, key] = await Promise.all([
       workspaceStore(database).find(id),
       userStore(database).find(id, userId),
-      keyStore(database).find(keyId),
+      keyStore(database).find(id, keyId),
     ]);
     if (workspace === undefined || user === undefined || key === undefined) {
       throw new DomainError('authentication_required', 'The token is no longer valid');

@@ -10,10 +10,9 @@ const visibleOwner = ({ permissions, user_id: userId }: Principal): number | und
 
 /** @throws DomainError `not_found`, also for a key that the user does not see */
 export async function getVisibleKey(database: Knex, principal: Principal, id: number): Promise<ApiKey> {
-  const key = await keyStore(database).find(id);
+  const key = await keyStore(database).find(principal.workspace.id, id);
   const owner = visibleOwner(principal);
-  const isVisible =
-    key?.kind === 'key' && key.workspaceId === principal.workspace.id && (owner === undefined || key.userId === owner);
+  const isVisible = key?.kind === 'key' && (owner === undefined || key.userId === owner);
   if (key === undefined || !isVisible) throw notFound(`The key ${id}`);
   return key;
 }

@@ -9,6 +9,7 @@ export type KeyKind = 'key' | 'session';
 
 export interface ApiKey {
   id: number;
+  workspaceId: number;
   kind: KeyKind;
   userId: number;
   /** Every change raises it. */
@@ -32,7 +33,6 @@ export interface ApiKey {
 
 /** A key with its owner. */
 export interface OwnedKey extends ApiKey {
-  workspaceId: number;
   /** The workspace's slug. */
   workspace: string;
   /** The owner's email address. */
@@ -42,6 +42,7 @@ export interface OwnedKey extends ApiKey {
 
 const COLUMNS = {
   id: column('id', 'bigint'),
+  workspaceId: column('workspace_id', 'bigint'),
   kind: column('kind', 'text'),
   userId: column('user_id', 'bigint'),
   revision: column('revision', 'integer'),
@@ -69,35 +70,43 @@ export interface KeyPosition {
 }
 
 const SELECT_OWNED = `
-  select ${SELECTION_OF_K}, w.id as "workspaceId", w.slug as workspace, u.email as user, u.active as "ownerActive"
+  select ${SELECTION_OF_K}, w.slug as workspace, u.email as user, u.active as "ownerActive"
     from api_keys k
-    join users u on u.id = k.user_id
-    join workspaces w on w.id = u.workspace_id`;
+    join users u on u.workspace_id = k.workspace_id and u.id = k.user_id
+    join workspaces w on w.id = k.workspace_id`;
 
 /** Whether a key `k` is a session that has not ended. */
 const isLiveSession = (now: string, oldestUse: string) =>
   `k.kind = 'session' and k.revoked_at is null and k.expires_at > ${now}
   and coalesce(k.last_used_at, k.created_at) > ${oldestUse}`;
 
-const REVOKE = 'update api_keys set revoked_at = $2, revision = revision + 1';
+const REVOKE = 'update api_keys set revoked_at = $3, revision = revision + 1';
 
 /** Locks the rows in the order of their IDs, so that no two gateways wait for each other. */
 const RECORD_USES = `
   with used as (
-    select k.id, u.minute
-      from unnest((select $1::bigint[]), (select $2::timestamptz[])) as u (id, minute)
-      join api_keys k on k.id = u.id
+    select k.workspace_id, k.id, u.minute
+      from unnest((select $1::bigint[]), (select $2::bigint[]), (select $3::timestamptz[])) as u (workspace_id, id, minute)
+      join api_keys k on k.workspace_id = u.workspace_id and k.id = u.id
      where k.last_used_at is null or k.last_used_at < u.minute
      order by k.id
        for no key update of k
   )
-  update api_keys set last_used_at = used.minute from used where api_keys.id = used.id`;
+  update api_keys set last_used_at = used.minute from used
+   where api_keys.workspace_id = used.workspace_id and api_keys.id = used.id`;
 
 /** Of a new key, without its token. */
-export type NewKeyRow = Pick<ApiKey, 'userId' | 'name' | 'scopes' | 'expiresAt' | 'createdAt'> &
+export type NewKeyRow = Pick<ApiKey, 'workspaceId' | 'userId' | 'name' | 'scopes' | 'expiresAt' | 'createdAt'> &
   Partial<Pick<ApiKey, 'kind' | 'begunBy' | 'firstKeyId'>>;
 
 export type KeyChanges = Partial<Pick<ApiKey, 'name' | 'scopes' | 'replacedBy' | 'expiresAt' | 'revokedAt'>>;
+
+/** When a key was used last, to the minute. */
+export interface KeyUse {
+  workspaceId: number;
+  keyId: number;
+  minute: Instant;
+}
 
 export interface KeyFilter {
   /** The workspace's slug. */
@@ -108,30 +117,37 @@ export interface KeyFilter {
 
 export function keyStore(db: Knex) {
   return {
-    find: async (id: number): Promise<OwnedKey | undefined> => {
+    find: async (workspaceId: number, id: number): Promise<OwnedKey | undefined> => {
       const [key] = await query<OwnedKey>(db, {
         name: 'find-key',
-        text: `${SELECT_OWNED} where k.id = $1`,
-        values: [id],
+        text: `${SELECT_OWNED} where k.workspace_id = $1 and k.id = $2`,
+        values: [workspaceId, id],
       });
+      return key;
+    },
+
+    /** The same for an operator, who names no workspace. */
+    findInAll: async (id: number): Promise<OwnedKey | undefined> => {
+      const [key] = await query<OwnedKey>(db, { text: `${SELECT_OWNED} where k.id = $1`, values: [id] });
       return key;
     },
 
     /** Locks the key until the transaction ends. */
-    findForUpdate: async (id: number): Promise<ApiKey | undefined> => {
+    findForUpdate: async (workspaceId: number, id: number): Promise<ApiKey | undefined> => {
       const [key] = await query<ApiKey>(db, {
         name: 'lock-key',
-        text: `select ${SELECTION} from api_keys where id = $1 for update`,
-        values: [id],
+        text: `select ${SELECTION} from api_keys where workspace_id = $1 and id = $2 for update`,
+        values: [workspaceId, id],
       });
       return key;
     },
 
-    findByDigest: async (digest: string): Promise<OwnedKey | undefined> => {
+    /** @param slug of its workspace */
+    findByDigest: async (slug: string, digest: string): Promise<OwnedKey | undefined> => {
       const [key] = await query<OwnedKey>(db, {
         name: 'find-key-by-digest',
-        text: `${SELECT_OWNED} where k.token_digest = $1`,
-        values: [Buffer.from(digest, 'hex')],
+        text: `${SELECT_OWNED} where w.slug = $1 and k.token_digest = $2`,
+        values: [slug, Buffer.from(digest, 'hex')],
       });
       return key;
     },
@@ -150,13 +166,13 @@ export function keyStore(db: Knex) {
       return inserted as ApiKey;
     },
 
-    change: async (id: number, changes: KeyChanges): Promise<ApiKey> => {
+    change: async ({ workspaceId, id }: ApiKey, changes: KeyChanges): Promise<ApiKey> => {
       const columns = toRow(changes);
       const [changed] = await query<ApiKey>(db, {
         name: 'change-key',
-        text: `update api_keys set revision = revision + 1, ${assignmentsOf(columns, 2)}
-          where id = $1 returning ${SELECTION}`,
-        values: [id, ...Object.values(columns)],
+        text: `update api_keys set revision = revision + 1, ${assignmentsOf(columns, 3)}
+          where workspace_id = $1 and id = $2 returning ${SELECTION}`,
+        values: [workspaceId, id, ...Object.values(columns)],
         isComposed: true,
       });
       return changed as ApiKey;
@@ -166,17 +182,24 @@ export function keyStore(db: Knex) {
     countValid: async (workspaceId: number, now: Instant): Promise<number> => {
       const [row] = await query<{ count: number }>(db, {
         name: 'count-valid-keys',
-        text: `select count(k.id) as count from api_keys k join users u on u.id = k.user_id
-          where u.workspace_id = $1 and k.kind = 'key' and k.revoked_at is null
-            and (k.expires_at is null or k.expires_at > $2)`,
+        text: `select count(id) as count from api_keys
+          where workspace_id = $1 and kind = 'key' and revoked_at is null and (expires_at is null or expires_at > $2)`,
         values: [workspaceId, now],
       });
       return row?.count ?? 0;
     },
 
-    /** Stores the minutes in which keys were used last, by their IDs, unless later ones are stored. */
-    recordUses: async (uses: ReadonlyMap<number, Instant>): Promise<void> => {
-      await query(db, { name: 'record-key-uses', text: RECORD_USES, values: [[...uses.keys()], [...uses.values()]] });
+    /** Stores the minutes in which keys were used last, unless later ones are stored. */
+    recordUses: async (uses: readonly KeyUse[]): Promise<void> => {
+      await query(db, {
+        name: 'record-key-uses',
+        text: RECORD_USES,
+        values: [
+          uses.map(({ workspaceId }) => workspaceId),
+          uses.map(({ keyId }) => keyId),
+          uses.map(({ minute }) => minute),
+        ],
+      });
     },
   };
 }
@@ -204,7 +227,7 @@ export function keyLists(db: Knex) {
     }): Promise<ListedKey[]> => {
       const { workspaceId, userId, sessionsAt, after, limit } = options;
       const keys = db('users as u')
-        .join('api_keys as k', 'k.user_id', 'u.id')
+        .join('api_keys as k', { 'k.workspace_id': 'u.workspace_id', 'k.user_id': 'u.id' })
         .where({ 'u.workspace_id': workspaceId, ...(userId !== undefined && { 'u.id': userId }) })
         .select<ListedKey[]>(db.raw(`${SELECTION_OF_K}, lower(u.email) as "sortKey"`))
         .orderByRaw('lower(u.email), k.id')
@@ -229,35 +252,41 @@ export function sessionStore(db: Knex) {
      * @param options.begunBy only those that a key began; null: only those that no key began
      */
     revokeSessions: async (
-      userId: number,
+      { workspaceId, userId }: Pick<ApiKey, 'workspaceId' | 'userId'>,
       { begunBy, keep, now }: { begunBy?: number | null; keep: number; now: Instant },
     ): Promise<ApiKey[]> =>
       query<ApiKey>(db, {
         name: 'revoke-sessions',
-        text: `${REVOKE} where id in (
+        text: `${REVOKE} where workspace_id = $1 and id in (
             select k.id from api_keys k
-            where k.user_id = $1 and ${isLiveSession('$2', '$3')} and ($4 or k.begun_by is not distinct from $5)
-            order by k.id desc offset $6)
+            where k.workspace_id = $1 and k.user_id = $2 and ${isLiveSession('$3', '$4')}
+              and ($5 or k.begun_by is not distinct from $6)
+            order by k.id desc offset $7)
           returning ${SELECTION}`,
-        values: [userId, now, idleSince(now), begunBy === undefined, begunBy ?? null, keep],
+        values: [workspaceId, userId, now, idleSince(now), begunBy === undefined, begunBy ?? null, keep],
       }),
 
     /** Ends the sessions that the token of a key began, and returns them. */
-    revokeSessionsBegunBy: async ({ id, userId }: ApiKey, now: Instant): Promise<ApiKey[]> =>
+    revokeSessionsBegunBy: async ({ workspaceId, id, userId }: ApiKey, now: Instant): Promise<ApiKey[]> =>
       query<ApiKey>(db, {
         name: 'revoke-sessions-begun-by-key',
         text: `${REVOKE}
-          where user_id = $1 and kind = 'session' and begun_by = $3 and revoked_at is null and expires_at > $2
+          where workspace_id = $1 and user_id = $2 and kind = 'session' and begun_by = $4 and revoked_at is null
+            and expires_at > $3
           returning ${SELECTION}`,
-        values: [userId, now, id],
+        values: [workspaceId, userId, now, id],
       }),
 
     /** Deletes the sessions of a user that expired before this time. */
-    deleteSessionsBefore: async (userId: number, time: Instant): Promise<void> => {
+    deleteSessionsBefore: async (
+      { workspaceId, userId }: Pick<ApiKey, 'workspaceId' | 'userId'>,
+      time: Instant,
+    ): Promise<void> => {
       await query(db, {
         name: 'delete-sessions-before',
-        text: `delete from api_keys where user_id = $1 and kind = 'session' and expires_at < $2`,
-        values: [userId, time],
+        text: `delete from api_keys
+          where workspace_id = $1 and user_id = $2 and kind = 'session' and expires_at < $3`,
+        values: [workspaceId, userId, time],
       });
     },
   };

@@ -23,7 +23,7 @@ export const oidcIdentityStore = (db: Knex) => ({
     query<OidcIdentity>(db, {
       name: 'find-oidc-identities',
       text: `select ${COLUMNS} from oidc_identities
-        where (workspace_id = $1 and issuer = $2 and subject = $3) or user_id = $4`,
+        where workspace_id = $1 and ((issuer = $2 and subject = $3) or user_id = $4)`,
       values: [workspaceId, issuer, subject, userId ?? null],
     }),
 

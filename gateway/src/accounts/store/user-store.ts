@@ -117,16 +117,16 @@ export function userStore(db: Knex) {
     },
 
     change: async (
-      id: number,
+      { workspaceId, id }: Pick<User, 'workspaceId' | 'id'>,
       properties: Partial<UserProperties>,
       { version, now }: ChangeMetadata,
     ): Promise<User> => {
       const columns = toRow(properties);
       const [changed] = await query<User>(db, {
         name: 'change-user',
-        text: `update users set revision = revision + 1, version = $2, updated_at = $3, ${assignmentsOf(columns, 4)}
-          where id = $1 returning ${SELECTION}`,
-        values: [id, version, now, ...Object.values(columns)],
+        text: `update users set revision = revision + 1, version = $3, updated_at = $4, ${assignmentsOf(columns, 5)}
+          where workspace_id = $1 and id = $2 returning ${SELECTION}`,
+        values: [workspaceId, id, version, now, ...Object.values(columns)],
         isComposed: true,
       });
       return changed as User;

@@ -37,7 +37,7 @@ export function auditHandlers({ database, cursors }: { database: Knex; cursors: 
           after: occurredAt === undefined || id === undefined ? undefined : { occurredAt, id },
         }),
         limit,
-        whole: store.readWhole,
+        whole: (listed) => store.readWhole(workspace.id, listed),
         view: entryView,
         nextCursor: (last) => positions.encode([last.occurredAt, last.id], scope),
       });

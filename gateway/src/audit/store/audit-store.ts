@@ -80,7 +80,7 @@ export function auditStore(db: Knex) {
     list: async (workspaceId: number, options: AuditQuery): Promise<Listed<ShownRecord>[]> => {
       const { userId, actorType, action, from, to, limit, after } = options;
       const selected = db('audit_log')
-        .leftJoin('api_keys', 'api_keys.id', 'audit_log.key_id')
+        .leftJoin('api_keys', { 'api_keys.workspace_id': 'audit_log.workspace_id', 'api_keys.id': 'audit_log.key_id' })
         .where('audit_log.workspace_id', workspaceId)
         .orderBy([
           { column: 'audit_log.occurred_at', order: 'desc' },
@@ -104,13 +104,14 @@ export function auditStore(db: Knex) {
     },
 
     /** The listed entries with their states, a few at a time. */
-    readWhole: (listed: readonly Listed<ShownRecord>[]) =>
+    readWhole: (workspaceId: number, listed: readonly Listed<ShownRecord>[]) =>
       readWhole<ShownRecord>(listed, async (ids) => {
         const prefixes = new Map(listed.map(({ id, keyPrefix }) => [id, keyPrefix]));
         const records = await query<AuditRecord>(db, {
           name: 'read-audit-entries',
-          text: `select ${mapping.selection} from audit_log where id = any((select $1::bigint[])::bigint[])`,
-          values: [ids],
+          text: `select ${mapping.selection} from audit_log
+            where workspace_id = $1 and id = any((select $2::bigint[])::bigint[])`,
+          values: [workspaceId, ids],
         });
         return records.map((record) => ({ ...record, keyPrefix: prefixes.get(record.id) ?? null }));
       }),

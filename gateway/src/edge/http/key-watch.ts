@@ -34,7 +34,10 @@ export function keyWatch(options: { identities: Identities; clock: Clock; log: L
   const byDigest = new Map<string, Set<Watched>>();
 
   const checkKey = async (digest: string, requests: ReadonlySet<Watched>): Promise<void> => {
-    const current = await identities.findByDigest(digest);
+    const [first] = requests;
+    if (first === undefined) return;
+    const { slug } = first.caller.identity.workspace;
+    const current = await identities.findByDigest({ slug, digest });
     const now = clock.now();
     for (const { caller, operation, abort } of requests) {
       const reason = refusalOf({ identity: caller.identity, current: current?.identity, operation, now });
@@ -86,7 +89,7 @@ function refusalOf({
 }): DomainError | undefined {
   const { expiresAt } = current ?? identity;
   const hasEnded = expiresAt !== null && expiresAt <= now;
-  if (current === undefined || hasEnded || current.workspace.slug !== identity.workspace.slug) return hasChanged();
+  if (current === undefined || hasEnded) return hasChanged();
   if (current === identity) return undefined;
   try {
     checkAccess(current, operation);

@@ -128,7 +128,7 @@ async function handleRequest(context: RequestContext, dependencies: PublicHandle
   context.workspace = identity.workspace;
   checkContentLength(request, dependencies.maxBodyBytes);
   context.keyId = identity.keyId;
-  dependencies.uses.record(identity.keyId);
+  dependencies.uses.record(identity);
   context.operation = operation;
   // Counted before a path without an operation is refused: the order of the checks.
   const cost = costOf(context.operation?.cost, target.search);
@@ -195,8 +195,8 @@ async function findCaller(
   { identities, clock, uses }: PublicHandlerDependencies,
 ): Promise<Caller | undefined> {
   if (slug === undefined || credentialsOfRequest === undefined) return undefined;
-  const caller = await identities.findByToken(credentialsOfRequest.token, credentialsOfRequest.kind);
-  const isValid = caller?.identity.workspace.slug === slug && !hasEnded(caller.identity, uses, clock);
+  const caller = await identities.findByToken(slug, credentialsOfRequest.token, credentialsOfRequest.kind);
+  const isValid = caller !== undefined && !hasEnded(caller.identity, uses, clock);
   return isValid ? caller : undefined;
 }
 

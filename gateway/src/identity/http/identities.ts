@@ -12,7 +12,7 @@ import { PRINCIPAL_REUSE, principalPurpose, signPrincipal } from '@tocsin/http';
 import { type Keyring, openKeyring } from '@tocsin/runtime';
 import { permissionsOf } from '../domain/roles.ts';
 import { digestOf, isToken, type TokenKind } from '../domain/token.ts';
-import type { Identity, IdentityStore } from '../store/identity-store.ts';
+import type { Identity, IdentityStore, TokenOfWorkspace } from '../store/identity-store.ts';
 import { lookupCache } from './lookup-cache.ts';
 import { versionCheck } from './version-check.ts';
 
@@ -28,9 +28,9 @@ export interface Caller {
 export interface Identities {
   findWorkspaceId(slug: string): Promise<number | undefined>;
   /** Does not check the expiry, because an identity may expire while it is cached. */
-  findByToken(token: string, kind: TokenKind): Promise<Caller | undefined>;
+  findByToken(slug: string, token: string, kind: TokenKind): Promise<Caller | undefined>;
   /** The same as `findByToken`, by the digest of the token. */
-  findByDigest(digest: string): Promise<Caller | undefined>;
+  findByDigest(token: TokenOfWorkspace): Promise<Caller | undefined>;
   /** Removes everything from the caches, after a change. */
   clear(): void;
 }
@@ -67,11 +67,11 @@ export function identities(
     ...LOOKUP,
     bytes: 32 * MEBIBYTE,
     ttl: ages.entry,
-    find: async (digests) =>
+    find: async (keys) =>
       new Map(
-        Array.from(await store.findByDigests(digests), ([digest, identity]): [string, Caller] => [
-          digest,
-          { identity, digest, principalFor: principalsOf(identity, signers) },
+        (await store.findByTokens(keys.map(ofCacheKey))).map(({ identity, ...token }): [string, Caller] => [
+          toCacheKey(token),
+          { identity, digest: token.digest, principalFor: principalsOf(identity, signers) },
         ]),
       ),
   });
@@ -80,20 +80,29 @@ export function identities(
     callers.clear();
   };
   const confirm = versionCheck({ ttl: ages.version, find: store.findVersion, onChange: clear });
-  const findByDigest = async (digest: string): Promise<Caller | undefined> => {
+  const findByDigest = async (token: TokenOfWorkspace): Promise<Caller | undefined> => {
     const confirmed = confirm();
     if (confirmed !== undefined) await confirmed;
-    return callers.get(digest);
+    return callers.get(toCacheKey(token));
   };
   return {
     findWorkspaceId: async (slug) => {
       await confirm();
       return (await workspaces.get(slug))?.id;
     },
-    findByToken: async (token, kind) => (isToken(token, kind) ? findByDigest(digestOf(token)) : undefined),
+    findByToken: async (slug, token, kind) =>
+      isToken(token, kind) ? findByDigest({ slug, digest: digestOf(token) }) : undefined,
     findByDigest,
     clear,
   };
+}
+
+/** A slug and a digest have no space. */
+const toCacheKey = ({ slug, digest }: TokenOfWorkspace): string => `${slug} ${digest}`;
+
+function ofCacheKey(key: string): TokenOfWorkspace {
+  const [slug = '', digest = ''] = key.split(' ');
+  return { slug, digest };
 }
 
 /** Opens the keys that sign the gateway's requests to these services. */

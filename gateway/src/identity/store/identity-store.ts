@@ -23,6 +23,12 @@ export interface Identity {
   rateLimit: number | null;
 }
 
+/** A token, by the slug of the workspace whose host it is sent to and its SHA-256 in hexadecimal (see `digestOf`). */
+export interface TokenOfWorkspace {
+  slug: string;
+  digest: string;
+}
+
 interface IdentityRow {
   digest: string;
   key_id: number;
@@ -54,10 +60,11 @@ const FIND_BY_DIGESTS = `
          case when k.kind = 'session' then coalesce(k.last_used_at, k.created_at) end as used_at,
          w.id as workspace_id, w.slug, w.version, w.is_demo, w.history_days,
          w.reporting_currency, w.short_title_required, w.rate_limit, w.quotas
-    from api_keys k
-    join users u on u.id = k.user_id
-    join workspaces w on w.id = u.workspace_id
-   where k.token_digest = any((select $1::bytea[])::bytea[]) and k.revoked_at is null and u.active`;
+    from unnest((select $1::text[]), (select $2::bytea[])) as requested (slug, digest)
+    join workspaces w on w.slug = requested.slug
+    join api_keys k on k.workspace_id = w.id and k.token_digest = requested.digest
+    join users u on u.workspace_id = k.workspace_id and u.id = k.user_id
+   where k.revoked_at is null and u.active`;
 
 const FIND_VERSION = 'select version from identity_version';
 
@@ -74,15 +81,16 @@ export function identityStore(database: Knex) {
       return new Map(rows.map(({ id, slug }) => [slug, id]));
     },
 
-    /** Returns the valid identities by digest (see `digestOf`). Does not check the expiry. */
-    findByDigests: async (digests: readonly string[]): Promise<Map<string, Identity>> => {
-      const bytes = digests.map((digest) => Buffer.from(digest, 'hex'));
+    /** Returns the valid identities of tokens. Does not check the expiry. */
+    findByTokens: async (
+      tokens: readonly TokenOfWorkspace[],
+    ): Promise<(TokenOfWorkspace & { identity: Identity })[]> => {
       const rows = await query<IdentityRow>(database, {
         name: 'find-identities',
         text: FIND_BY_DIGESTS,
-        values: [bytes],
+        values: [tokens.map(({ slug }) => slug), tokens.map(({ digest }) => Buffer.from(digest, 'hex'))],
       });
-      return new Map(rows.map((row) => [row.digest, fromRow(row)]));
+      return rows.map((row) => ({ slug: row.slug, digest: row.digest, identity: fromRow(row) }));
     },
 
     /** Every change of a workspace, a user or a key raises it. */

@@ -23,7 +23,7 @@ export function memberHandlers(
       await userReplica.refresh(workspace);
       const team = await teamStore(database, workspace.id).get(id);
       const { rows, pagination } = await buildPage({
-        listed: await memberStore(database, team.id).list({
+        listed: await memberStore(database, { workspaceId: workspace.id, teamId: team.id }).list({
           limit: limit + 1,
           after: after && { sortKey: after[0], userId: after[1] },
         }),

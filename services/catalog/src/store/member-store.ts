@@ -5,7 +5,9 @@ import type { Member, MemberRole } from '../domain/member.ts';
 
 /** A select list whose rows are members. */
 const SELECTION = 'user_id as "userId", name, email, role, created_at as "createdAt", updated_at as "updatedAt"';
-const JOIN = 'join replica_users on replica_users.id = team_members.user_id';
+const JOIN = `join replica_users on replica_users.workspace_id = team_members.workspace_id
+  and replica_users.id = team_members.user_id`;
+const IS_MEMBER = 'team_members.workspace_id = $1 and team_id = $2 and user_id = $3';
 
 /** The position of a member in the list. */
 export interface MemberPosition {
@@ -17,14 +19,14 @@ export interface MemberPosition {
  * The members of one team, over a pool or a transaction. The memberships of inactive users stay stored but are not returned
  * until the user is active again.
  */
-export function memberStore(db: Knex, teamId: number) {
+export function memberStore(db: Knex, { workspaceId, teamId }: { workspaceId: number; teamId: number }) {
   return {
     /** @throws DomainError `not_found` */
     async get(userId: number): Promise<Member> {
       const [member] = await query<Member>(db, {
         name: 'get-member',
-        text: `select ${SELECTION} from team_members ${JOIN} where team_id = $1 and user_id = $2 and active`,
-        values: [teamId, userId],
+        text: `select ${SELECTION} from team_members ${JOIN} where ${IS_MEMBER} and active`,
+        values: [workspaceId, teamId, userId],
       });
       if (member === undefined) throw notFound('The member');
       return member;
@@ -34,7 +36,7 @@ export function memberStore(db: Knex, teamId: number) {
     async list(options: { limit: number; after: MemberPosition | undefined }): Promise<Member[]> {
       const members = db('team_members')
         .joinRaw(JOIN)
-        .where({ team_id: teamId, active: true })
+        .where({ 'team_members.workspace_id': workspaceId, team_id: teamId, active: true })
         .select<Member[]>(db.raw(SELECTION))
         .orderBy(['sort_name', 'user_id'])
         .limit(options.limit);
@@ -48,9 +50,10 @@ export function memberStore(db: Knex, teamId: number) {
     async add({ userId, role, now }: { userId: number; role: MemberRole; now: Instant }): Promise<boolean> {
       const added = await query(db, {
         name: 'add-member',
-        text: `insert into team_members (team_id, user_id, role, created_at, updated_at) values ($1, $2, $3, $4, $4)
-          on conflict (team_id, user_id) do nothing returning user_id`,
-        values: [teamId, userId, role, now],
+        text: `insert into team_members (workspace_id, team_id, user_id, role, created_at, updated_at)
+          values ($1, $2, $3, $4, $5, $5)
+          on conflict (workspace_id, team_id, user_id) do nothing returning user_id`,
+        values: [workspaceId, teamId, userId, role, now],
       });
       return added.length === 1;
     },
@@ -58,8 +61,8 @@ export function memberStore(db: Knex, teamId: number) {
     async setRole(userId: number, { role, now }: { role: MemberRole; now: Instant }): Promise<void> {
       await query(db, {
         name: 'set-role-of-member',
-        text: 'update team_members set role = $3, updated_at = $4 where team_id = $1 and user_id = $2',
-        values: [teamId, userId, role, now],
+        text: `update team_members set role = $4, updated_at = $5 where ${IS_MEMBER}`,
+        values: [workspaceId, teamId, userId, role, now],
       });
     },
 
@@ -67,8 +70,8 @@ export function memberStore(db: Knex, teamId: number) {
     async remove(userId: number): Promise<void> {
       await query(db, {
         name: 'remove-member',
-        text: 'delete from team_members where team_id = $1 and user_id = $2',
-        values: [teamId, userId],
+        text: `delete from team_members where ${IS_MEMBER}`,
+        values: [workspaceId, teamId, userId],
       });
     },
   };

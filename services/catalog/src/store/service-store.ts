@@ -59,7 +59,8 @@ export function serviceStore(db: Knex, workspaceId: number) {
     quota: 'services',
     toColumns,
     selection: SELECTION,
-    joins: 'left join teams as owner on owner.id = services.owner_team_id',
+    joins:
+      'left join teams as owner on owner.workspace_id = services.workspace_id and owner.id = services.owner_team_id',
   });
   return {
     ...store,

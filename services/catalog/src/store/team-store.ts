@@ -24,8 +24,10 @@ export const TEAM_TABLE = {
 export const TEAM_COLUMNS = rowMapping<Team, typeof TEAM_TABLE>(TEAM_TABLE);
 
 const MEMBER_COUNT = `(
-  select count(*) from team_members join replica_users on replica_users.id = team_members.user_id
-  where team_members.team_id = teams.id and replica_users.active)`;
+  select count(*) from team_members 
+    join replica_users on replica_users.workspace_id = team_members.workspace_id
+      and replica_users.id = team_members.user_id
+  where team_members.workspace_id = teams.workspace_id and team_members.team_id = teams.id and replica_users.active)`;
 
 type ReferencedTeam = OwnerTeam & Pick<Team, 'archivedAt'>;
 
@@ -62,8 +64,9 @@ export function teamStore(db: Knex, workspaceId: number) {
     async recountTeamsOf(userIds: readonly number[]): Promise<void> {
       const teams = await query<{ id: number }>(db, {
         name: 'find-teams-of-users',
-        text: `select distinct team_id as id from team_members where user_id = any((select $1::bigint[])::bigint[])`,
-        values: [userIds],
+        text: `select distinct team_id as id from team_members 
+          where workspace_id = $1 and user_id = any((select $2::bigint[])::bigint[])`,
+        values: [workspaceId, userIds],
       });
       if (teams.length === 0) return;
       const ids = teams.map(({ id }) => id);
@@ -121,7 +124,8 @@ export function teamHierarchy(db: Knex, workspaceId: number) {
         text: `with recursive path (id, parent_team_id, level) as (
            select id, parent_team_id, 1 from teams where workspace_id = $1 and id = $2
            union all
-           select parent.id, parent.parent_team_id, level + 1 from path join teams parent on parent.id = path.parent_team_id
+           select parent.id, parent.parent_team_id, level + 1 from path
+           join teams parent on parent.workspace_id = $1 and parent.id = path.parent_team_id
            where level <= $3
          )
          select id from path order by level`,
@@ -137,7 +141,9 @@ export function teamHierarchy(db: Knex, workspaceId: number) {
         text: `with recursive subtree (id, level) as (
            select id, 1 from teams where workspace_id = $1 and id = $2
            union all
-           select child.id, level + 1 from subtree join teams child on child.parent_team_id = subtree.id where level <= $3
+           select child.id, level + 1 from subtree
+           join teams child on child.workspace_id = $1 and child.parent_team_id = subtree.id
+           where level <= $3
          )
          select max(level) as height from subtree`,
         values: [workspaceId, id, MAX_LEVELS],

@@ -63,9 +63,10 @@ export function userStore(db: Knex, workspaceId: number) {
       const ids = users.map(({ user }) => user.id);
       const lockedUsers = await query<{ id: number; active: boolean }>(db, {
         name: 'lock-users',
-        text: `select id, active from replica_users where id = any((select $1::bigint[])::bigint[])
+        text: `select id, active from replica_users
+          where workspace_id = $1 and id = any((select $2::bigint[])::bigint[])
           order by id for update`,
-        values: [ids],
+        values: [workspaceId, ids],
       });
       const wasActive = new Map(lockedUsers.map(({ id, active }) => [id, active]));
       await query(db, {
@@ -75,7 +76,7 @@ export function userStore(db: Knex, workspaceId: number) {
           from unnest((select $2::bigint[]), (select $3::text[]), (select $4::text[]), (select $5::text[]),
               (select $6::boolean[]), (select $7::bigint[]))
             as put (id, email, name, sort_name, active, version)
-          on conflict (id) do update set workspace_id = excluded.workspace_id, email = excluded.email,
+          on conflict (workspace_id, id) do update set email = excluded.email,
             name = excluded.name, sort_name = excluded.sort_name, active = excluded.active, version = excluded.version
           where replica_users.version <= excluded.version`,
         values: [

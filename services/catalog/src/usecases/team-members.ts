@@ -32,7 +32,7 @@ export async function addMember(
       if (!isCurrent) throw serviceUnavailable('The user cannot be checked at the moment');
       throw invalidRequest('user_id', 'Must be an active user of the workspace');
     }
-    const members = memberStore(trx, teamId);
+    const members = memberStore(trx, { workspaceId: workspace.id, teamId });
     if (!(await members.add({ userId, role, now: dependencies.clock.now() })))
       throw invalidState('The user is already a member');
     await teams.recount(teamId);
@@ -52,7 +52,7 @@ export async function updateMember(
   await dependencies.userReplica.refresh(principal.workspace);
   return dependencies.database.transaction(async (trx) => {
     const team = await teamStore(trx, principal.workspace.id).getForUpdate(teamId);
-    const members = memberStore(trx, teamId);
+    const members = memberStore(trx, { workspaceId: principal.workspace.id, teamId });
     const current = await members.get(userId);
     checkNotArchived(team);
     if (role === undefined || role === current.role) return current;
@@ -70,7 +70,7 @@ export async function removeMember(dependencies: Dependencies, command: MemberCo
   await dependencies.database.transaction(async (trx) => {
     const teams = teamStore(trx, principal.workspace.id);
     checkNotArchived(await teams.getForUpdate(teamId));
-    await memberStore(trx, teamId).remove(userId);
+    await memberStore(trx, { workspaceId: principal.workspace.id, teamId }).remove(userId);
     await teams.recount(teamId);
   });
 }
