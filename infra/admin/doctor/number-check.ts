@@ -28,7 +28,7 @@ async function compareNumbers({ database }: CheckContext, ids: readonly number[]
   const counters = incidentCounters(database('incident'));
   const { rows: bounds } = await database('webhook').raw<{ rows: { workspace_id: number; number: number }[] }>(
     `select s.workspace_id, max(greatest(coalesce(a.after_number, 0), coalesce(a.until_number, 0))) as number
-     from subscriptions s join activity a on a.subscription_id = s.id
+     from subscriptions s join activity a on a.workspace_id = s.workspace_id and a.subscription_id = s.id
      where s.workspace_id = any(?::bigint[]) group by 1`,
     [[...ids]],
   );

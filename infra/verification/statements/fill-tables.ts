@@ -18,7 +18,6 @@ const STEP = 1_000_000_000;
 
 /** Tables that do not grow. */
 const isFixed = (table: string) =>
-  table.endsWith('.dispatcher') ||
   table.endsWith('.identity_version') ||
   table.endsWith('.alert_clock') ||
   table === 'gateway.installation' ||

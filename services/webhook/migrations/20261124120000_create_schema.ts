@@ -14,9 +14,10 @@ export async function up(knex: Knex): Promise<void> {
 async function createSubscriptions(knex: Knex): Promise<void> {
   await knex.schema.createTable('subscriptions', (table) => {
     const moment = (name: string) => table.timestamp(name, { precision: 3 });
-    table.text('id').primary();
-    table.specificType('seq', 'bigserial').notNullable().comment('the order of creation');
     table.bigInteger('workspace_id').notNullable();
+    table.text('id').notNullable();
+    table.primary(['workspace_id', 'id']);
+    table.specificType('seq', 'bigserial').notNullable().comment('the order of creation');
     table.text('origin').notNullable().comment('scheme and host: all of the URL that is ever shown');
     table.text('host').notNullable().comment('what the limits by host name count');
     table.text('url_key_id').comment('null once revoked');
@@ -44,8 +45,15 @@ async function createSubscriptions(knex: Knex): Promise<void> {
   await knex.raw(`create index subscriptions_revoked on subscriptions (updated_at) where status = 'revoked'`);
 
   await knex.schema.createTable('secrets', (table) => {
-    table.bigIncrements('id');
-    table.text('subscription_id').notNullable().references('id').inTable('subscriptions').onDelete('CASCADE');
+    table.bigInteger('workspace_id').notNullable();
+    table.bigIncrements('id', { primaryKey: false });
+    table.primary(['workspace_id', 'id']);
+    table.text('subscription_id').notNullable();
+    table
+      .foreign(['workspace_id', 'subscription_id'])
+      .references(['workspace_id', 'id'])
+      .inTable('subscriptions')
+      .onDelete('CASCADE');
     table.text('key_id').notNullable();
     table.binary('ciphertext').notNullable().comment('sealed, with the subscription as context');
     table.timestamp('created_at', { precision: 3 }).notNullable();
@@ -54,28 +62,41 @@ async function createSubscriptions(knex: Knex): Promise<void> {
       .index()
       .comment('null: the current one; else the end of its overlap');
     // A revocation deletes all secrets of a subscription: neither partial index has them all.
-    table.index('subscription_id');
+    table.index(['workspace_id', 'subscription_id']);
   });
   await knex.raw('create index secrets_key on secrets (key_id, id)');
-  await knex.raw(`create unique index secrets_current on secrets (subscription_id) where expires_at is null`);
-  await knex.raw(`create unique index secrets_previous on secrets (subscription_id) where expires_at is not null`);
+  await knex.raw(
+    `create unique index secrets_current on secrets (workspace_id, subscription_id) where expires_at is null`,
+  );
+  await knex.raw(`
+    create unique index secrets_previous on secrets (workspace_id, subscription_id) where expires_at is not null`);
 
   await knex.schema.createTable('activity', (table) => {
-    table.bigIncrements('id');
-    table.text('subscription_id').notNullable().references('id').inTable('subscriptions').onDelete('CASCADE');
+    table.bigInteger('workspace_id').notNullable();
+    table.bigIncrements('id', { primaryKey: false });
+    table.primary(['workspace_id', 'id']);
+    table.text('subscription_id').notNullable();
+    table
+      .foreign(['workspace_id', 'subscription_id'])
+      .references(['workspace_id', 'id'])
+      .inTable('subscriptions')
+      .onDelete('CASCADE');
     table.timestamp('started_at', { precision: 3 }).notNullable();
     table.timestamp('ended_at', { precision: 3 }).index().comment('exclusive; null: goes on');
     table.bigInteger('after_number').comment('active for incidents of higher numbers; null: by started_at');
     table.bigInteger('until_number').comment('inclusive; null: by ended_at');
-    table.index(['subscription_id', 'started_at']);
+    table.index(['workspace_id', 'subscription_id', 'started_at']);
   });
-  await knex.raw(`create unique index activity_current on activity (subscription_id) where ended_at is null`);
+  await knex.raw(
+    `create unique index activity_current on activity (workspace_id, subscription_id) where ended_at is null`,
+  );
 }
 
 async function createDeliveries(knex: Knex): Promise<void> {
   await knex.schema.createTable('events', (table) => {
-    table.uuid('id').primary();
     table.bigInteger('workspace_id').notNullable();
+    table.uuid('id').notNullable();
+    table.primary(['workspace_id', 'id']);
     table.text('body').notNullable().comment('the exact text that every attempt sends');
     table.text('request_id').comment('of the request that caused the event');
     table.timestamp('occurred_at', { precision: 3 }).notNullable();
@@ -85,10 +106,21 @@ async function createDeliveries(knex: Knex): Promise<void> {
 
   await knex.schema.createTable('deliveries', (table) => {
     const moment = (name: string) => table.timestamp(name, { precision: 3 });
-    table.bigIncrements('id');
-    table.uuid('event_id').notNullable().references('id').inTable('events').onDelete('CASCADE');
-    table.text('subscription_id').notNullable().references('id').inTable('subscriptions').onDelete('CASCADE');
     table.bigInteger('workspace_id').notNullable();
+    table.bigIncrements('id', { primaryKey: false });
+    table.primary(['workspace_id', 'id']);
+    table.uuid('event_id').notNullable();
+    table
+      .foreign(['workspace_id', 'event_id'])
+      .references(['workspace_id', 'id'])
+      .inTable('events')
+      .onDelete('CASCADE');
+    table.text('subscription_id').notNullable();
+    table
+      .foreign(['workspace_id', 'subscription_id'])
+      .references(['workspace_id', 'id'])
+      .inTable('subscriptions')
+      .onDelete('CASCADE');
     table
       .text('status')
       .notNullable()
@@ -119,8 +151,8 @@ async function createDeliveries(knex: Knex): Promise<void> {
       .notNullable()
       .defaultTo(0)
       .comment('since the latest attempt: failures before a request, for a cause inside Tocsin');
-    table.unique(['event_id', 'subscription_id', 'redelivery']);
-    table.index('subscription_id');
+    table.unique(['workspace_id', 'event_id', 'subscription_id', 'redelivery']);
+    table.index(['workspace_id', 'subscription_id']);
   });
   // One lane a subscription: the claim skips from lane to lane and looks at the head of each. Deliveries that are leased or
   // wait for another attempt are in no lane until they are due.
@@ -133,34 +165,38 @@ async function createDeliveries(knex: Knex): Promise<void> {
     create index deliveries_waiting on deliveries (workspace_id, subscription_id) where status in ('queued', 'held')`);
   await knex.raw(`
     create index deliveries_deadline on deliveries (deadline_at) where status in ('queued', 'held')`);
-  await knex.raw(`create unique index deliveries_leases on deliveries (lease_token) where lease_token is not null`);
+  await knex.raw(`
+    create unique index deliveries_leases on deliveries (workspace_id, lease_token) where lease_token is not null`);
   // Deliveries whose last attempt was lost in a crash are looked for every few seconds, among all that wait. 8: MAX_ATTEMPTS.
   await knex.raw(`
     create index deliveries_exhausted on deliveries (due_at) where status in ('queued', 'held') and attempts >= 8`);
 
   await knex.schema.createTable('attempts', (table) => {
-    table.bigInteger('delivery_id').notNullable().references('id').inTable('deliveries').onDelete('CASCADE');
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('delivery_id').notNullable();
+    table
+      .foreign(['workspace_id', 'delivery_id'])
+      .references(['workspace_id', 'id'])
+      .inTable('deliveries')
+      .onDelete('CASCADE');
     table.specificType('number', 'smallint').notNullable().comment('counted as in deliveries.attempts');
     table.timestamp('started_at', { precision: 3 }).notNullable();
     table.integer('duration').notNullable().comment('milliseconds');
     table.text('result').notNullable().comment('succeeded, deferred, or the reason of the failure from a fixed list');
     table.integer('status').comment('the HTTP status, if response headers arrived');
-    table.primary(['delivery_id', 'number']);
+    table.primary(['workspace_id', 'delivery_id', 'number']);
   });
 }
 
-/** The limits on outgoing requests, shared by all replicas. Whoever changes anything here holds the row of `dispatcher`. */
+/**
+ * The limits on outgoing requests, shared by all replicas. Each belongs to a workspace, a host, an address or a share of
+ * the installation; whoever counts a request for one holds its advisory lock.
+ */
 async function createLimits(knex: Knex): Promise<void> {
-  await knex.schema.createTable('dispatcher', (table) => {
-    table.specificType('id', 'smallint').primary();
-    table.bigInteger('last_workspace_id').notNullable().defaultTo(0).comment('the next claim begins after it');
-  });
-  await knex('dispatcher').insert({ id: 1 });
-
   await knex.schema.createTable('windows', (table) => {
     table.timestamp('minute', { precision: 3 }).notNullable();
     table.text('scope').notNullable();
-    table.text('key').notNullable();
+    table.text('key').notNullable().comment('of the scope all: the number of the share');
     table.integer('used').notNullable();
     table.primary(['minute', 'scope', 'key']);
   });
@@ -171,7 +207,9 @@ async function createLimits(knex: Knex): Promise<void> {
     table.bigInteger('workspace_id').notNullable();
     table.text('host').notNullable();
     table.text('ip').comment('null: not resolved yet, and never before');
+    table.specificType('share', 'smallint').notNullable().comment('of the slots of the installation');
     table.timestamp('minute', { precision: 3 }).notNullable().comment('whose windows the request is counted in');
+    table.specificType('window_share', 'smallint').notNullable().comment('of the windows of the installation');
     table
       .timestamp('lease_until', { precision: 3 })
       .notNullable()

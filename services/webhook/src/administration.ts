@@ -79,10 +79,10 @@ export function deliveryLog(database: Knex, time: Time = databaseTime) {
     },
 
     /** @throws DomainError `not_found` */
-    delivery: async (id: number): Promise<{ delivery: LoggedDelivery; attempts: LoggedAttempt[] }> => ({
-      delivery: await getDelivery(database, id),
-      attempts: await log.attempts(id),
-    }),
+    delivery: async (id: number): Promise<{ delivery: LoggedDelivery; attempts: LoggedAttempt[] }> => {
+      const delivery = await getDelivery(database, id);
+      return { delivery, attempts: await log.attempts(delivery) };
+    },
 
     /** See `redeliver`. The running dispatchers find the delivery within a second. */
     redeliver: async (redelivery: Redelivery, limits: DeliveryLimits): Promise<LoggedDelivery> =>

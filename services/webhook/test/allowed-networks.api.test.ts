@@ -62,7 +62,9 @@ test('a receiver with several addresses gets events at the one that answers, who
   const now = service.clock.now();
   const slot = { kind: 'delivery', workspace_id: 2, host: 'other.example', ip: '127.0.0.1', minute: now };
   const leased = { ...slot, lease_until: new Date(Date.parse(now) + 60_000).toISOString() };
-  await service.knex('slots').insert([1, 2].map(() => ({ ...leased, token: randomUUID() })));
+  await service
+    .knex('slots')
+    .insert([1, 2].map((share) => ({ ...leased, share, window_share: share, token: randomUUID() })));
   await service.knex('host_addresses').delete();
   await publish(service, { id: 2 });
   await eventually(() => service.logged().includes('"stage":"prepare","result":"released"'));

@@ -3,7 +3,7 @@ import { addMilliseconds } from '@tocsin/runtime';
 import { CONTRACT_LIMITS, windowStart } from '../src/requests/domain/limits.ts';
 import { limitStore } from '../src/requests/store/limit-store.ts';
 import { clockTime } from '../src/shared/store/time.ts';
-import { claimDeliveries } from '../src/deliveries/claim-deliveries.ts';
+import { deliveryClaims } from '../src/deliveries/claim-deliveries.ts';
 import { activeSubscription, serviceForFile } from './service.ts';
 
 const dependencies = () => ({
@@ -27,8 +27,10 @@ await service.app.stop();
 beforeEach(async () => {
   for (const table of ['deliveries', 'events', 'slots', 'windows', 'host_addresses'])
     await service.knex(table).delete();
-  await service.knex('dispatcher').update({ last_workspace_id: 0 });
+  claims = deliveryClaims(dependencies());
 });
+
+let claims: ReturnType<typeof deliveryClaims>;
 
 /** Queues deliveries that have been due for `since` milliseconds. */
 const queue = async (host: string, count: number, since = 0) => {
@@ -43,8 +45,7 @@ const queue = async (host: string, count: number, since = 0) => {
     [workspaceId, now, now, count, id, workspaceId, addMilliseconds(now, -since), now],
   );
 };
-const claim = async (blockedHosts: string[] = []) =>
-  (await claimDeliveries(dependencies(), blockedHosts)).map(({ host }) => host).sort();
+const claim = async (blockedHosts: string[] = []) => (await claims(blockedHosts)).map(({ host }) => host).sort();
 const use = async (scope: string, key: string, used: number) =>
   service.knex('windows').insert({ minute: windowStart(service.clock.now()), scope: `delivery:${scope}`, key, used });
 /** Takes slots for other workspaces. */
@@ -56,8 +57,40 @@ const occupy = async (count: number) =>
       workspaceId: 1_000 + n,
       host: `other${n}.example.com`,
       ip: null,
+      share: n,
+      windowShare: n,
     })),
     service.clock.now(),
+  );
+
+/** The greatest number of requests of this minute with the same key, by scope; of the scope `all`, of all shares. */
+const usedWindows = async (): Promise<Record<string, number>> => {
+  const { rows } = await service.knex.raw<{ rows: { scope: string; used: number }[] }>(
+    `select split_part(scope, ':', 2) as scope,
+       (case scope when 'delivery:all' then sum(used) else max(used) end)::int as used
+     from windows where minute = ? group by scope`,
+    [windowStart(service.clock.now())],
+  );
+  return Object.fromEntries(rows.map(({ scope, used }) => [scope, used]));
+};
+
+/** The same of the slots. */
+const usedSlots = async (): Promise<Record<string, number>> => {
+  const { rows } = await service.knex.raw<{ rows: [Record<string, number>] }>(
+    `select (select count(*) from slots)::int as all,
+       (select max(count) from (select count(*) from slots group by workspace_id) as s)::int as workspace,
+       (select max(count) from (select count(*) from slots group by host) as s)::int as host,
+       (select max(count) from (select count(*) from slots group by ip) as s)::int as ip`,
+  );
+  return rows[0];
+};
+
+const mostOf = (a: Readonly<Record<string, number>>, b: Readonly<Record<string, number>>): Record<string, number> =>
+  Object.fromEntries(
+    [...new Set([...Object.keys(a), ...Object.keys(b)])].map((scope) => [
+      scope,
+      Math.max(a[scope] ?? 0, b[scope] ?? 0),
+    ]),
   );
 
 describe('a claim', () => {
@@ -108,7 +141,8 @@ describe('a claim', () => {
 
   test('takes no more than the windows allow', async () => {
     for (const workspaceId of [1, 2, 3]) await queue(`a${workspaceId}.example.com`, 2);
-    await use('all', '', 117);
+    // Of 120, half of the shares have eight, and the others seven.
+    for (let share = 0; share < 16; share += 1) await use('all', String(share), share === 0 ? 5 : share < 8 ? 8 : 7);
     expect(await claim()).toHaveLength(3);
     expect(await claim()).toEqual([]);
   });
@@ -139,6 +173,38 @@ describe('a claim', () => {
       expect(await claim()).toEqual(['a2.example.com']);
     });
     expect(await claim()).toEqual(['a1.example.com']);
+  });
+
+  test('of several processes at once exceeds no limit, in many rounds', async () => {
+    for (const host of subscriptions.keys()) await queue(host, 200);
+    // All hosts have one of two addresses.
+    const now = service.clock.now();
+    await service
+      .knex('host_addresses')
+      .insert([...subscriptions.keys()].map((host, n) => ({ host, ip: `8.8.8.${n % 2}`, seen_at: now })));
+    const limits = {
+      windows: { ...CONTRACT_LIMITS.windows, delivery: { all: 47, workspace: 20, host: 9, ip: 26 } },
+      slots: { all: 11, workspace: 5, host: 2, ip: 6 },
+    };
+    const processes = Array.from({ length: 4 }, () => deliveryClaims({ ...dependencies(), requestLimits: limits }));
+    const leased = new Set<number>();
+    let total = 0;
+    const most = { windows: {}, slots: {} };
+    for (let round = 0; round < 40; round += 1) {
+      if (round % 20 === 0) service.clock.toNextMinute();
+      const claimed = (await Promise.all(processes.map(async (process) => process([])))).flat();
+      for (const { deliveryId } of claimed) leased.add(deliveryId);
+      expect(leased.size).toBe((total += claimed.length));
+      most.windows = mostOf(most.windows, await usedWindows());
+      most.slots = mostOf(most.slots, await usedSlots());
+      // Some requests end.
+      await service.knex.raw('delete from slots where token in (select token from slots order by token limit 4)');
+    }
+    const isWithin = (used: object, allowed: Record<string, number>) =>
+      Object.entries(used).filter(([scope, count]) => (count as number) > (allowed[scope] ?? 0));
+    expect(isWithin(most.windows, limits.windows.delivery)).toEqual([]);
+    expect(isWithin(most.slots, limits.slots)).toEqual([]);
+    expect(most).toMatchObject({ windows: { all: 47 }, slots: { all: 11, host: 2 } });
   });
 
   test('that runs concurrently takes each delivery once', async () => {

@@ -164,6 +164,31 @@ test('a workspace whose receivers hang uses half of the slots, and others contin
   expect((await slots()).length).toBeLessThanOrEqual(9);
 });
 
+test('while the claim of one process is not committed, another process claims and sends', async () => {
+  await start({ 'a.test': '127.0.0.1', 'b.test': '127.0.0.2' });
+  await service.startReplica();
+  const other = { workspace: { id: 2 } };
+  await activeSubscription(service, receiver.url('/a', 'a.test'));
+  await activeSubscription(service, receiver.url('/b', 'b.test'), other);
+  service.clock.toNextMinute();
+  const paths = () => receiver.requests.map(({ path }) => path);
+  receiver.requests.length = 0;
+  await service.knex.transaction(async (trx) => {
+    // The claim of the first workspace cannot count its request, and so cannot end.
+    const window = { scope: 'delivery:workspace', key: '1', used: 0 };
+    await trx('windows').insert({ ...window, minute: windowStart(service.clock.now()) });
+    await publish(service, { id: 1 });
+    const isBlocked = `select 1 from pg_stat_activity
+      where wait_event_type = 'Lock' and query like '%insert into windows%' and datname = current_database()`;
+    await eventually(async () => (await service.knex.raw(isBlocked)).rows.length === 1, { what: 'a claim to wait' });
+    await publish(service, { id: 2, ...other });
+    await eventually(() => receiver.requests.length > 0, { what: 'a request of the other process' });
+    expect(paths()).toEqual(['/b']);
+  });
+  await eventually(() => receiver.requests.length === 2);
+  expect(paths()).toEqual(['/b', '/a']);
+});
+
 test('2,000 deliveries with two dispatchers are each sent once, and no limit is exceeded', async () => {
   // 24 names on 20 addresses; 8 workspaces with 10 subscriptions each; 25 events each.
   const hosts = Array.from({ length: 24 }, (_, n) => [`h${n}.test`, `127.0.0.${1 + (n % 20)}`] as const);

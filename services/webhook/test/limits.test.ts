@@ -23,7 +23,9 @@ const to = (host: string, options: Partial<Destination> = {}): Destination => ({
 describe('windows', () => {
   test.each(SCOPES)('of deliveries: %s', (scope) => {
     const destination = to('h', { ip: '8.8.8.8' });
-    const key = windowKeys('delivery', destination).find((window) => window.scope === `delivery:${scope}`)!;
+    const key = windowKeys('delivery', { ...destination, windowShare: 3 }).find(
+      (window) => window.scope === `delivery:${scope}`,
+    )!;
     const limit = CONTRACT_LIMITS.windows.delivery[scope];
     const used = (count: number) => ({ windows: [{ ...key, used: count }], slots: [] });
     expect(contractBudget('delivery', used(limit - 1)).reachedLimit(destination)).toBeUndefined();

@@ -6,7 +6,7 @@ import { behave, TEST_SECRET_KEYS } from '@tocsin/testing';
 import { type Loss, losing, loseTrips } from '@tocsin/testing/faulty-trips';
 import { stopAfterAll } from '@tocsin/testing/suites';
 import { attemptDelivery } from '../src/deliveries/attempt-delivery.ts';
-import { claimDeliveries } from '../src/deliveries/claim-deliveries.ts';
+import { deliveryClaims } from '../src/deliveries/claim-deliveries.ts';
 import { webhookMetrics } from '../src/queue/metrics.ts';
 import { hostBreakers } from '../src/requests/clients/breakers.ts';
 import { sender } from '../src/requests/clients/sender.ts';
@@ -54,10 +54,11 @@ const dependencies = {
   requestLimits: CONTRACT_LIMITS,
 };
 
+const claims = deliveryClaims(dependencies);
+
 /** What the dispatcher does when a delivery is due. */
 async function round(): Promise<void> {
-  for (const claim of await claimDeliveries(dependencies, breakers.blockedHosts()))
-    await attemptDelivery(dependencies, breakers, claim);
+  for (const claim of await claims(breakers.blockedHosts())) await attemptDelivery(dependencies, breakers, claim);
 }
 
 /** Queues a delivery, and runs rounds until it has ended. Loses one of their trips. */

@@ -112,7 +112,7 @@ test('a request counts for the address that it was sent to, not for the previous
     { key: '127.0.0.1', used: 1 },
     { key: '127.0.0.2', used: 1 },
   ]);
-  expect(await service.knex('windows').where({ scope: 'delivery:all' }).select('used')).toEqual([{ used: 2 }]);
+  expect(await service.knex('windows').where({ scope: 'delivery:all' }).sum({ used: 'used' })).toEqual([{ used: 2 }]);
 });
 
 test('a request that starts in the next minute counts in that minute', async () => {

@@ -76,7 +76,9 @@ test('ciphertexts that cannot be decrypted stay unchanged, counted and logged; a
         updated_at: now,
       });
       const { keyId: key_id, ciphertext } = cipher.encryptSecret('whsec_x', id);
-      await service.knex('secrets').insert({ subscription_id: id, key_id, ciphertext, created_at: now });
+      await service
+        .knex('secrets')
+        .insert({ workspace_id: 1, subscription_id: id, key_id, ciphertext, created_at: now });
     }
   };
   const keysNamed = (id: string) => generateSecretKeys().replace(/^[^:]+/, id);

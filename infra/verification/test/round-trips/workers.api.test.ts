@@ -76,8 +76,9 @@ beforeAll(async () => {
   await databases.rows('update webhook.subscriptions set verified = true');
   expect((await client.post(`/api/v1/settings/webhooks/${SAMPLE_WEBHOOK}/resume`)).status).toBe(200);
   await databases.rows(
-    `insert into webhook.slots (token, kind, workspace_id, host, minute, lease_until)
-     select gen_random_uuid(), 'delivery', nth, 'other.example', now(), now() + interval '1 day' from generate_series(1000, 1015) nth`,
+    `insert into webhook.slots (token, kind, workspace_id, host, share, minute, window_share, lease_until)
+     select gen_random_uuid(), 'delivery', 1000 + share, 'other.example', share, now(), 0, now() + interval '1 day'
+     from generate_series(0, 15) as share`,
   );
   await causeEveryEvent(client);
   const description = (await client.get('/api/v1/openapi.json')).body as ApiDescription;

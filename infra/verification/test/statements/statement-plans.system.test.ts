@@ -860,8 +860,8 @@ describeWithServers('the statements of requests, consumers and workers', () => {
       select incident_id, workspace_id, 'waiting', 'pending', now(), now() from incident.provisionings;
       update incident.channel_updates set status = 'pending', due_at = now() + interval '1 day';
       insert into catalog.configurations (workspace_id, service_tiers) values (1, '[]') on conflict do nothing;
-      insert into webhook.slots (token, kind, workspace_id, host, minute, lease_until)
-      values (gen_random_uuid(), 'check', 1, 'x', now(), now());
+      insert into webhook.slots (token, kind, workspace_id, host, share, minute, window_share, lease_until)
+      values (gen_random_uuid(), 'check', 1, 'x', 0, now(), 0, now());
       insert into webhook.events (id, workspace_id, body, occurred_at, queued_at)
       select gen_random_uuid(), workspace_id, body, occurred_at, queued_at from webhook.events limit 1;
       insert into webhook.deliveries

@@ -54,7 +54,7 @@ export async function finishAttempt(
     await limitStore(trx).closeSlot(claim.token);
     const result = isFailure ? outcome.reason : 'succeeded';
     const record = { number: claim.attempts, decision, result, status: outcome.status, duration } as const;
-    if (!(await leaseStore(trx).finish(claim.token, record, now))) return undefined;
+    if (!(await leaseStore(trx).finish(claim, record, now))) return undefined;
     const pausedSubscription = await updateSubscription({ trx, subscription, outcome, lastIncidentNumber, now });
     return { decision, at: now, pausedSubscription };
   });

@@ -28,10 +28,7 @@ export async function deleteExpiredData({
   const now = await time(database);
   await forgetExpiredSecrets(database, now);
   await forgetActivity(database, now);
-  await database.transaction(async (trx) => {
-    await limitStore(trx).lock();
-    await limitStore(trx).forget(now);
-  });
+  await limitStore(database).forget(now);
   const hasMoreEvents = await expiryStore(database).forget(addMilliseconds(now, -deliveryLimits.retention));
   const hasMoreRevoked = await forgetRevoked(database, addMilliseconds(now, -deliveryLimits.revokedRetention));
   return hasMoreEvents || hasMoreRevoked;

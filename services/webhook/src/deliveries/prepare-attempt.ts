@@ -25,7 +25,7 @@ export type PreparedAttempt =
 /**
  * The last check before a request is sent: of the lease, the subscription and the limits of the address. Counts the
  * attempt and signs the request. One statement is enough if the slot was taken for this address and this minute, as
- * usual: nothing is counted in the limits then, so their lock is not needed.
+ * usual: nothing is counted in the limits then, so their locks are not needed.
  */
 export async function prepareAttempt(
   dependencies: SendingDependencies,
@@ -34,18 +34,18 @@ export async function prepareAttempt(
 ): Promise<PreparedAttempt> {
   const { database, time } = dependencies;
   const confirmed = await confirmClaim(database, claim, { ip, time: time.parameter() });
-  if (confirmed === undefined) return prepareWithLock(dependencies, claim, ip);
+  if (confirmed === undefined) return prepareWithLocks(dependencies, claim, ip);
   return { kind: 'ready', message: signWith(dependencies, confirmed.secrets, claim, confirmed.now) };
 }
 
 /** Counts the request for its address and its minute, or finds out why it must not be sent. */
-async function prepareWithLock(dependencies: SendingDependencies, claim: Claim, ip: string): Promise<PreparedAttempt> {
+async function prepareWithLocks(dependencies: SendingDependencies, claim: Claim, ip: string): Promise<PreparedAttempt> {
   return dependencies.database.transaction(async (trx) => {
     const limits = limitStore(trx);
-    await limits.lock();
+    if (!(await limits.lockSlot(claim.token, ip))) return { kind: 'lost' };
     const now = await dependencies.time(trx);
     const slot = await limits.findSlot(claim.token, now);
-    const status = await leaseStore(trx).lock(claim.token);
+    const status = await leaseStore(trx).lock(claim);
     if (slot === undefined || status === undefined) {
       if (slot !== undefined) await limits.releaseSlot(slot);
       return { kind: 'lost' };
@@ -63,7 +63,7 @@ async function prepareWithLock(dependencies: SendingDependencies, claim: Claim, 
     }
     const message = await sign(dependencies, trx, claim, now);
     if (message === undefined) return { kind: 'lost' };
-    await leaseStore(trx).countAttempt(claim.token, claim.attempts);
+    await leaseStore(trx).countAttempt(claim);
     return { kind: 'ready', message };
   });
 }
@@ -71,7 +71,7 @@ async function prepareWithLock(dependencies: SendingDependencies, claim: Claim, 
 async function defer(trx: Knex.Transaction, claim: Claim, now: Instant): Promise<PreparedAttempt> {
   const decision = retryAt(windowEnd(now), claim);
   const record = { number: claim.attempts, decision, result: 'deferred', duration: 0 } as const;
-  await leaseStore(trx).finish(claim.token, record, now);
+  await leaseStore(trx).finish(claim, record, now);
   return { kind: 'deferred', isFinal: decision.kind === 'failed' };
 }
 
@@ -79,9 +79,9 @@ async function defer(trx: Knex.Transaction, claim: Claim, now: Instant): Promise
 export async function releaseClaim({ database, time }: SendingDependencies, claim: Claim): Promise<void> {
   await database.transaction(async (trx) => {
     const limits = limitStore(trx);
-    await limits.lock();
+    const isOpen = await limits.lockSlot(claim.token, null);
     const now = await time(trx);
-    const slot = await limits.findSlot(claim.token, now);
+    const slot = isOpen ? await limits.findSlot(claim.token, now) : undefined;
     if (slot !== undefined) await limits.releaseSlot(slot);
     await leaseStore(trx).release(claim, now);
   });

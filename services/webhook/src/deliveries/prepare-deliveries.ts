@@ -64,7 +64,7 @@ export async function prepareDeliveries(
   const ids = events.map(({ event }) => event.id);
   const [claimed, queuedBefore, subscriptions] = await pipeline(trx, [
     claimStatement(QUEUES.webhookFeed, ids),
-    knownStatement(ids),
+    knownStatement(events.map(({ event }) => ({ id: event.id, workspaceId: event.workspace.id }))),
     lockForEvents('incident.created', workspacesOf(events)),
   ]);
   const handled = new Set(claimed.map(({ message_id: id }) => id));
@@ -79,6 +79,7 @@ export async function prepareDeliveries(
       (byWorkspace.get(source.event.workspace.id) ?? []).map(({ id, status }) => ({
         source,
         creation: { number: incidentNumberOf(source.event.data.incident), occurredAt: source.event.occurred_at },
+        workspaceId: source.event.workspace.id,
         subscriptionId: id,
         isHeld: status === 'paused',
       })),

@@ -2,7 +2,7 @@
  * `deliveries` brings events of new incidents to subscriptions (contract: Deliveries). This file handles a batch of
  * messages in one transaction: it locks the feeds of their workspaces, records the events, and queues a delivery for
  * each subscription that was active when its incident was created, as far as the queue has room (ADR 39).
- * `claim-deliveries.ts` leases due ones for 20 seconds, one of each workspace in turn, under the lock of the limits.
+ * `claim-deliveries.ts` leases due ones for 20 seconds, one of each workspace in turn, under locks of the limits.
  * `prepare-attempt.ts` is the last check before a request: it counts the attempt, and signs. `finish-attempt.ts`
  * records the outcome with the subscription, which is locked before the delivery, and frees the slot. What a crash
  * interrupts is due again when its lease ends, and an attempt whose request was confirmed counts: a receiver may get an

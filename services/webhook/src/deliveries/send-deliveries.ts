@@ -3,11 +3,12 @@ import type { HostBreakers } from '../requests/clients/breakers.ts';
 import { deliveryStore } from '../queue/store/delivery-store.ts';
 import { attemptDelivery } from './attempt-delivery.ts';
 import type { AttemptDependencies } from './finish-attempt.ts';
-import { claimDeliveries } from './claim-deliveries.ts';
+import { deliveryClaims } from './claim-deliveries.ts';
 
 /** Starts the dispatcher that sends due deliveries (contract: Deliveries). */
 export function startSending(dependencies: AttemptDependencies, breakers: HostBreakers, interval: number): Dispatcher {
   const { database, time, log } = dependencies;
+  const claim = deliveryClaims(dependencies);
   const dispatcher: Dispatcher = startDispatcher({
     name: 'sending webhooks',
     interval,
@@ -16,8 +17,8 @@ export function startSending(dependencies: AttemptDependencies, breakers: HostBr
       const { due, now } = await deliveryStore(database).nextDue(time.parameter());
       return due === null ? undefined : Date.parse(due) - Date.parse(now);
     },
-    claim: async () => claimDeliveries(dependencies, breakers.blockedHosts()),
-    run: async (claim) => attemptDelivery(dependencies, breakers, claim),
+    claim: async () => claim(breakers.blockedHosts()),
+    run: async (claimed) => attemptDelivery(dependencies, breakers, claimed),
   });
   return dispatcher;
 }

@@ -3,8 +3,8 @@ import { type LimitReached, type RequestLimits, windowStart } from './domain/lim
 import type { HeldSlot, limitStore } from './store/limit-store.ts';
 
 /**
- * Assigns a slot to the address and the window that its request is about to use. The caller must hold the lock of the
- * limits.
+ * Assigns a slot to the address and the window that its request is about to use. The transaction has locked the slot's
+ * keys and those of the address (`lockSlot`).
  * @returns the limit that is reached, if any; the slot is released then
  */
 export async function assignAddress(
@@ -15,8 +15,11 @@ export async function assignAddress(
   // The usual case: the slot was taken for this address, and in this minute.
   if (slot.ip === ip && slot.minute === windowStart(now)) return undefined;
   await limits.releaseSlot(slot);
-  const budget = await limits.budget(slot.kind, { now, limits: requestLimits });
-  const limit = budget.reachedLimit({ ...slot, ip });
-  if (limit === undefined) await limits.openSlots([{ ...slot, ip }], now);
-  return limit;
+  const reservation = await limits.reserve(slot.kind, {
+    ...{ destination: { ...slot, ip }, now, limits: requestLimits },
+    preferred: slot,
+  });
+  if (reservation.kind === 'refused') return reservation.limit;
+  await limits.openSlots([{ ...slot, ...reservation.shares, ip }], now);
+  return undefined;
 }

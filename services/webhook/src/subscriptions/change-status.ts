@@ -42,7 +42,7 @@ export async function setActive({ trx, subscription, lastIncidentNumber, now }: 
   const { id, workspaceId } = subscription;
   const active: Subscription = { ...subscription, status: 'active', updatedAt: now };
   await subscriptionStore(trx, workspaceId).update(active);
-  await activityStore(trx, id).start({ number: lastIncidentNumber, at: now });
+  await activityStore(trx, subscription).start({ number: lastIncidentNumber, at: now });
   await deliveryStore(trx).resume(id, workspaceId);
   return active;
 }
@@ -55,7 +55,7 @@ export async function setPaused({ trx, subscription, lastIncidentNumber, now }: 
   const { id, workspaceId } = subscription;
   const paused: Subscription = { ...subscription, status: 'paused', updatedAt: now };
   await subscriptionStore(trx, workspaceId).update(paused);
-  await activityStore(trx, id).end({ number: lastIncidentNumber, at: now });
+  await activityStore(trx, subscription).end({ number: lastIncidentNumber, at: now });
   await deliveryStore(trx).hold(id, workspaceId);
   return paused;
 }

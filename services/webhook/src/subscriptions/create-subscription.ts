@@ -78,7 +78,7 @@ export async function createSubscription(
       lastFailureAt: null,
     };
     await store.insert(subscription, secretCipher.encryptUrl(destinationText({ url: href, headers }), id));
-    await secretStore(trx, id).add(secretCipher.encryptSecret(secret, id), now);
+    await secretStore(trx, subscription).add(secretCipher.encryptSecret(secret, id), now);
     await recordSubscriptionChange(trx, change, { verb: 'created', before: null, after: subscription });
     return { subscription, secret };
   });

@@ -29,7 +29,7 @@ const SLOT_RETRIES = { tries: 20, pause: 100 };
  */
 export async function sendVerification(dependencies: SendingDependencies, check: Check): Promise<Outcome> {
   for (let tries = 1; ; tries += 1) {
-    // A dry run must not hold the lock of the limits while it waits, or asks the incident service.
+    // A dry run must not hold locks of the limits while it waits, or asks the incident service.
     const outcome = await inOwnDryRun(async () => tryCheck(dependencies, check));
     if (outcome.kind !== 'refused') return outcome;
     if (outcome.limit.resource === 'window' || tries === SLOT_RETRIES.tries) {
@@ -59,7 +59,7 @@ async function tryCheck(
     const outcome = await sender.post(secretCipher.decryptDestination(url, id), async (ip) =>
       database.transaction(async (trx) => {
         const limits = limitStore(trx);
-        await limits.lock();
+        await limits.lockSlot(token, ip);
         const now = await time(trx);
         const slot = await limits.findSlot(token, now);
         if (slot === undefined) throw new Error('the slot of a check was lost');
@@ -69,7 +69,12 @@ async function tryCheck(
           return undefined;
         }
         const eventId = randomUUID();
-        return sign(dependencies, trx, { subscriptionId: id, eventId, body: verificationBody(eventId, now, id) }, now);
+        return sign(
+          dependencies,
+          trx,
+          { workspaceId, subscriptionId: id, eventId, body: verificationBody(eventId, now, id) },
+          now,
+        );
       }),
     );
     if (refusal !== undefined) return refusal;
@@ -103,15 +108,14 @@ async function reserveSlot(
 ): Promise<{ kind: 'reserved'; token: string } | Refusal> {
   return database.transaction(async (trx) => {
     const limits = limitStore(trx);
-    await limits.lock();
-    const now = await time(trx);
     // Uses the last known address, so that a check over its limit is refused without a DNS lookup.
     const destination = { workspaceId, host, ip: await limits.findAddress(host) };
-    const budget = await limits.budget('check', { now, limits: requestLimits });
-    const limit = budget.reachedLimit(destination);
-    if (limit !== undefined) return { kind: 'refused', limit, now };
+    await limits.lockDestination(destination);
+    const now = await time(trx);
+    const reservation = await limits.reserve('check', { destination, now, limits: requestLimits });
+    if (reservation.kind === 'refused') return { ...reservation, now };
     const token = randomUUID();
-    await limits.openSlots([{ ...destination, token, kind: 'check' }], now);
+    await limits.openSlots([{ ...destination, ...reservation.shares, token, kind: 'check' }], now);
     return { kind: 'reserved', token };
   });
 }

@@ -7,6 +7,7 @@ import type { SecretCipher } from './secret-cipher.ts';
 
 /** A request to a receiver before it is signed. */
 export interface Message {
+  workspaceId: number;
   subscriptionId: string;
   eventId: string;
   body: string;
@@ -24,7 +25,8 @@ export async function sign(
   message: Message,
   at: Instant,
 ): Promise<PreparedRequest | undefined> {
-  const secrets = await secretStore(db, message.subscriptionId).validAt(at);
+  const { workspaceId, subscriptionId: id } = message;
+  const secrets = await secretStore(db, { workspaceId, id }).validAt(at);
   return secrets.length === 0 ? undefined : signWith(dependencies, secrets, message, at);
 }
 
@@ -32,7 +34,7 @@ export async function sign(
 export function signWith(
   { secretCipher }: { secretCipher: SecretCipher },
   ciphertexts: readonly Sealed[],
-  { subscriptionId, eventId, body }: Message,
+  { subscriptionId, eventId, body }: Omit<Message, 'workspaceId'>,
   at: Instant,
 ): PreparedRequest {
   const secrets = ciphertexts.map((ciphertext) => secretCipher.decryptSecret(ciphertext, subscriptionId));

@@ -52,8 +52,8 @@ export const revokeSubscription = async (dependencies: SubscriptionDependencies,
       const store = subscriptionStore(trx, workspaceId);
       await store.update(revoked);
       await store.deleteUrl(id);
-      await secretStore(trx, id).deleteAll();
-      await activityStore(trx, id).end({ number: undefined, at: now });
+      await secretStore(trx, subscription).deleteAll();
+      await activityStore(trx, subscription).end({ number: undefined, at: now });
       await deliveryStore(trx).cancel(id, workspaceId, now);
       return revoked;
     },
@@ -72,7 +72,7 @@ export async function rotateSecret(
     verb: 'secret_rotated',
     apply: async ({ trx, subscription: current, now }) => {
       const { id, workspaceId } = current;
-      const secrets = secretStore(trx, id);
+      const secrets = secretStore(trx, current);
       await secrets.retireCurrent(addMilliseconds(now, SECRET_OVERLAP));
       await secrets.add(dependencies.secretCipher.encryptSecret(secret, id), now);
       const rotated = { ...current, updatedAt: now };

@@ -1,7 +1,8 @@
-import { type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
+import { type Knex, query, type Statement } from '@tocsin/postgres';
 import type { Instant, Sealed } from '@tocsin/runtime';
 import { MAX_ATTEMPTS } from '../../queue/domain/delivery.ts';
-import type { Destination } from '../../requests/domain/limits.ts';
+import type { Destination, RequestLimits } from '../../requests/domain/limits.ts';
+import { exhaustedKeys, exhaustedKeysValues } from '../../requests/store/limit-store.ts';
 import { currentTime } from '../../shared/store/time.ts';
 
 /** A delivery that is due, and its destination as far as it is known. */
@@ -36,23 +37,18 @@ export interface Claim {
   requestedBy: string | null;
 }
 
-/** Whose limits are reached, so that their deliveries cannot be sent now. */
-export interface ExhaustedKeys {
-  workspaces: readonly number[];
-  hosts: readonly string[];
-  ips: readonly string[];
-}
-
 const PAGE = 64;
 
 /**
- * Reads the first due deliveries of each subscription's queue. A loose index scan finds the queues, so the cost does not
- * depend on their lengths. Deliveries that are postponed are in no queue. It reads two of each, because a host has two
- * slots. The lateral joins read one subscription after the other: the planner overestimates the number of queues and would
- * scan the whole table.
+ * Reads the first due deliveries of each subscription's queue, except those of workspaces, hosts and addresses whose limit
+ * is reached. A loose index scan finds the queues, so the cost does not depend on their lengths. Deliveries that are
+ * postponed are in no queue. It reads two of each, because a host has two slots. The lateral joins read one subscription
+ * after the other: the planner overestimates the number of queues and would scan the whole table.
  */
 const CANDIDATES = `
-  with recursive queues as (
+  with recursive moment as materialized (
+    select ${currentTime('$1')} as now
+  ), queues as (
     (select workspace_id, subscription_id from deliveries
       where status = 'queued' and not is_postponed and workspace_id > $2::bigint and workspace_id <= $3::bigint
       order by workspace_id, subscription_id limit 1)
@@ -63,19 +59,23 @@ const CANDIDATES = `
         and (workspace_id, subscription_id) > (queues.workspace_id, queues.subscription_id)
       order by workspace_id, subscription_id limit 1
     ) as next
-  )
+  ), exhausted as materialized (${exhaustedKeys(5)})
   select head.id as "deliveryId", head.due_at as "dueAt", queues.workspace_id as "workspaceId", subscription.host, address.ip
   from queues
-  cross join lateral (select host from subscriptions where id = queues.subscription_id limit 1) as subscription
+  cross join lateral (
+    select host from subscriptions where workspace_id = queues.workspace_id and id = queues.subscription_id limit 1
+  ) as subscription
   left join lateral (select ip from host_addresses where host = subscription.host limit 1) as address on true
   cross join lateral (
     select id, due_at from deliveries
     where status = 'queued' and not is_postponed and workspace_id = queues.workspace_id and subscription_id = queues.subscription_id
-      and due_at <= $1 and deadline_at > $1 and attempts < ${MAX_ATTEMPTS}
+      and due_at <= (select now from moment) and deadline_at > (select now from moment) and attempts < ${MAX_ATTEMPTS}
     order by due_at, id limit 2
   ) as head
-  where queues.workspace_id <> all($4::bigint[]) and subscription.host <> all($5::text[])
-    and (address.ip is null or address.ip <> all($6::text[]))
+  where subscription.host <> all($4::text[])
+    and queues.workspace_id::text <> all(array(select key from exhausted where scope = 'workspace'))
+    and subscription.host <> all(array(select key from exhausted where scope = 'host'))
+    and (address.ip is null or address.ip <> all(array(select key from exhausted where scope = 'ip')))
   limit ${PAGE}`;
 
 /**
@@ -83,14 +83,18 @@ const CANDIDATES = `
  */
 const LEASE = `
   with chosen as (
-    select id, token from unnest($1::bigint[], $2::uuid[]) as pair (id, token)
+    select workspace_id, id, token from unnest($1::bigint[], $2::bigint[], $3::uuid[]) as lease (workspace_id, id, token)
   ), free as (
-    select id from deliveries where id = any((select $1::bigint[])::bigint[]) and status = 'queued' and due_at <= $3
-    for update skip locked
+    select deliveries.workspace_id, deliveries.id, chosen.token from chosen
+    join deliveries on deliveries.workspace_id = chosen.workspace_id and deliveries.id = chosen.id
+    where deliveries.status = 'queued' and deliveries.due_at <= $4
+    for update of deliveries skip locked
   )
-  update deliveries set lease_token = chosen.token, due_at = $4, is_postponed = true
-  from chosen join free on free.id = chosen.id, events, subscriptions
-  where deliveries.id = chosen.id and events.id = deliveries.event_id and subscriptions.id = deliveries.subscription_id
+  update deliveries set lease_token = free.token, due_at = $5, is_postponed = true
+  from free, events, subscriptions
+  where deliveries.workspace_id = free.workspace_id and deliveries.id = free.id
+    and events.workspace_id = deliveries.workspace_id and events.id = deliveries.event_id
+    and subscriptions.workspace_id = deliveries.workspace_id and subscriptions.id = deliveries.subscription_id
   returning deliveries.id as "deliveryId", deliveries.lease_token as token, deliveries.workspace_id as "workspaceId",
     deliveries.subscription_id as "subscriptionId", deliveries.attempts + 1 as attempts,
     deliveries.failed_attempts as "failedAttempts", deliveries.internal_failures as "internalFailures",
@@ -105,10 +109,13 @@ type LeaseRow = Omit<Claim, 'url'> & Sealed;
 const MOST_DUE = 1_000;
 
 const RETURN_DUE = `
-  update deliveries set is_postponed = false where id = any(array(
-    select id from deliveries where status = 'queued' and is_postponed and due_at <= (select ${currentTime('$1')})
+  with due as materialized (
+    select workspace_id, id from deliveries
+    where status = 'queued' and is_postponed and due_at <= (select ${currentTime('$1')})
     order by due_at limit ${MOST_DUE} for update skip locked
-  ))`;
+  )
+  update deliveries set is_postponed = false from due
+  where deliveries.workspace_id = due.workspace_id and deliveries.id = due.id`;
 
 /** Puts postponed deliveries whose time has come into the queues of their subscriptions, before candidates are looked for. */
 export const returnDueStatement = (time: Instant | null): Statement<never> => ({
@@ -117,41 +124,45 @@ export const returnDueStatement = (time: Instant | null): Statement<never> => ({
   values: [time],
 });
 
-const candidatesBetween = (
-  [from, to]: readonly [number, number],
-  now: Instant,
-  { workspaces, hosts, ips }: ExhaustedKeys,
-): Statement<Candidate> => ({
-  name: 'find-candidates',
-  text: CANDIDATES,
-  values: [now, from, to, workspaces, hosts, ips],
-});
-
 /**
- * Due deliveries that are blocked by no exhausted limit, in the order in which they are due; at most two pages, which
- * begin after the workspace `after`. The caller must hold the lock of the limits.
+ * Two statements, which read due deliveries that no reached limit blocks: those of the workspaces behind `after`, and of
+ * the others. Each reads a page at most.
  */
-export async function findCandidates(
-  trx: Knex.Transaction,
-  now: Instant,
-  { after, exhausted }: { after: number; exhausted: ExhaustedKeys },
-): Promise<Candidate[]> {
-  const [first, wrapped] = await pipeline(trx, [
-    candidatesBetween([after, Number.MAX_SAFE_INTEGER], now, exhausted),
-    candidatesBetween([0, after], now, exhausted),
-  ]);
-  const candidates = first.length < PAGE ? [...first, ...wrapped] : first;
+export function candidateStatements(options: {
+  after: number;
+  blockedHosts: readonly string[];
+  limits: RequestLimits;
+  time: Instant | null;
+}): [Statement<Candidate>, Statement<Candidate>] {
+  const { after, blockedHosts, limits, time } = options;
+  const between = (from: number, to: number): Statement<Candidate> => ({
+    name: 'find-candidates',
+    text: CANDIDATES,
+    values: [time, from, to, blockedHosts, ...exhaustedKeysValues('delivery', limits)],
+  });
+  return [between(after, Number.MAX_SAFE_INTEGER), between(0, after)];
+}
+
+/** The candidates of both statements in the order in which they are due. */
+export function dueCandidates(first: readonly Candidate[], wrapped: readonly Candidate[]): Candidate[] {
+  const candidates = first.length < PAGE ? [...first, ...wrapped] : [...first];
   return candidates.sort((a, b) => (a.dueAt === b.dueAt ? a.deliveryId - b.deliveryId : a.dueAt < b.dueAt ? -1 : 1));
 }
 
 /** Leases deliveries with these tokens, except those that another transaction has locked. */
 export const leaseStatement = (
-  tokens: ReadonlyMap<number, string>,
+  leases: readonly { workspaceId: number; deliveryId: number; token: string }[],
   { now, until }: { now: Instant; until: Instant },
 ): Statement<LeaseRow> => ({
   name: 'lease-deliveries',
   text: LEASE,
-  values: [[...tokens.keys()], [...tokens.values()], now, until],
+  values: [
+    leases.map(({ workspaceId }) => workspaceId),
+    leases.map(({ deliveryId }) => deliveryId),
+    leases.map(({ token }) => token),
+    now,
+    until,
+  ],
 });
 
 export const toClaim = ({ keyId, ciphertext, ...claim }: LeaseRow): Claim => ({ ...claim, url: { keyId, ciphertext } });
@@ -169,14 +180,15 @@ const CONFIRM = `
       and slots.minute = date_trunc('minute', moment.now)
   ), counted as (
     update deliveries set attempts = $5 from confirmed
-    where deliveries.lease_token = $2 and deliveries.status = 'queued'
+    where deliveries.workspace_id = $6 and deliveries.lease_token = $2 and deliveries.status = 'queued'
     returning confirmed.now, confirmed.host, confirmed.ip
   ), remembered as (
     insert into host_addresses (host, ip, seen_at) select host, ip, now from counted
     on conflict (host) do update set ip = excluded.ip, seen_at = excluded.seen_at
   )
   select counted.now, secrets.key_id as "keyId", secrets.ciphertext from counted
-  join secrets on secrets.subscription_id = $4 and (secrets.expires_at is null or secrets.expires_at > counted.now)
+  join secrets on secrets.workspace_id = $6 and secrets.subscription_id = $4
+    and (secrets.expires_at is null or secrets.expires_at > counted.now)
   order by secrets.id desc`;
 
 /** A claim whose request may be sent as it was planned. */
@@ -187,17 +199,22 @@ export interface ConfirmedClaim {
 
 /**
  * Confirms a claim and counts its attempt, if its request changes nothing in the limits, with one statement and without
- * their lock. Returns undefined otherwise.
+ * their locks. Returns undefined otherwise.
  */
 export async function confirmClaim(
   db: Knex,
-  { token, subscriptionId, attempts }: Pick<Claim, 'token' | 'subscriptionId' | 'attempts'>,
+  {
+    workspaceId,
+    token,
+    subscriptionId,
+    attempts,
+  }: Pick<Claim, 'workspaceId' | 'token' | 'subscriptionId' | 'attempts'>,
   { ip, time }: { ip: string; time: Instant | null },
 ): Promise<ConfirmedClaim | undefined> {
   const rows = await query<Sealed & { now: Instant }>(db, {
     name: 'confirm-claim',
     text: CONFIRM,
-    values: [time, token, ip, subscriptionId, attempts],
+    values: [time, token, ip, subscriptionId, attempts, workspaceId],
   });
   const [first] = rows;
   return first && { now: first.now, secrets: rows.map(({ now: _now, ...secret }) => secret) };

@@ -15,8 +15,8 @@ const EXPIRED = `
 const fail = (condition: string) => `
   with failed as (
     update deliveries set status = 'failed', lease_token = null, finished_at = $1
-    where id in (
-      select id from deliveries
+    where (workspace_id, id) in (
+      select workspace_id, id from deliveries
       where status in ('queued', 'held') and (lease_token is null or due_at <= $1) and ${condition}
       for update skip locked)
     returning id
@@ -48,7 +48,9 @@ export function expiryStore(db: Knex) {
     /** Deletes events that were queued until a time, with their deliveries; returns whether there may be more. */
     async forget(until: Instant): Promise<boolean> {
       const deleted = await query(db, {
-        text: `delete from events where id in (select id from events where queued_at <= $1 limit ${BATCH}) returning id`,
+        text: `delete from events
+          where (workspace_id, id) in (select workspace_id, id from events where queued_at <= $1 limit ${BATCH})
+          returning id`,
         values: [until],
       });
       return deleted.length === BATCH;

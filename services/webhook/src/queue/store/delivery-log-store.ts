@@ -49,7 +49,9 @@ const SELECT = `
     e.body::json #>> '{resource,reference}' as incident, d.status, d.attempts, d.internal_failures as "internalFailures",
     d.last_error as "lastError", d.last_status as "lastStatus", e.queued_at as "eventQueuedAt", d.due_at as "dueAt",
     d.deadline_at as "deadlineAt", d.finished_at as "finishedAt", d.redelivery, d.requested_by as "requestedBy"
-  from deliveries d join events e on e.id = d.event_id join subscriptions s on s.id = d.subscription_id`;
+  from deliveries d
+  join events e on e.workspace_id = d.workspace_id and e.id = d.event_id
+  join subscriptions s on s.workspace_id = d.workspace_id and s.id = d.subscription_id`;
 
 /** Deliveries and their attempts for operators, over a pool or a transaction. */
 export function deliveryLogStore(db: Knex) {
@@ -64,17 +66,18 @@ export function deliveryLogStore(db: Knex) {
       });
     },
 
+    /** By its ID alone: operators name no workspace. */
     async find(id: number): Promise<LoggedDelivery | undefined> {
       const [delivery] = await query<LoggedDelivery>(db, { text: `${SELECT} where d.id = $1`, values: [id] });
       return delivery;
     },
 
     /** The attempts of a delivery, oldest first. */
-    async attempts(deliveryId: number): Promise<LoggedAttempt[]> {
+    async attempts({ workspaceId, id }: Pick<LoggedDelivery, 'workspaceId' | 'id'>): Promise<LoggedAttempt[]> {
       return query<LoggedAttempt>(db, {
         text: `select number, started_at as "startedAt", duration, result, status from attempts
-          where delivery_id = $1 order by number`,
-        values: [deliveryId],
+          where workspace_id = $1 and delivery_id = $2 order by number`,
+        values: [workspaceId, id],
       });
     },
 
@@ -90,13 +93,17 @@ export function deliveryLogStore(db: Knex) {
 
     /** All deliveries of one event to one subscription: the number of the latest redelivery, and whether one waits. */
     async deliveriesOf({
+      workspaceId,
       eventId,
       subscriptionId,
-    }: Pick<LoggedDelivery, 'eventId' | 'subscriptionId'>): Promise<{ latest: number; isWaiting: boolean }> {
+    }: Pick<LoggedDelivery, 'workspaceId' | 'eventId' | 'subscriptionId'>): Promise<{
+      latest: number;
+      isWaiting: boolean;
+    }> {
       const [row] = await query<{ latest: number | null; waiting: boolean | null }>(db, {
         text: `select max(redelivery) as latest, bool_or(status in ('queued', 'held')) as waiting from deliveries
-          where event_id = $1 and subscription_id = $2`,
-        values: [eventId, subscriptionId],
+          where workspace_id = $1 and event_id = $2 and subscription_id = $3`,
+        values: [workspaceId, eventId, subscriptionId],
       });
       return { latest: row?.latest ?? 0, isWaiting: row?.waiting ?? false };
     },

@@ -48,10 +48,13 @@ export const lengthsStatement = (
 });
 
 /** Which of these events have been queued, and are still kept. */
-export const knownStatement = (eventIds: readonly string[]): Statement<{ id: string }> => ({
+export const knownStatement = (
+  events: readonly Pick<StoredEvent, 'id' | 'workspaceId'>[],
+): Statement<{ id: string }> => ({
   name: 'find-queued-events',
-  text: 'select id from events where id = any((select $1::uuid[])::uuid[])',
-  values: [eventIds],
+  text: `select events.id from unnest((select $1::bigint[]), (select $2::uuid[])) as event (workspace_id, id)
+    join events on events.workspace_id = event.workspace_id and events.id = event.id`,
+  values: [events.map(({ workspaceId }) => workspaceId), events.map(({ id }) => id)],
 });
 
 /** Adds events and the deliveries of each. */

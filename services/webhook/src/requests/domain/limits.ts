@@ -38,6 +38,30 @@ export const windowStart = (now: Instant): Instant =>
 
 export const windowEnd = (now: Instant): Instant => addMilliseconds(windowStart(now), MINUTE);
 
+/**
+ * A limit of the whole installation is divided into this many shares, each of which is counted by itself: claims that use
+ * different shares do not wait for each other.
+ */
+const SHARES = 16;
+
+/** What each share has of a limit; all of them have the limit together. */
+const sharesOf = (limit: number): number[] =>
+  Array.from({ length: SHARES }, (_, share) => Math.floor((limit + SHARES - 1 - share) / SHARES));
+
+/** The shares of the installation's limits that a request uses. */
+export interface Shares {
+  /** Of the slots. */
+  share: number;
+  /** Of the windows. */
+  windowShare: number;
+}
+
+/** How many requests each share of the installation's limits still allows, by its number. */
+export interface FreeShares {
+  window: number[];
+  slots: number[];
+}
+
 /** The workspace that a request is made for, and where it goes. */
 export interface Destination {
   workspaceId: number;
@@ -50,6 +74,7 @@ export interface Destination {
 export interface WindowUse {
   /** Kind and scope, as in `delivery:host`. */
   scope: string;
+  /** Of the scope `all`: the number of a share. */
   key: string;
   used: number;
 }
@@ -61,7 +86,7 @@ export interface LimitReached {
 }
 
 /**
- * What the limits allow at one moment. It is a snapshot: the caller must hold the lock of the limits while using it.
+ * What the limits allow at one moment. It is a snapshot: whoever acts on it must hold the locks of the keys.
  */
 export interface Budget {
   /** The limit that a request would exceed, if any; a window takes precedence over slots. */
@@ -78,7 +103,9 @@ export function budget(
   { windows, slots }: RequestLimits,
 ): Budget {
   const counts = {
-    window: tally(used.windows.map(({ scope, key, used: count }) => [`${scope} ${key}`, count])),
+    window: tally(
+      used.windows.map(({ scope, key, used: count }) => [`${scope} ${scope === `${kind}:all` ? '' : key}`, count]),
+    ),
     slots: tally(used.slots.flatMap((slot) => keysOf(slot).map(([scope, key]) => [`${kind}:${scope} ${key}`, 1]))),
   };
   const limits = { window: windows[kind], slots };
@@ -118,9 +145,31 @@ function tally(entries: readonly (readonly [string, number])[]): Map<string, num
   return counts;
 }
 
+/** What the shares of the installation's limits still allow. */
+export function freeShares(
+  kind: RequestKind,
+  used: { windows: readonly WindowUse[]; slots: readonly Pick<Shares, 'share'>[] },
+  { windows, slots }: RequestLimits,
+): FreeShares {
+  const free = { window: sharesOf(windows[kind].all), slots: sharesOf(slots.all) };
+  const use = (shares: number[], share: number, count: number) => {
+    shares[share] = Math.max(0, (shares[share] ?? 0) - count);
+  };
+  for (const { scope, key, used: count } of used.windows)
+    if (scope === `${kind}:all`) use(free.window, Number(key), count);
+  for (const { share } of used.slots) use(free.slots, share, 1);
+  return free;
+}
+
 /** The keys of the windows that a request counts in, as they are stored. */
-export function windowKeys(kind: RequestKind, destination: Destination): { scope: string; key: string }[] {
-  return keysOf(destination).map(([scope, key]) => ({ scope: `${kind}:${scope}`, key }));
+export function windowKeys(
+  kind: RequestKind,
+  { windowShare, ...destination }: Destination & Pick<Shares, 'windowShare'>,
+): { scope: string; key: string }[] {
+  return keysOf(destination).map(([scope, key]) => ({
+    scope: `${kind}:${scope}`,
+    key: scope === 'all' ? String(windowShare) : key,
+  }));
 }
 
 function keysOf({ workspaceId, host, ip }: Destination): [LimitScope, string][] {

@@ -1,5 +1,6 @@
 import { type Knex, query, type Statement } from '@tocsin/postgres';
 import { type Instant, addMilliseconds } from '@tocsin/runtime';
+import type { Subscription } from '../domain/subscription.ts';
 
 /**
  * A point in a workspace's history: the number of its latest incident and the time by our clock. The number decides
@@ -12,13 +13,13 @@ export interface Position {
 }
 
 /** The intervals in which a subscription was active; the start is inclusive, the end exclusive. */
-export function activityStore(db: Knex, subscriptionId: string) {
+export function activityStore(db: Knex, { workspaceId, id }: Pick<Subscription, 'workspaceId' | 'id'>) {
   return {
     async start({ number, at }: Position): Promise<void> {
       await query(db, {
         name: 'start-activity',
-        text: 'insert into activity (subscription_id, started_at, after_number) values ($1, $2, $3)',
-        values: [subscriptionId, at, number ?? null],
+        text: 'insert into activity (workspace_id, subscription_id, started_at, after_number) values ($1, $2, $3, $4)',
+        values: [workspaceId, id, at, number ?? null],
       });
     },
 
@@ -26,9 +27,9 @@ export function activityStore(db: Knex, subscriptionId: string) {
       await query(db, {
         name: 'end-activity',
         // The clock may have been set back since the interval started.
-        text: `update activity set ended_at = greatest(started_at, $2), until_number = $3
-          where subscription_id = $1 and ended_at is null`,
-        values: [subscriptionId, at, number ?? null],
+        text: `update activity set ended_at = greatest(started_at, $3), until_number = $4
+          where workspace_id = $1 and subscription_id = $2 and ended_at is null`,
+        values: [workspaceId, id, at, number ?? null],
       });
     },
   };
@@ -42,6 +43,7 @@ interface Creation {
 
 /** A subscription and an incident of its workspace. */
 export interface Recipient {
+  workspaceId: number;
   subscriptionId: string;
   creation: Creation;
 }
@@ -49,11 +51,11 @@ export interface Recipient {
 /** The lateral join reads the intervals of one subscription after the other: the planner might scan the whole table. */
 const ACTIVE = `
   select nth::int - 1 as index
-  from unnest((select $1::text[]), (select $2::bigint[]), (select $3::timestamptz[])) with ordinality
-    as recipient (subscription_id, number, occurred_at, nth)
+  from unnest((select $1::bigint[]), (select $2::text[]), (select $3::bigint[]), (select $4::timestamptz[])) with ordinality
+    as recipient (workspace_id, subscription_id, number, occurred_at, nth)
   cross join lateral (
     select id from activity
-    where activity.subscription_id = recipient.subscription_id
+    where activity.workspace_id = recipient.workspace_id and activity.subscription_id = recipient.subscription_id
       and coalesce(after_number < number, started_at <= occurred_at)
       and (ended_at is null or coalesce(until_number >= number, ended_at > occurred_at))
     limit 1
@@ -67,6 +69,7 @@ export const activeStatement = (recipients: readonly Recipient[]): Statement<{ i
   name: 'filter-active',
   text: ACTIVE,
   values: [
+    recipients.map(({ workspaceId }) => workspaceId),
     recipients.map(({ subscriptionId }) => subscriptionId),
     recipients.map(({ creation }) => creation.number ?? null),
     recipients.map(({ creation }) => creation.occurredAt),

@@ -7,6 +7,7 @@ export type CiphertextKind = (typeof CIPHERTEXT_KINDS)[number];
 /** A stored ciphertext and the subscription whose ID it is bound to. */
 export interface StoredCiphertext {
   kind: CiphertextKind;
+  workspaceId: number;
   /** ID of the secret or of the subscription. */
   rowId: number | string;
   subscriptionId: string;
@@ -34,8 +35,8 @@ async function read(
   { condition, values }: { condition: string; values: readonly unknown[] },
 ): Promise<StoredCiphertext[]> {
   const { table, subscriptionId, keyId, bytes } = LOCATIONS[kind];
-  const rows = await query<Sealed & Pick<StoredCiphertext, 'rowId' | 'subscriptionId'>>(db, {
-    text: `select id as "rowId", ${subscriptionId} as "subscriptionId", ${keyId} as "keyId", ${bytes} as ciphertext
+  const rows = await query<Sealed & Pick<StoredCiphertext, 'workspaceId' | 'rowId' | 'subscriptionId'>>(db, {
+    text: `select workspace_id as "workspaceId", id as "rowId", ${subscriptionId} as "subscriptionId", ${keyId} as "keyId", ${bytes} as ciphertext
       from ${table} ${condition}`,
     values,
   });
@@ -80,11 +81,11 @@ export function ciphertextStore(db: Knex) {
         values: [limit],
       }),
 
-    async replace({ kind, rowId }: StoredCiphertext, sealed: Sealed): Promise<void> {
+    async replace({ kind, workspaceId, rowId }: StoredCiphertext, sealed: Sealed): Promise<void> {
       const { table, keyId, bytes } = LOCATIONS[kind];
       await query(db, {
-        text: `update ${table} set ${keyId} = $2, ${bytes} = $3 where id = $1`,
-        values: [rowId, sealed.keyId, sealed.ciphertext],
+        text: `update ${table} set ${keyId} = $3, ${bytes} = $4 where workspace_id = $1 and id = $2`,
+        values: [workspaceId, rowId, sealed.keyId, sealed.ciphertext],
       });
     },
   };

@@ -175,7 +175,7 @@ export const lockForEvents = (
 export async function forgetRevoked(db: Knex, until: Instant): Promise<boolean> {
   const deleted = await query(db, {
     text: `delete from subscriptions
-      where id in (select id from subscriptions where ${REVOKED} and updated_at <= $1 limit ${BATCH}) returning id`,
+      where (workspace_id, id) in (select workspace_id, id from subscriptions where ${REVOKED} and updated_at <= $1 limit ${BATCH}) returning id`,
     values: [until],
   });
   return deleted.length === BATCH;
