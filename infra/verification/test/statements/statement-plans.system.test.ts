@@ -43,6 +43,9 @@ import { ROOT } from '../../../installation/environment.ts';
 import { EXAMPLES } from '../../../generate/event-examples.ts';
 import { fillTables } from '../../statements/fill-tables.ts';
 import { countCustomPlans, fullScans } from '../../statements/plans.ts';
+import { unnamedWorkspaces } from '../../statements/unnamed-workspaces.ts';
+import { workspaceTables } from '../../statements/workspace-tables.ts';
+import { readCatalog } from '../../compat/schema-catalog.ts';
 import { type Example, sendExamples } from '../../systems/examples.ts';
 import { startSystem, type System } from '../../systems/system.ts';
 
@@ -55,6 +58,11 @@ const ALLOWED: { statement: RegExp; reads: string; reason: string }[] = [
     statement: /^(select .* from slots where lease_until > coalesce\(.*|delete from slots where lease_until <= \$1)$/,
     reads: 'slots',
     reason: 'it holds the requests under way alone, and the limits keep these few',
+  },
+  {
+    statement: /^\s*with recursive moment as .* exhausted as materialized \(/s,
+    reads: 'slots',
+    reason: 'claims read the requests under way once, and the limits keep these few',
   },
   {
     statement: /^delete from windows where minute < \$1$/,
@@ -71,6 +79,59 @@ const ALLOWED: { statement: RegExp; reads: string; reason: string }[] = [
     statement: /^delete from "replica_versions" where "owner" = \$1$/,
     reads: 'replica_versions',
     reason: 'a migration has all replicas read again, once',
+  },
+];
+
+/** Statements that work for the whole installation, and so name no workspace. */
+const OF_ALL_WORKSPACES: { statement: RegExp; reason: string }[] = [
+  {
+    statement: /^with recursive moment as .* queues as \( \(select workspace_id, subscription_id from deliveries /,
+    reason: 'a claim of deliveries goes from workspace to workspace',
+  },
+  {
+    statement:
+      /^with due as materialized \( select workspace_id, id from deliveries where status = 'queued' and is_postponed/,
+    reason: 'before a claim, deliveries of all workspaces that are due go back into their queues',
+  },
+  {
+    statement: /^select \(select min\(due_at\) from deliveries where status = 'queued'\) as due,/,
+    reason: 'the dispatcher waits until the next delivery of any workspace is due',
+  },
+  {
+    statement: /^select 1 from \( \(select deadline_at as time from deliveries |^with failed as \( update deliveries /,
+    reason: 'the sweep of deliveries that have expired',
+  },
+  {
+    statement:
+      /^delete from (?:secrets where expires_at|activity where ended_at|login_links where expires_at) <=? \$1$/,
+    reason: 'the sweep of what has expired by its time',
+  },
+  {
+    statement:
+      /^delete from (?:events|subscriptions|audit_log) where \(workspace_id, id\) in \( ?select workspace_id, id from .* limit 1000\) returning id$/,
+    reason: 'the sweep of events, revoked webhooks and audit entries past their retention, a batch at a time',
+  },
+  {
+    statement: /^delete from idempotency_keys where \(workspace_id, user_id, route, key\) in \(/,
+    reason: 'the sweep of idempotency keys',
+  },
+  {
+    statement:
+      /^select workspace_id, position from feed_events where recorded_at < \$1 order by recorded_at limit 1000$/,
+    reason: 'the sweep of the feed finds what is past its retention',
+  },
+  {
+    statement: /^select max\(recorded_at\) as latest from feed_events$/,
+    reason: 'a metric of the installation',
+  },
+  {
+    statement: /^select now\(\) as now, changed\.workspace_id .* from workspace_versions where workspace_id > \$1 /,
+    reason: 'versions of all workspaces are announced again',
+  },
+  {
+    statement:
+      /^select (?:key_id|url_key_id) as id from |^select workspace_id, issuer, .* from oidc_providers where key_id < \$1 or key_id > \$1 /,
+    reason: 'the rotation of encryption keys looks for rows of replaced keys',
   },
 ];
 
@@ -868,7 +929,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
         (event_id, subscription_id, workspace_id, status, due_at, deadline_at, lease_token)
       select events.id, subscriptions.id, events.workspace_id, 'queued', now(), now() + interval '30 days',
         gen_random_uuid()
-      from webhook.events, webhook.subscriptions on conflict do nothing`);
+      from webhook.events join webhook.subscriptions using (workspace_id) on conflict do nothing`);
     tables = await fillTables(administrator, { schemas: SCHEMAS, copies: COPIES });
   }
 
@@ -917,6 +978,24 @@ describeWithServers('the statements of requests, consumers and workers', () => {
       }
     }
     expect([...violations]).toEqual([]);
+  });
+
+  test('name the workspace of each table with rows of workspaces', async () => {
+    const tables = workspaceTables(await readCatalog(administrator, SCHEMAS));
+    const unnamed = new Set<string>();
+    const allowed = new Set<string>();
+    for (const [, { text, role = '' }] of statementsOfApps()) {
+      const ofRole = tables.get(role.replace('tocsin_', '')) ?? new Set();
+      const line = text.replaceAll(/\s+/g, ' ').trim();
+      for (const table of unnamedWorkspaces(text, ofRole)) {
+        const entry = OF_ALL_WORKSPACES.find(({ statement }) => statement.test(line));
+        if (entry === undefined) unnamed.add(`${role} reads or writes ${table}: ${line}`);
+        else allowed.add(entry.reason);
+      }
+    }
+    expect([...unnamed]).toEqual([]);
+    // An entry for a statement that does not exist would allow it later.
+    expect([...allowed].sort()).toEqual([...new Set(OF_ALL_WORKSPACES.map(({ reason }) => reason))].sort());
   });
 
   test('are planned again for their values only where one plan for all would be wrong', async () => {

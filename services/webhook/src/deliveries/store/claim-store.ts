@@ -83,7 +83,8 @@ const CANDIDATES = `
  */
 const LEASE = `
   with chosen as (
-    select workspace_id, id, token from unnest($1::bigint[], $2::bigint[], $3::uuid[]) as lease (workspace_id, id, token)
+    select workspace_id, id, token
+    from unnest((select $1::bigint[]), (select $2::bigint[]), (select $3::uuid[])) as lease (workspace_id, id, token)
   ), free as (
     select deliveries.workspace_id, deliveries.id, chosen.token from chosen
     join deliveries on deliveries.workspace_id = chosen.workspace_id and deliveries.id = chosen.id

@@ -112,7 +112,7 @@ type UsedWindowRow = { now: Instant } & (WindowUse | { scope: null; key: null; u
 /** The select of the workspaces, hosts and addresses whose limits are reached, as `scope` and `key`; it reads `moment`. */
 export const exhaustedKeys = (first: number): string => {
   const parameter = (index: number) => `$${first + index}`;
-  const windowLimits = `unnest(${parameter(0)}::text[], ${parameter(1)}::text[], ${parameter(2)}::int[])`;
+  const windowLimits = `unnest((select ${parameter(0)}::text[]), (select ${parameter(1)}::text[]), (select ${parameter(2)}::int[]))`;
   const usedSlots = (scope: string, key: string, limit: string) => `
     select '${scope}', ${key} from slots
     where ${key} is not null and lease_until > (select now from moment) group by ${key} having count(*) >= ${limit}::int`;
