@@ -1,6 +1,6 @@
 import { ARCHIVED_FACTOR, MAX_COUNTED_USE, type QuotaName, quotaOf, type WorkspaceContext } from '@tocsin/schemas';
 import { DomainError, notFound, quotaExceeded } from '@tocsin/http';
-import { brokenConstraint, type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
+import { type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
 import { assignmentsOf, insertOf } from './row-mapping.ts';
 import type { StoredResource } from './resource.ts';
 import { numberedSlug, type SlugChoice } from './slug.ts';
@@ -36,8 +36,8 @@ export type ResourceStore<Kind extends StoredResource> = ReturnType<typeof resou
 
 /**
  * A table of one workspace's resources, over a pool or a transaction. It has the columns `id`, `workspace_id`, `revision`,
- * `slug`, `name`, `archived_at`, `external_id` and `version` (the workspace's version at the last change), and the constraint
- * `<table>_workspace_id_slug_unique`.
+ * `slug`, `name`, `archived_at`, `external_id` and `version` (the workspace's version at the last change), and slugs are
+ * unique in a workspace.
  */
 export function resourceStore<Kind extends StoredResource>(
   db: Knex,
@@ -230,19 +230,17 @@ function writes<Kind extends StoredResource>(
      */
     async insert(resource: Omit<Kind, 'id'>, version: number): Promise<Kind> {
       const { text, values } = insertOf(table, { ...toColumns(resource), version });
-      try {
-        const [row] = await query<{ id: number }>(db, {
-          name: `insert-${kind}`,
-          text: `${text} returning id`,
-          values,
-        });
-        return { ...resource, id: (row as { id: number }).id } as Kind;
-      } catch (error) {
-        if (brokenConstraint(error) !== `${table}_workspace_id_slug_unique`) throw error;
+      const [row] = await query<{ id: number }>(db, {
+        name: `insert-${kind}`,
+        text: `${text} on conflict (workspace_id, slug) do nothing returning id`,
+        values,
+      });
+      if (row === undefined) {
         throw new DomainError('duplicate_slug', `Another ${label} has or had the slug ${resource.slug}`, {
           field: 'slug',
         });
       }
+      return { ...resource, id: row.id } as Kind;
     },
 
     /** Writes the next revision of a resource that this transaction has locked. */

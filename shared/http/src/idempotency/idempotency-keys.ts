@@ -64,9 +64,12 @@ class KeyIsUsed extends Error {
   override readonly name = 'KeyIsUsed';
 }
 
+/** The name of the primary key, and of those of partitions. */
+const PRIMARY_KEY_NAME = /^idempotency_keys_(?:\w+_)?pkey/;
+
 /** Whether something failed because the key has a row already. */
 export const isKeyUsed = (error: unknown): boolean =>
-  error instanceof KeyIsUsed || brokenConstraint(error) === 'idempotency_keys_pkey';
+  error instanceof KeyIsUsed || PRIMARY_KEY_NAME.test(brokenConstraint(error) ?? '');
 
 const primaryKey = ({ workspace_id, user_id, route, key }: KeyIdentity) => [workspace_id, user_id, route, key];
 
