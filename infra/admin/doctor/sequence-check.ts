@@ -3,6 +3,22 @@ import { APP_NAMES, APPS } from '../../installation/apps.ts';
 import { type Check, type Finding, ok, problem } from './check.ts';
 import { REPLICAS, WITH_WORKSPACES } from './replicas.ts';
 
+/**
+ * The highest ID in a table whose key begins with the workspace: the last one of each workspace is read, since no index has
+ * the IDs of all.
+ */
+const highestOf = (table: string, column: string) => {
+  const last = (where = '') => `
+    select workspace_id, ${column} as id from ${table} ${where} order by workspace_id desc, ${column} desc limit 1`;
+  return `
+    with recursive latest as (
+      (${last()})
+      union all
+      select previous.workspace_id, previous.id from latest
+      cross join lateral (${last('where workspace_id < latest.workspace_id')}) as previous
+    ) select max(id) as id from latest`;
+};
+
 /** Where IDs of an owner's table (`source`) are known elsewhere: a sequence must not give them out again. */
 const COPIES = [
   ...WITH_WORKSPACES.map(({ app: holder, table }) => ({
@@ -12,7 +28,7 @@ const COPIES = [
   ...REPLICAS.flatMap(({ holder, owner, tables }) =>
     tables.map(({ table, source }) => ({
       ...{ app: owner.app, source },
-      ...{ holder, query: `select max(id) as id from ${table}` },
+      ...{ holder, query: highestOf(table, 'id') },
     })),
   ),
 ];
@@ -21,11 +37,17 @@ interface SequenceColumn {
   sequence: string;
   table: string;
   column: string;
+  /** Whether the table has rows of workspaces. */
+  isDivided: boolean;
 }
 
 /** The sequences of a schema with the columns that they fill. */
 const COLUMNS = `
-  select s.oid::regclass::text as sequence, t.oid::regclass::text as "table", a.attname as "column"
+  select s.oid::regclass::text as sequence, t.oid::regclass::text as "table", a.attname as "column",
+    exists (
+      select from pg_attribute w
+      join pg_index i on i.indrelid = w.attrelid and i.indisprimary and i.indkey[0] = w.attnum
+      where w.attrelid = t.oid and w.attname = 'workspace_id') as "isDivided"
   from pg_class s
   join pg_depend d on d.objid = s.oid and d.classid = 'pg_class'::regclass and d.deptype in ('a', 'i')
   join pg_class t on t.oid = d.refobjid
@@ -41,9 +63,12 @@ export const SEQUENCE_CHECK: Check = {
     for (const app of APP_NAMES) {
       const db = database(app);
       const { rows } = await db.raw<{ rows: SequenceColumn[] }>(COLUMNS);
-      for (const { sequence, table, column } of rows) {
+      for (const { sequence, table, column, isDivided } of rows) {
         checked += 1;
-        const highest = await readId(db, `select max(${column}) as id from ${table}`);
+        const highest = await readId(
+          db,
+          isDivided ? highestOf(table, column) : `select max(${column}) as id from ${table}`,
+        );
         const finding = await compare(db, { app: APPS[app].schema.name, sequence, highest, where: 'its table has' });
         if (finding !== undefined) findings.push(finding);
       }

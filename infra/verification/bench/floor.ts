@@ -12,12 +12,15 @@ const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'], max: 1
 /** The names of columns, for a select list; those of a new row are copies of the first row. */
 async function statementsOf(table: string, set: Readonly<Record<string, string>>) {
   const columns = await columnsOf(pool, table);
-  const { rows: first } = await pool.query<{ id: string }>(`select min(id)::text as id from ${table}`);
+  const { rows: first } = await pool.query<{ workspace: string; id: string }>(
+    `select workspace_id::text as workspace, id::text from ${table} order by workspace_id, id limit 1`,
+  );
   const names = columns.map((name) => `"${name}"`).join(', ');
   const values = columns.map((name) => set[name] ?? `original."${name}"`).join(', ');
   return {
     columns: `id, ${names}`,
-    insert: `insert into ${table} (${names}) select ${values} from ${table} as original where id = ${first[0]?.id}
+    insert: `insert into ${table} (${names}) select ${values} from ${table} as original
+      where workspace_id = ${first[0]?.workspace} and id = ${first[0]?.id}
       returning id, ${names}`,
   };
 }

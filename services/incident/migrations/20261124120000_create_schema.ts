@@ -24,6 +24,21 @@ export async function up(knex: Knex): Promise<void> {
   await createStorage(knex);
 }
 
+/**
+ * The ID of a row, which is unique in the installation. Each key of a table begins with the workspace, so that the table can
+ * be partitioned or distributed by it.
+ */
+function addId(table: Knex.CreateTableBuilder): void {
+  table.bigInteger('workspace_id').notNullable();
+  table.bigIncrements('id', { primaryKey: false });
+  table.primary(['workspace_id', 'id']);
+}
+
+/** A row is deleted with the one that the column refers to. */
+function belongsTo(table: Knex.CreateTableBuilder, parent: string, column = 'incident_id', key = 'id'): void {
+  table.foreign(['workspace_id', column]).references(['workspace_id', key]).inTable(parent).onDelete('CASCADE');
+}
+
 /** A workspace without a row has the defaults of `domain/configuration.ts`. */
 async function createConfigurations(knex: Knex): Promise<void> {
   await knex.schema.createTable('configurations', (table) => {
@@ -66,28 +81,31 @@ async function createReplicas(knex: Knex): Promise<void> {
     table.primary(['workspace_id', 'owner']);
   });
   await knex.schema.createTable('replica_users', (table) => {
-    table.bigInteger('id').primary();
-    table.bigInteger('workspace_id').notNullable().index();
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('id').notNullable();
     table.boolean('active').notNullable();
     table.bigInteger('version').notNullable();
+    table.primary(['workspace_id', 'id']);
   });
   await knex.schema.createTable('replica_teams', (table) => {
-    table.bigInteger('id').primary();
-    table.bigInteger('workspace_id').notNullable().index();
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('id').notNullable();
     table.text('name').notNullable();
     table.text('slug').notNullable();
     table.timestamp('archived_at', { precision: 3 });
     table.bigInteger('version').notNullable();
+    table.primary(['workspace_id', 'id']);
   });
   await knex.schema.createTable('replica_services', (table) => {
-    table.bigInteger('id').primary();
     table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('id').notNullable();
     table.text('slug').notNullable();
     table.text('tier').notNullable();
     table.bigInteger('owner_team_id');
     table.specificType('observability_names', 'text[]').notNullable().defaultTo('{}');
     table.timestamp('archived_at', { precision: 3 });
     table.bigInteger('version').notNullable();
+    table.primary(['workspace_id', 'id']);
     table.unique(['workspace_id', 'slug']);
   });
   await knex.schema.createTable('replica_tiers', (table) => {
@@ -97,12 +115,13 @@ async function createReplicas(knex: Knex): Promise<void> {
     table.primary(['workspace_id', 'key']);
   });
   await knex.schema.createTable('replica_fields', (table) => {
-    table.bigInteger('id').primary();
     table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('id').notNullable();
     table.text('slug').notNullable();
     table.timestamp('archived_at', { precision: 3 });
     table.jsonb('definition').notNullable();
     table.bigInteger('version').notNullable();
+    table.primary(['workspace_id', 'id']);
     table.unique(['workspace_id', 'slug']);
   });
 }
@@ -123,8 +142,7 @@ async function createIncidents(knex: Knex): Promise<void> {
   });
   await knex.schema.createTable('incidents', (table) => {
     const moment = (name: string) => table.timestamp(name, { precision: 3 });
-    table.bigIncrements('id');
-    table.bigInteger('workspace_id').notNullable();
+    addId(table);
     table.bigInteger('number').notNullable().comment('counts from 1 in each workspace; the human ID is INC-<number>');
     table.bigInteger('revision').notNullable().defaultTo(1);
     table.text('title').notNullable();
@@ -203,8 +221,8 @@ async function createIncidents(knex: Knex): Promise<void> {
   });
 
   await knex.schema.createTable('changelog', (table) => {
-    table.bigIncrements('id');
-    table.bigInteger('incident_id').notNullable().references('id').inTable('incidents').onDelete('CASCADE');
+    addId(table);
+    table.bigInteger('incident_id').notNullable();
     table.bigInteger('revision').notNullable();
     table.text('actor').notNullable();
     table.timestamp('changed_at', { precision: 3 }).notNullable();
@@ -215,17 +233,20 @@ async function createIncidents(knex: Knex): Promise<void> {
     table
       .text('import_key')
       .comment('digest of what an import brought as this entry; empty: what an import changed; null: other changes');
-    table.index(['incident_id', 'id']);
+    belongsTo(table, 'incidents');
+    table.index(['workspace_id', 'incident_id', 'id']);
   });
 
   await knex.schema.createTable('investigation_runs', (table) => {
-    table.bigInteger('incident_id').notNullable().references('id').inTable('incidents').onDelete('CASCADE');
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('incident_id').notNullable();
     table.text('run_id').notNullable();
     table.text('status').notNullable();
     table.timestamp('started_at', { precision: 3 }).notNullable();
     table.timestamp('completed_at', { precision: 3 });
     table.timestamp('told_at', { precision: 3 }).notNullable().comment('when the event that said so occurred');
-    table.primary(['incident_id', 'run_id']);
+    belongsTo(table, 'incidents');
+    table.primary(['workspace_id', 'incident_id', 'run_id']);
   });
 }
 
@@ -236,7 +257,7 @@ async function createIncidents(knex: Knex): Promise<void> {
 async function createValues(knex: Knex): Promise<void> {
   await knex.schema.createTable('incident_values', (table) => {
     table.bigInteger('workspace_id').notNullable();
-    table.bigInteger('incident_id').notNullable().references('id').inTable('incidents').onDelete('CASCADE');
+    table.bigInteger('incident_id').notNullable();
     table.bigInteger('field_id').notNullable();
     table.text('slug').notNullable();
     table.text('field_type').notNullable();
@@ -254,7 +275,8 @@ async function createValues(knex: Knex): Promise<void> {
     table.specificType('option_keys', 'text[]').comment("options, each '<field_id> <its beginning>'");
     table.timestamp('updated_at', { precision: 3 }).notNullable();
     table.text('updated_by').notNullable();
-    table.primary(['incident_id', 'field_id']);
+    belongsTo(table, 'incidents');
+    table.primary(['workspace_id', 'incident_id', 'field_id']);
   });
   // Texts are indexed, and sorted, by their beginning: a whole one may be longer than an index entry or a cursor can be.
   const keys = {
@@ -340,7 +362,7 @@ async function createListIndexes(knex: Knex): Promise<void> {
 async function createMrr(knex: Knex): Promise<void> {
   await knex.schema.createTable('incident_mrr', (table) => {
     table.bigInteger('workspace_id').notNullable();
-    table.bigInteger('incident_id').notNullable().references('id').inTable('incidents').onDelete('CASCADE');
+    table.bigInteger('incident_id').notNullable();
     table
       .specificType('currencies', 'text collate "C"')
       .notNullable()
@@ -348,7 +370,8 @@ async function createMrr(knex: Knex): Promise<void> {
     table.specificType('currency', 'text collate "C"').notNullable().comment('empty in the only row of no revenue');
     table.specificType('amount_minor', 'numeric').notNullable();
     table.specificType('total_minor', 'numeric').notNullable().comment('of all currencies, as if they were one');
-    table.primary(['incident_id', 'currency']);
+    belongsTo(table, 'incidents');
+    table.primary(['workspace_id', 'incident_id', 'currency']);
   });
   await knex.raw(`
     create index incident_mrr_by_amount
@@ -405,9 +428,8 @@ async function createTimeline(knex: Knex): Promise<void> {
 
   await knex.schema.createTable('timeline_events', (table) => {
     const moment = (name: string) => table.timestamp(name, { precision: 3 });
-    table.bigIncrements('id');
-    table.bigInteger('workspace_id').notNullable();
-    table.bigInteger('incident_id').notNullable().references('id').inTable('incidents').onDelete('CASCADE');
+    addId(table);
+    table.bigInteger('incident_id').notNullable();
     table.bigInteger('revision').notNullable();
     moment('started_at').notNullable();
     moment('ended_at');
@@ -438,7 +460,8 @@ async function createTimeline(knex: Knex): Promise<void> {
     table.specificType('type_folded', folded).notNullable();
     table.specificType('tags_folded', foldedList).notNullable();
     table.specificType('texts_folded', foldedList).notNullable().comment('all that a search looks into');
-    table.index(['incident_id', 'started_at', 'id']);
+    belongsTo(table, 'incidents');
+    table.index(['workspace_id', 'incident_id', 'started_at', 'id']);
     table
       .foreign(['workspace_id', 'group_id'], 'timeline_events_group')
       .references(['workspace_id', 'id'])
@@ -448,12 +471,12 @@ async function createTimeline(knex: Knex): Promise<void> {
     create index timeline_events_by_group on timeline_events (workspace_id, group_id) where group_id is not null`);
   // An import finds what it has imported before.
   await knex.raw(`
-    create unique index timeline_events_by_external_id on timeline_events (incident_id, external_id)
+    create unique index timeline_events_by_external_id on timeline_events (workspace_id, incident_id, external_id)
     where external_id is not null`);
 
   await knex.schema.createTable('timeline_attachments', (table) => {
-    table.bigIncrements('id');
-    table.bigInteger('timeline_event_id').notNullable().references('id').inTable('timeline_events').onDelete('CASCADE');
+    addId(table);
+    table.bigInteger('timeline_event_id').notNullable();
     table.text('filename').notNullable();
     table.text('storage_key').comment('its path below ATTACHMENT_BASE_URL; null: not to be had');
     table.text('url').comment('where another system shows it, an image of a monitor; null: it is in the file store');
@@ -461,7 +484,8 @@ async function createTimeline(knex: Knex): Promise<void> {
     table.bigInteger('size_bytes').notNullable();
     table.timestamp('created_at', { precision: 3 }).notNullable();
     table.text('created_by').notNullable();
-    table.index(['timeline_event_id', 'id']);
+    belongsTo(table, 'timeline_events', 'timeline_event_id');
+    table.index(['workspace_id', 'timeline_event_id', 'id']);
   });
   await createFormerEvents(knex);
 }
@@ -470,22 +494,23 @@ async function createTimeline(knex: Knex): Promise<void> {
 async function createFormerEvents(knex: Knex): Promise<void> {
   await knex.raw(`
     create table former_timeline_events (
-      seq bigserial primary key,
+      seq bigserial,
       like timeline_events,
       deleted_at timestamptz(3),
       deleted_by text,
       deleted_key_name text,
       deleted_key_prefix text,
       attachments jsonb,
-      foreign key (incident_id) references incidents (id) on delete cascade
+      primary key (workspace_id, seq),
+      foreign key (workspace_id, incident_id) references incidents (workspace_id, id) on delete cascade
     )`);
   await knex.schema.alterTable('former_timeline_events', (table) => {
     table.dropColumns('source_folded', 'type_folded', 'tags_folded', 'texts_folded');
-    table.index(['id', 'seq']);
-    table.index('incident_id');
+    table.index(['workspace_id', 'id', 'seq']);
+    table.index(['workspace_id', 'incident_id']);
   });
   await knex.raw(`
-    create index former_timeline_events_deleted on former_timeline_events (incident_id, seq)
+    create index former_timeline_events_deleted on former_timeline_events (workspace_id, incident_id, seq)
     where deleted_at is not null`);
   await knex.raw(`comment on column former_timeline_events.deleted_at is 'null: it was changed then'`);
   await knex.raw(`
@@ -496,15 +521,19 @@ async function createFormerEvents(knex: Knex): Promise<void> {
 async function createRelations(knex: Knex): Promise<void> {
   await knex.raw('create sequence incident_relations_id_seq');
   await knex.schema.createTable('incident_relations', (table) => {
+    table.bigInteger('workspace_id').notNullable();
     table.bigInteger('id').notNullable();
-    table.bigInteger('incident_id').notNullable().references('id').inTable('incidents').onDelete('CASCADE');
+    table.bigInteger('incident_id').notNullable();
     table.text('type').notNullable().comment('what the incident is to the related one');
-    table.bigInteger('related_id').notNullable().index().references('id').inTable('incidents').onDelete('CASCADE');
+    table.bigInteger('related_id').notNullable();
     table.timestamp('created_at', { precision: 3 }).notNullable();
     table.text('created_by').notNullable();
     table.jsonb('created_by_key').comment(CREATED_BY_KEY);
-    table.primary(['incident_id', 'type', 'related_id']);
-    table.unique(['id', 'incident_id']);
+    table.primary(['workspace_id', 'incident_id', 'type', 'related_id']);
+    table.unique(['workspace_id', 'id', 'incident_id']);
+    table.index(['workspace_id', 'related_id']);
+    belongsTo(table, 'incidents');
+    belongsTo(table, 'incidents', 'related_id');
   });
   await knex.raw('alter sequence incident_relations_id_seq owned by incident_relations.id');
 }
@@ -512,9 +541,8 @@ async function createRelations(knex: Knex): Promise<void> {
 async function createFollowUps(knex: Knex): Promise<void> {
   const moment = { precision: 3 };
   await knex.schema.createTable('follow_ups', (table) => {
-    table.bigIncrements('id');
-    table.bigInteger('workspace_id').notNullable();
-    table.bigInteger('incident_id').notNullable().references('id').inTable('incidents').onDelete('CASCADE');
+    addId(table);
+    table.bigInteger('incident_id').notNullable();
     table.bigInteger('revision').notNullable();
     table.text('external_id').comment('in the system that an import brought it from');
     table.text('title').notNullable();
@@ -529,7 +557,8 @@ async function createFollowUps(knex: Knex): Promise<void> {
     table.jsonb('created_by_key').comment(CREATED_BY_KEY);
     table.timestamp('completed_at', moment);
     table.timestamp('updated_at', moment).notNullable();
-    table.unique(['incident_id', 'external_id']);
+    belongsTo(table, 'incidents');
+    table.unique(['workspace_id', 'incident_id', 'external_id']);
   });
   // The order of lists, of each status.
   const order = `status, (coalesce(due_on, 'infinity'::date)), id`;
@@ -551,8 +580,8 @@ async function createChat(knex: Knex): Promise<void> {
   await knex.raw('create index chat_connections_key on chat_connections (key_id)');
 
   await knex.schema.createTable('provisionings', (table) => {
-    table.bigInteger('incident_id').primary().references('id').inTable('incidents').onDelete('CASCADE');
     table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('incident_id').notNullable();
     table.text('workspace_slug').notNullable();
     table.boolean('is_demo').notNullable();
     table.text('request_id').notNullable().comment('of the request that asked for it');
@@ -568,16 +597,13 @@ async function createChat(knex: Knex): Promise<void> {
     table.timestamp('named_at', { precision: 3 });
     table.timestamp('created_at', { precision: 3 }).notNullable();
     table.text('trace_context').comment('traceparent, and tracestate after a space; null without a trace');
+    table.primary(['workspace_id', 'incident_id']);
+    belongsTo(table, 'incidents');
   });
 
   await knex.schema.createTable('provisioning_steps', (table) => {
-    table
-      .bigInteger('incident_id')
-      .notNullable()
-      .references('incident_id')
-      .inTable('provisionings')
-      .onDelete('CASCADE');
     table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('incident_id').notNullable();
     table.text('key').notNullable();
     table.text('status').notNullable().checkIn(['pending', 'running', 'succeeded', 'failed']);
     table.integer('attempts').notNullable().defaultTo(0);
@@ -589,7 +615,8 @@ async function createChat(knex: Knex): Promise<void> {
       .comment('pending: the next attempt, null while it waits for another step; running: when its lease is over');
     table.uuid('lease').comment('who runs it');
     table.timestamp('updated_at', { precision: 3 }).notNullable();
-    table.primary(['incident_id', 'key']);
+    table.primary(['workspace_id', 'incident_id', 'key']);
+    belongsTo(table, 'provisionings', 'incident_id', 'incident_id');
   });
   await knex.raw(`
     create index provisioning_steps_due on provisioning_steps (workspace_id, due_at) where due_at is not null`);
@@ -601,8 +628,8 @@ async function createChat(knex: Knex): Promise<void> {
 async function createChannelUpdates(knex: Knex): Promise<void> {
   const moment = { precision: 3 };
   await knex.schema.createTable('channel_updates', (table) => {
-    table.bigInteger('incident_id').primary().references('id').inTable('incidents').onDelete('CASCADE');
     table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('incident_id').notNullable();
     table.bigInteger('posted_entry').notNullable().comment('what the changelog has up to this entry is posted');
     table.bigInteger('last_entry').notNullable().comment('of the changelog, of the last change that is to be posted');
     table.text('status').notNullable().checkIn(['pending', 'running', 'succeeded', 'failed']);
@@ -615,6 +642,8 @@ async function createChannelUpdates(knex: Knex): Promise<void> {
     table.text('request_id').notNullable().comment('of the last change');
     table.text('trace_context').comment('traceparent, and tracestate after a space; null without a trace');
     table.timestamp('updated_at', moment).notNullable();
+    table.primary(['workspace_id', 'incident_id']);
+    belongsTo(table, 'incidents');
   });
   await knex.raw(`
     create index channel_updates_due on channel_updates (workspace_id, due_at) where due_at is not null`);
@@ -642,11 +671,10 @@ async function createAlerts(knex: Knex): Promise<void> {
     table.primary(['workspace_id', 'key_id']);
   });
   await knex.schema.createTable('alert_groups', (table) => {
-    table.bigIncrements('id');
-    table.bigInteger('workspace_id').notNullable();
+    addId(table);
     table.bigInteger('key_id').notNullable();
     table.binary('identity').notNullable().comment("digest of the monitor's own identity of the group");
-    table.bigInteger('incident_id').references('id').inTable('incidents').onDelete('CASCADE');
+    table.bigInteger('incident_id');
     table.integer('firing').notNullable().defaultTo(0).comment('members that fire');
     table.timestamp('updated_at', { precision: 3 }).notNullable().index();
     table
@@ -654,31 +682,39 @@ async function createAlerts(knex: Knex): Promise<void> {
       .comment('what is asked for if nothing is heard of it: its name, seconds, options; null: nothing');
     table.timestamp('quiet_at', { precision: 3 }).comment('when nothing has been heard of it for so long');
     table.unique(['workspace_id', 'key_id', 'identity']);
-    table.index('incident_id');
+    table.index(['workspace_id', 'incident_id']);
+    belongsTo(table, 'incidents');
   });
   await knex.schema.createTable('alert_members', (table) => {
-    table.bigInteger('workspace_id').notNullable().comment('with key_id and mark, it is found in another group');
+    table.bigInteger('workspace_id').notNullable();
     table.bigInteger('key_id').notNullable().comment('the monitor: the first key of its rotations');
-    table.bigInteger('group_id').notNullable().references('id').inTable('alert_groups').onDelete('CASCADE');
+    table.bigInteger('group_id').notNullable();
     table.binary('alert').notNullable().comment('digest of its identity in the group');
-    table.binary('mark').notNullable().comment('digest of its identity and labels');
+    table
+      .binary('mark')
+      .notNullable()
+      .comment('digest of its identity and labels: by it, it is found in another group');
     table.boolean('is_firing').notNullable();
     table.timestamp('firing', { precision: 3 }).comment('when its latest firing began, as the monitor says');
     table.boolean('is_acknowledged').notNullable();
     table.text('severity').comment('key of the highest severity that the monitor named in this firing; null: none');
     table.timestamp('changed_at', { precision: 3 }).notNullable().comment('when we heard that it fires, or has ended');
-    table.primary(['group_id', 'alert']);
+    table.primary(['workspace_id', 'group_id', 'alert']);
+    belongsTo(table, 'alert_groups', 'group_id');
   });
   await knex.raw('create index alert_groups_quiet on alert_groups (quiet_at) where quiet_at is not null');
   await knex.raw('create index alert_members_by_mark on alert_members (workspace_id, key_id, mark) where is_firing');
   await knex.schema.createTable('alert_incidents', (table) => {
-    table.bigInteger('incident_id').primary().references('id').inTable('incidents').onDelete('CASCADE');
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('incident_id').notNullable();
     table.timestamp('ended_at', { precision: 3 }).comment('when all alerts had ended; null: one fires');
     table.timestamp('recovered_at', { precision: 3 }).comment('that this end has given the incident; null: none');
     table.bigInteger('resolved_revision').comment('of the incident when this end resolved it; null: it did not');
     table
       .timestamp('last_end', { precision: 3 })
       .comment('the latest end of its alerts, as monitors say it; null: none');
+    table.primary(['workspace_id', 'incident_id']);
+    belongsTo(table, 'incidents');
   });
   await knex.schema.createTable('alert_notifications', (table) => {
     table.bigInteger('workspace_id').notNullable();
@@ -693,21 +729,25 @@ async function createAlerts(knex: Knex): Promise<void> {
     table.text('outcome').notNullable();
     table.text('reason').notNullable().defaultTo('');
     table.text('body_start').notNullable().defaultTo('').comment('the first characters of a refused body');
-    table.bigInteger('incident_id').references('id').inTable('incidents').onDelete('SET NULL');
+    table.bigInteger('incident_id');
     table.integer('groups').notNullable();
     table.integer('started').notNullable();
     table.integer('ended').notNullable();
     table.integer('unchanged').notNullable();
     table.primary(['workspace_id', 'key_id', 'place']);
     table.unique(['workspace_id', 'id']);
+    table
+      .foreign(['workspace_id', 'incident_id'])
+      .references(['workspace_id', 'id'])
+      .inTable('incidents')
+      .onDelete('SET NULL (incident_id)');
   });
 }
 
 /** What must be heard until when: heartbeats of monitors, and groups of alerts that fire. */
 async function createHeartbeats(knex: Knex): Promise<void> {
   await knex.schema.createTable('alert_heartbeats', (table) => {
-    table.bigIncrements('id');
-    table.bigInteger('workspace_id').notNullable();
+    addId(table);
     table.bigInteger('key_id').notNullable().comment('the monitor: the first key of its rotations');
     table.text('name').notNullable();
     table.integer('within').notNullable().comment('seconds in which it must be heard again');

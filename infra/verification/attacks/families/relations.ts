@@ -63,11 +63,11 @@ async function buildChain(context: AttackContext, workspace: Workspace) {
     `with pair as (
        select nextval('incident.incident_relations_id_seq') as id, one, other
        from unnest($1::bigint[], $2::bigint[]) as pair (one, other)
-     ), marked as (update incident.incidents set is_duplicate = true where id = any($1::bigint[]))
-     insert into incident.incident_relations (id, incident_id, type, related_id, created_at, created_by)
-     select id, one, 'duplicate_of', other, now(), '1' from pair
-     union all select id, other, 'duplicated_by', one, now(), '1' from pair`,
-    [chain.slice(0, -1), chain.slice(1)],
+     ), marked as (update incident.incidents set is_duplicate = true where workspace_id = $3 and id = any($1::bigint[]))
+     insert into incident.incident_relations (workspace_id, id, incident_id, type, related_id, created_at, created_by)
+     select $3::bigint, id, one, 'duplicate_of', other, now(), '1' from pair
+     union all select $3::bigint, id, other, 'duplicated_by', one, now(), '1' from pair`,
+    [chain.slice(0, -1), chain.slice(1), workspace.id],
   );
   return { chain, others: ids.slice(CHAIN) };
 }

@@ -911,8 +911,8 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     }
     await administrator.query(`
       insert into incident.timeline_attachments
-        (timeline_event_id, filename, content_type, size_bytes, created_at, created_by)
-      select id, 'x', 'text/plain', 1, now(), 'x' from incident.timeline_events limit 1;
+        (workspace_id, timeline_event_id, filename, content_type, size_bytes, created_at, created_by)
+      select workspace_id, id, 'x', 'text/plain', 1, now(), 'x' from incident.timeline_events limit 1;
       insert into gateway.oidc_identities (user_id, workspace_id, issuer, subject, created_at)
       select id, workspace_id, 'https://idp.internal', 'x', now() from gateway.users limit 1;
       insert into incident.configurations (workspace_id) values (1) on conflict do nothing;

@@ -119,14 +119,17 @@ function unknownSeverity(declaration: Of<'declare'> | undefined): LeftOut[] {
 async function relate({ trx, caller, now }: Applying, incident: Incident, related: Incident) {
   if (related.archivedAt !== null) return undefined;
   const pair = { incidentId: incident.id, type: 'related' as const, relatedId: related.id };
-  const [next] = await query(trx, nextRelation(pair));
+  const [next] = await query(trx, nextRelation(incident.workspaceId, pair));
   if (next === undefined || next.ofInverse >= MAX_OF_A_TYPE) return undefined;
   const relation = { id: next.id, createdAt: now, ...creatorOf(caller) };
   const others = [changeOf('related', incident, 'added')];
   const changed = changeIncident({ author: authorOf(caller), before: related, change: {}, now, byAlert: true, others });
   return {
     related: await save(trx, changed),
-    with: { others: [changeOf('related', related, 'added')], also: [insertRelation(pair, relation)] },
+    with: {
+      others: [changeOf('related', related, 'added')],
+      also: [insertRelation(incident.workspaceId, pair, relation)],
+    },
   };
 }
 
@@ -177,13 +180,14 @@ async function addEvents({ trx, caller, checkStorage, now }: Applying, { id }: I
     ...{ sourceRef, evidenceLinks },
   }));
   checkStorage('alert');
-  const inserted = await timelineStore(trx, caller.principal.workspace.id).insertAll(events);
+  const workspaceId = caller.principal.workspace.id;
+  const inserted = await timelineStore(trx, workspaceId).insertAll(events);
   const images = inserted.flatMap((event, index) =>
     (notes[index]?.images ?? []).map((image) => ({
       ...image,
       ...{ eventId: event.id, storageKey: null, sizeBytes: 0, createdAt: now, createdBy: event.createdBy },
     })),
   );
-  await insertAttachments(trx, images);
+  await insertAttachments(trx, workspaceId, images);
   return inserted.map((event) => ({ type: 'timeline_event.created' as const, event }));
 }

@@ -151,7 +151,7 @@ async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCom
           await turn();
           await addRecords(trx, sender, recordsOf(command, answers, now));
           const ids = new Set(answers.flatMap(({ incidentId }) => incidentId ?? []));
-          const numbers = await incidentNumbers(trx, [...ids]);
+          const numbers = await incidentNumbers(trx, sender.workspaceId, [...ids]);
           return { results: answers.map((answer) => resultOf(answer, numbers)), leftOut: [...leftOut.values()].flat() };
         },
       };

@@ -186,7 +186,7 @@ async function failStep(
     const isOurs = await queue.finish(claim, { ...failed, ...counts });
     // Without the channel the invitations fail too.
     if (isOurs && claim.key === 'slack_channel') {
-      await queue.updateWaiting({ incidentId: claim.incidentId, key: 'invite_usergroups' }, failed);
+      await queue.updateWaiting({ ...claim, key: 'invite_usergroups' }, failed);
     }
   });
 }

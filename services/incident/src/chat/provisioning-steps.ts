@@ -34,7 +34,7 @@ export async function provisionChannel(dependencies: ProvisioningDependencies, c
   const { incidentId, workspaceId } = claim;
   const incident = await incidentStore(database, workspaceId).get(incidentId);
   checkWritable(incident);
-  const request = await provisioningStore(database).getRequest(incidentId);
+  const request = await provisioningStore(database).getRequest(claim);
   const channelId =
     incident.slackChannelId === '' ? await findOrCreateChannel(dependencies, { incident, request }) : undefined;
 
@@ -45,7 +45,7 @@ export async function provisionChannel(dependencies: ProvisioningDependencies, c
     const queue = stepQueue(trx);
     // If the lease was lost, another process runs the step and will find the channel.
     if (!(await queue.finish(claim, { status: 'succeeded', errorCode: null, now }))) return;
-    const invitation = { incidentId, key: 'invite_usergroups' } as const;
+    const invitation = { workspaceId, incidentId, key: 'invite_usergroups' } as const;
     await queue.updateWaiting(invitation, { status: 'pending', errorCode: null, dueAt: now, now });
     if (channelId === undefined || before.slackChannelId !== '') return;
     const author = { actor: 'slack', key: undefined, workspace: request.workspace, requestId: request.requestId };
@@ -64,10 +64,10 @@ async function findOrCreateChannel(
   if (connected === undefined) throw chatNotConfigured();
   const { chat, template } = connected;
 
-  const names = channelNameStore(database);
-  const reserved = await names.find(incident.id);
+  const names = channelNameStore(database, { workspaceId: incident.workspaceId, incidentId: incident.id });
+  const reserved = await names.find();
   const name = reserved?.name ?? channelName({ template, timeZone: await findTimeZone() }, incident);
-  if (reserved === undefined) await names.reserve(incident.id, name, clock.now());
+  if (reserved === undefined) await names.reserve(name, clock.now());
   const purpose = `${humanId(incident.number)} of ${request.workspace.slug}, opened by Tocsin [${request.marker}]`;
   try {
     const channel = await chat.createChannel(name).catch(async (error: unknown) => {
@@ -81,7 +81,7 @@ async function findOrCreateChannel(
     return channel.id;
   } catch (error) {
     // No channel of this incident has the name, so the next attempt may use another one.
-    if (isChatError(error, 'name_taken') || isChatError(error, 'invalid_name')) await names.release(incident.id);
+    if (isChatError(error, 'name_taken') || isChatError(error, 'invalid_name')) await names.release();
     throw error;
   }
 
@@ -96,7 +96,7 @@ async function findOrCreateChannel(
   async function isOwn(existing: ChatChannel, namedAt: Instant): Promise<boolean> {
     if (existing.purpose !== '') return existing.purpose.includes(request.marker);
     const isNew = existing.createdAt >= Date.parse(namedAt) - MAX_CLOCK_SKEW;
-    return existing.isOurs && isNew && !(await names.isUsedElsewhere(name, incident.id));
+    return existing.isOurs && isNew && !(await names.isUsedElsewhere(name));
   }
 }
 
@@ -116,7 +116,7 @@ export async function inviteUsergroups(dependencies: ProvisioningDependencies, c
   if (connected === undefined) throw chatNotConfigured();
   if (incident.slackChannelId === '') throw channelNotLinked();
 
-  const { usergroups } = await provisioningStore(database).getRequest(incidentId);
+  const { usergroups } = await provisioningStore(database).getRequest(claim);
   const unknown = await connected.chat.inviteUsergroups(incident.slackChannelId, usergroups);
   if (unknown.length > 0) throw notFound('A user group');
   await stepQueue(database).finish(claim, { status: 'succeeded', errorCode: null, now: clock.now() });

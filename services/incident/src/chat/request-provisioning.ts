@@ -77,10 +77,16 @@ export interface ChatWork {
 }
 
 /** Reads the work, in a command's own transaction: a response must not depend on a statement after the commit. */
-export const readChatWork = async (db: Knex, incident: Pick<Incident, 'id' | 'createdAt'>): Promise<ChatWork> => ({
-  provisioning: (await provisioningStore(db).find(incident.id)) ?? emptyProvisioning(incident),
-  updates: await channelUpdateStore(db).find(incident.id),
-});
+export async function readChatWork(
+  db: Knex,
+  incident: Pick<Incident, 'workspaceId' | 'id' | 'createdAt'>,
+): Promise<ChatWork> {
+  const ofIncident = { workspaceId: incident.workspaceId, incidentId: incident.id };
+  return {
+    provisioning: (await provisioningStore(db).find(ofIncident)) ?? emptyProvisioning(incident),
+    updates: await channelUpdateStore(db).find(ofIncident),
+  };
+}
 
 interface RequestCommand extends Caller {
   id: number;
@@ -101,11 +107,12 @@ export async function requestProvisioning(
 ): Promise<ChatWork> {
   const { principal, id, usergroups } = command;
   const { workspace } = principal;
+  const ofIncident = { workspaceId: workspace.id, incidentId: id };
   const requested = await runCommand(dependencies, {
     workspace,
     reads: async (trx) => {
       const incident = await incidentStore(trx, workspace.id).getForUpdate(id);
-      return { incident, existing: await provisioningStore(trx).find(id) };
+      return { incident, existing: await provisioningStore(trx).find(ofIncident) };
     },
     decides: ({ incident, existing }, { now }) => {
       checkWritable(incident);
@@ -118,8 +125,7 @@ export async function requestProvisioning(
       return {
         stores: async (trx) => {
           await incidentStore(trx, workspace.id).setShortTitle(id, shortTitle);
-          const incidentOf = { incidentId: id, workspaceId: workspace.id };
-          await provisioningStore(trx).add(incidentOf, provisioning as NewProvisioning);
+          await provisioningStore(trx).add(ofIncident, provisioning as NewProvisioning);
           return readChatWork(trx, incident);
         },
       };
@@ -145,6 +151,7 @@ export async function retryProvisioning(
 ): Promise<ChatWork> {
   const { principal, id, steps: keys = WORK_KEYS } = command;
   const { workspace } = principal;
+  const ofIncident = { workspaceId: workspace.id, incidentId: id };
   const retried = await runCommand(dependencies, {
     workspace,
     reads: async (trx) => incidentStore(trx, workspace.id).getForUpdate(id),
@@ -154,13 +161,15 @@ export async function retryProvisioning(
         stores: async (trx) => {
           const store = provisioningStore(trx);
           const steps = keys.filter((key): key is StepKey => key !== 'channel_updates');
-          const retriesMessages = keys.includes('channel_updates') && (await channelUpdateStore(trx).retry(id, now));
-          if ((await store.retry(id, steps, now)) === 0 && !retriesMessages)
+          const retriesMessages =
+            keys.includes('channel_updates') && (await channelUpdateStore(trx).retry(ofIncident, now));
+          if ((await store.retry(ofIncident, steps, now)) === 0 && !retriesMessages)
             throw invalidState('No step of the provisioning has failed');
           const work = await readChatWork(trx, incident);
           const channel = work.provisioning.steps.find(({ key }) => key === 'slack_channel')?.status;
           // Invitations wait for the channel unless a channel is linked already.
-          if (incident.slackChannelId === '' && channel === 'pending') await store.makeWait(id, 'invite_usergroups');
+          if (incident.slackChannelId === '' && channel === 'pending')
+            await store.makeWait(ofIncident, 'invite_usergroups');
           return work;
         },
       };

@@ -39,7 +39,10 @@ export async function mapIncidents(trx: Knex.Transaction, mapping: IncidentMappi
         mapping.workspaceId,
         changed.map(({ after }) => after),
       ),
-      insertChangelogEntries(changed.map(({ entry }) => entry)),
+      insertChangelogEntries(
+        mapping.workspaceId,
+        changed.map(({ entry }) => entry),
+      ),
       insertEvents(changed.map(({ event }) => event)),
     ]);
   }

@@ -54,7 +54,7 @@ export async function createFollowUp(dependencies: CommandDependencies, command:
     outcome,
     reads: async (trx, attempt) => {
       const incident = await incidentStore(trx, workspace.id).getForUpdate(incidentId);
-      const [next] = await query(trx, nextFollowUp(incidentId));
+      const [next] = await query(trx, nextFollowUp(workspace.id, incidentId));
       const owner = await refusalOf(checkOwner(trx, command, { properties, attempt }));
       return { incident, next: next as { id: number; count: number }, ...owner };
     },

@@ -76,7 +76,8 @@ export async function withRetries<Result>(
 
 function reasonOf(error: unknown): RetryReason | undefined {
   if (error instanceof Retry) return error.reason;
-  return brokenConstraint(error) === EXTERNAL_ID_INDEX ? 'external_id' : undefined;
+  // In a partitioned table, the index of a partition has a number after the name.
+  return brokenConstraint(error)?.startsWith(EXTERNAL_ID_INDEX) === true ? 'external_id' : undefined;
 }
 
 /** A write that gives several external IDs finds out at its next attempt which are taken. */

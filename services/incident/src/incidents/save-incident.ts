@@ -56,7 +56,7 @@ export function changeIncident(options: IncidentChange): ChangedIncident {
   const statements = [updateOfIncident(after.workspaceId, after.id, properties)];
   if (changes.length > 0) {
     statements.push(
-      insertChangelogEntry(entry),
+      insertChangelogEntry(after.workspaceId, entry),
       ...dueChannelUpdate(after, { changes, requestId: author.requestId, now }),
     );
   }
@@ -119,11 +119,11 @@ function eventsOf({
 /** The entry of the changelog about timeline events or a follow-up of an incident, at its revision. */
 export const insertEntryOfParts = ({
   author,
-  incident: { id: incidentId, revision },
+  incident: { workspaceId, id: incidentId, revision },
   changes,
   now: changedAt,
 }: Pick<IncidentChange, 'author' | 'now'> & { incident: Incident; changes: readonly Change[] }) =>
-  insertChangelogEntry({
+  insertChangelogEntry(workspaceId, {
     ...{ ...recordedActor(author), incidentId, revision, changedAt },
     ...{ changes: shortenChanges(changes).changes, isOfParts: true },
   });

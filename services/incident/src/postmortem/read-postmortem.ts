@@ -96,8 +96,9 @@ export async function readPostmortem(
 type ListedEntry = Position &
   ({ kind: 'timeline_event'; row: Listed<TimelineEvent> } | { kind: 'change'; row: Listed<ChangelogEntry> });
 
-async function readHistory(db: Knex, { id: incidentId, workspaceId, eventCount }: Incident): Promise<History> {
-  const part = (end: 'first' | 'last') => ({ incidentId, end, limit: HALF });
+async function readHistory(db: Knex, incident: Incident): Promise<History> {
+  const { id: incidentId, workspaceId, eventCount } = incident;
+  const part = (end: 'first' | 'last') => ({ workspaceId, incidentId, end, limit: HALF });
   const [firstEvents, lastEvents, firstChanges, lastChanges, [counted]] = await pipeline<
     [Listed<TimelineEvent>, Listed<TimelineEvent>, Listed<ChangelogEntry>, Listed<ChangelogEntry>, { count: number }]
   >(db, [
@@ -105,7 +106,7 @@ async function readHistory(db: Knex, { id: incidentId, workspaceId, eventCount }
     selectEvents(part('last')),
     selectChanges(part('first')),
     selectChanges(part('last')),
-    countChanges(incidentId),
+    countChanges(workspaceId, incidentId),
   ]);
   const entries = orderEntries<ListedEntry>([
     ...[...firstEvents, ...lastEvents].map((row) => ({
@@ -122,16 +123,16 @@ async function readHistory(db: Knex, { id: incidentId, workspaceId, eventCount }
     })),
   ]);
   const { head, tail } = await takeFromBothEnds(entries.length, {
-    forward: wholeEntries(db, entries),
-    backward: wholeEntries(db, entries.toReversed()),
+    forward: wholeEntries(db, workspaceId, entries),
+    backward: wholeEntries(db, workspaceId, entries.toReversed()),
   });
   const shown = [...head, ...tail];
   const eventIds = shown.flatMap((entry) => (entry.kind === 'timeline_event' ? [entry.id] : []));
-  const attachments = await query(db, selectAttachments(eventIds));
+  const attachments = await query(db, selectAttachments(workspaceId, eventIds));
   const filters = { statuses: [], owner: null, incidentId, dueBefore: null, text: null };
   const ofIncident = { workspaceId, filters, after: undefined, limit: FOLLOW_UP_LIMITS.ofIncident };
   return {
-    relations: await relationStore(db, incidentId).list(0, MAX_OF_A_TYPE * RELATION_TYPES.length),
+    relations: await relationStore(db, incident).list(0, MAX_OF_A_TYPE * RELATION_TYPES.length),
     followUps: (await listFollowUps(db, ofIncident)).listed,
     ...{ head, tail, attachments: attachments.slice(0, MAX_ENTRIES) },
     leftOut: {
@@ -143,11 +144,15 @@ async function readHistory(db: Knex, { id: incidentId, workspaceId, eventCount }
 }
 
 /** Reads entries completely, in their order, only as far as they are asked for. */
-async function* wholeEntries(db: Knex, entries: readonly ListedEntry[]): AsyncGenerator<Entry, undefined> {
+async function* wholeEntries(
+  db: Knex,
+  workspaceId: number,
+  entries: readonly ListedEntry[],
+): AsyncGenerator<Entry, undefined> {
   const reading =
-    <Row>(statement: (ids: readonly number[]) => Statement<Row>) =>
+    <Row>(statement: (workspaceId: number, ids: readonly number[]) => Statement<Row>) =>
     async (ids: readonly number[]) =>
-      (await pipeline<[Row]>(db, [statement(ids)]))[0];
+      (await pipeline<[Row]>(db, [statement(workspaceId, ids)]))[0];
   const listedEvents = entries.flatMap((entry) => (entry.kind === 'timeline_event' ? [entry.row] : []));
   const listedChanges = entries.flatMap((entry) => (entry.kind === 'change' ? [entry.row] : []));
   const events = inOrder(readWhole<TimelineEvent>(listedEvents, reading(wholeEvents)));

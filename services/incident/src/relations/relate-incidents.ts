@@ -56,10 +56,10 @@ export async function relateIncidents(dependencies: CommandDependencies, command
       if (type === 'duplicate_of') await query(trx, lockDuplicates(workspace.id));
       const locked = await query(trx, lockIncidents(workspace.id, [incidentId, relatedId]));
       const incident = requireIncident(locked.filter(({ id }) => id === incidentId));
-      const relations = relationStore(trx, incidentId);
+      const relations = relationStore(trx, { workspaceId: workspace.id, id: incidentId });
       const existing = await relations.find(type, relatedId);
       const walked = type === 'duplicate_of' && existing === undefined ? await relations.walk(relatedId) : undefined;
-      const [next] = existing === undefined ? await query(trx, nextRelation(pair)) : [];
+      const [next] = existing === undefined ? await query(trx, nextRelation(workspace.id, pair)) : [];
       return { incident, other: locked.find(({ id }) => id === relatedId), existing, walked, next };
     },
     decides: ({ incident, other, existing, walked, next }, { now }) => {
@@ -80,7 +80,7 @@ export async function relateIncidents(dependencies: CommandDependencies, command
         }),
       ];
       return {
-        stores: [insertRelation(pair, relation), ...changes.flatMap(({ statements }) => statements)],
+        stores: [insertRelation(workspace.id, pair, relation), ...changes.flatMap(({ statements }) => statements)],
         answer: () => ({ relation, isNew: true }),
       };
     },
@@ -104,7 +104,7 @@ export async function unrelateIncidents(dependencies: CommandDependencies, comma
     reads: async (trx) => {
       // Whether an incident of another workspace has the relation is not to be seen.
       await incidentStore(trx, workspace.id).get(incidentId);
-      const relations = relationStore(trx, incidentId);
+      const relations = relationStore(trx, { workspaceId: workspace.id, id: incidentId });
       const { related: other } = await relations.get(id);
       const locked = await query(trx, lockIncidents(workspace.id, [incidentId, other.id]));
       const incident = requireIncident(locked.filter((each) => each.id === incidentId));
@@ -112,7 +112,7 @@ export async function unrelateIncidents(dependencies: CommandDependencies, comma
       // Throws if another request has deleted it in the meantime.
       const relation = await relations.get(id);
       const remains = async (of: Incident, type: RelationType) =>
-        type === 'duplicate_of' && (await relationStore(trx, of.id).hasAnother(type, id));
+        type === 'duplicate_of' && (await relationStore(trx, of).hasAnother(type, id));
       return {
         relation,
         sides: [
@@ -131,7 +131,7 @@ export async function unrelateIncidents(dependencies: CommandDependencies, comma
         const change = type === 'duplicate_of' ? { isDuplicate } : {};
         return changeIncident({ author, before, change, now, others: [changeOf(type, to, 'removed')] }).statements;
       });
-      return { stores: [deleteRelation(incidentId, relation), ...statements], answer: () => undefined };
+      return { stores: [deleteRelation(workspace.id, incidentId, relation), ...statements], answer: () => undefined };
     },
   });
 }

@@ -6,15 +6,15 @@ import { latestEvent } from './store/timeline-store.ts';
 
 export const findWrongSummaries = async (
   database: Knex,
-  before: number,
+  before: WrongSummary,
 ): ReturnType<ReturnType<typeof summaryStore>['findWrong']> => summaryStore(database).findWrong(before);
 
 /** Writes what an incident says about its timeline again, under the lock under which timelines change. */
 export async function recountTimeline(database: Knex, { id, workspaceId }: WrongSummary): Promise<void> {
   await database.transaction(async (trx) => {
     await incidentStore(trx, workspaceId).getForUpdate(id);
-    const [latest] = await query(trx, latestEvent(id));
+    const [latest] = await query(trx, latestEvent(workspaceId, id));
     const last = latest && { startedAt: latest.startedAt, summary: summaryOf(latest) };
-    await summaryStore(trx).recount(id, last);
+    await summaryStore(trx).recount({ id, workspaceId }, last);
   });
 }

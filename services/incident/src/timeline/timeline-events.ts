@@ -104,7 +104,10 @@ export async function updateTimelineEvent(
       // The incident is always locked first; another order could cause a deadlock.
       const before = await incidentStore(trx, workspace.id).getForUpdate(await events.getIncidentId(id));
       const event = await events.getForUpdate(id);
-      const [attachments, [latestOther]] = await pipeline(trx, [selectAttachments([id]), latestEvent(before.id, id)]);
+      const [attachments, [latestOther]] = await pipeline(trx, [
+        selectAttachments(workspace.id, [id]),
+        latestEvent(workspace.id, before.id, id),
+      ]);
       return { before, event, attachments, latestOther };
     },
     decides: ({ before, event: was, attachments, latestOther }, { checkStorage, now }) => {
@@ -118,7 +121,7 @@ export async function updateTimelineEvent(
       const event = { ...changed, ...editOf(author, now) };
       const timeline = [{ type: 'timeline_event.updated', event, was }] as const;
       const { statements } = changeTimeline({ author, before, timeline, latestOther, now });
-      return { stores: [...updateEvent(event), ...statements], answer: () => ({ event, attachments }) };
+      return { stores: [...updateEvent(workspace.id, event), ...statements], answer: () => ({ event, attachments }) };
     },
   });
 }
@@ -144,7 +147,7 @@ export async function deleteTimelineEvent(
       const before = await incidentStore(trx, workspace.id).getForUpdate(await events.getIncidentId(id));
       // Throws if another request has deleted the event in the meantime.
       const event = await events.getForUpdate(id);
-      const [latestOther] = await query(trx, latestEvent(before.id, id));
+      const [latestOther] = await query(trx, latestEvent(workspace.id, before.id, id));
       return { before, event, latestOther };
     },
     decides: ({ before, event, latestOther }, { now }) => {
@@ -153,7 +156,7 @@ export async function deleteTimelineEvent(
       const timeline = [{ type: 'timeline_event.deleted', event }] as const;
       const { statements } = changeTimeline({ author, before, timeline, latestOther, now });
       return {
-        stores: [moveToDeleted(id, { ...recordedActor(author), at: now }), ...statements],
+        stores: [moveToDeleted(workspace.id, id, { ...recordedActor(author), at: now }), ...statements],
         answer: () => undefined,
       };
     },
@@ -179,7 +182,7 @@ export async function restoreTimelineEvent(
       const before = await incidentStore(trx, workspace.id).getForUpdate(incidentId);
       // Throws if another request has restored the event in the meantime.
       const deleted = await former.getDeleted(id);
-      const [latestOther] = await query(trx, latestEvent(incidentId, id));
+      const [latestOther] = await query(trx, latestEvent(workspace.id, incidentId, id));
       return { before, deleted, latestOther };
     },
     decides: ({ before, deleted: { deletedAt, ...deleted }, latestOther }, { now }) => {
@@ -190,7 +193,12 @@ export async function restoreTimelineEvent(
       const author = authorOf(command);
       const { statements } = changeTimeline({ author, before, timeline, latestOther, now });
       return {
-        stores: [insertEvent(workspace.id, event), restoreAttachments(id), ...statements, selectAttachments([id])],
+        stores: [
+          insertEvent(workspace.id, event),
+          restoreAttachments(workspace.id, id),
+          ...statements,
+          selectAttachments(workspace.id, [id]),
+        ],
         answer: (rows) => ({ event, attachments: rows.at(-1) as Attachment[] }),
       };
     },

@@ -97,17 +97,16 @@ function openLine(head: object, bodyBytes: number) {
 
 async function* partsOf(incident: Incident, { database, context, load }: LinesOptions): AsyncGenerator<Part> {
   for (const part of Object.entries(incident.customFields)) yield { name: 'values', part };
-  const { id, eventCount } = incident;
   const reader = { database, incident };
-  const events = pagesOf<ExportedEvent>(reader, { after: (last) => eventsAfter(id, last), whole: wholeEvents });
-  if (eventCount > 0) {
+  const events = pagesOf<ExportedEvent>(reader, { after: eventsAfter, whole: wholeEvents });
+  if (incident.eventCount > 0) {
     for await (const page of events) {
       await load(page.map(({ createdBy }) => createdBy));
       for (const event of page) yield { name: 'timeline', part: eventItemOf(event, context) };
     }
   }
   const changes = pagesOf<ExportedChange>(reader, {
-    after: (last) => changesAfter(id, last?.id ?? 0),
+    after: (of, last) => changesAfter(of, last?.id ?? 0),
     whole: wholeChanges,
   });
   for await (const page of changes) {
@@ -118,7 +117,7 @@ async function* partsOf(incident: Incident, { database, context, load }: LinesOp
     }
   }
   const followUps = pagesOf<FollowUp>(reader, {
-    after: (last) => followUpsAfter(id, last?.id ?? 0),
+    after: (of, last) => followUpsAfter(of, last?.id ?? 0),
     whole: wholeFollowUps,
   });
   for await (const page of followUps) {
@@ -126,7 +125,7 @@ async function* partsOf(incident: Incident, { database, context, load }: LinesOp
     for (const followUp of page) yield { name: 'follow_ups', part: followUpItemOf(followUp, context) };
   }
   const relations = pagesOf<ExportedRelation>(reader, {
-    after: (last) => relationsAfter(id, last),
+    after: relationsAfter,
     whole: undefined,
   });
   for await (const page of relations) {
@@ -139,9 +138,9 @@ async function* partsOf(incident: Incident, { database, context, load }: LinesOp
 async function* pagesOf<Row extends { id: number }>(
   { database, incident }: { database: Knex; incident: Incident },
   statements: {
-    after: (last: Row | undefined) => Statement<Listed<Row>>;
+    after: (of: Incident, last: Row | undefined) => Statement<Listed<Row>>;
     /** Undefined if no row is large. */
-    whole: ((ids: readonly number[]) => Statement<Row>) | undefined;
+    whole: ((of: Incident, ids: readonly number[]) => Statement<Row>) | undefined;
   },
 ): AsyncGenerator<Row[]> {
   const check = revisionOf(incident.workspaceId, incident.id);
@@ -152,10 +151,10 @@ async function* pagesOf<Row extends { id: number }>(
   };
   let last: Row | undefined;
   for (;;) {
-    const listed = await read(statements.after(last));
+    const listed = await read(statements.after(incident, last));
     let page: Row[] = [];
     const readLarge = async (ids: readonly number[]) =>
-      statements.whole === undefined ? [] : read(statements.whole(ids));
+      statements.whole === undefined ? [] : read(statements.whole(incident, ids));
     for await (const row of readWhole<Row>(listed, readLarge)) {
       if (row === undefined) throw new ChangedMeanwhile();
       page.push(row);

@@ -54,7 +54,7 @@ export async function relateItems(
     try {
       const other = incidents.get(relation.externalId);
       if (other === undefined) throw invalidRequest('external', 'There is no such incident');
-      if (!(await relate(trx, { incident, other, relation }))) continue;
+      if (!(await relate(trx, { workspaceId, incident, other, relation }))) continue;
       places.add(place);
       const sides: [NamedIncident, RelationType, NamedIncident][] = [
         [incident, relation.type, other],
@@ -73,20 +73,25 @@ export async function relateItems(
 /** Returns whether the relation is new. @throws DomainError why it is left out */
 async function relate(
   trx: Knex.Transaction,
-  { incident, other, relation }: { incident: NamedIncident; other: NamedIncident; relation: PreparedRelation },
+  {
+    workspaceId,
+    incident,
+    other,
+    relation,
+  }: { workspaceId: number; incident: NamedIncident; other: NamedIncident; relation: PreparedRelation },
 ): Promise<boolean> {
   const { type: seen, createdAt, createdBy } = relation;
   const isGiven = (GIVEN_TYPES as readonly string[]).includes(seen);
   const type = (isGiven ? seen : inverseOf(seen)) as GivenType;
   const [from, to] = isGiven ? [incident, other] : [other, incident];
-  const relations = relationStore(trx, from.id);
+  const relations = relationStore(trx, { workspaceId, id: from.id });
   if ((await relations.find(type, to.id)) !== undefined) return false;
   if (!incident.isImported || !other.isImported) throw invalidRequest('external', 'No import made both incidents');
   if (type === 'duplicate_of') checkNoCircle(await relations.walk(to.id));
   const pair = { incidentId: from.id, type, relatedId: to.id };
-  const [next] = await query(trx, nextRelation(pair));
+  const [next] = await query(trx, nextRelation(workspaceId, pair));
   const { id, ...counts } = next as { id: number; ofType: number; ofInverse: number };
   checkRoom(type, counts);
-  await query(trx, insertRelation(pair, { id, createdAt, createdBy, createdByKey: null }));
+  await query(trx, insertRelation(workspaceId, pair, { id, createdAt, createdBy, createdByKey: null }));
   return true;
 }

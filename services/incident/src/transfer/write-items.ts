@@ -92,7 +92,10 @@ async function addRelations(
     for (const { after } of planned) revisions.set(after.id, after.revision);
     await pipeline(trx, [
       putIncidents(planned.map(({ after }) => after)),
-      insertChangelogEntries(planned.map(({ after, added }) => importEntry(after, { changes: added, author, now }))),
+      insertChangelogEntries(
+        workspaceId,
+        planned.map(({ after, added }) => importEntry(after, { changes: added, author, now })),
+      ),
       insertEvents(planned.map((plan) => eventOf(plan, author, now))),
     ]);
   }
@@ -141,7 +144,7 @@ async function write(trx: Knex.Transaction, options: WriteOptions<PreparedItem>)
   if (counter?.version !== configuration.version) throw new Retry('configuration');
 
   const existing = new Map(incidents.map((incident) => [incident.externalId ?? '', incident]));
-  const stored = await readStored(trx, items, existing);
+  const stored = await readStored(trx, workspace.id, items, existing);
   const context: PlanContext = { workspace, importer, statuses: configuration.statuses, now };
   const nextEventId = takeFrom(eventIds);
   const nextFollowUpId = takeFrom(followUpIds);
@@ -165,7 +168,7 @@ async function write(trx: Knex.Transaction, options: WriteOptions<PreparedItem>)
   });
   if (planned.length === 0) return results;
 
-  await addLastEvents(trx, planned);
+  await addLastEvents(trx, workspace.id, planned);
   const raised = last === counter.last ? [] : [raiseCounter(workspace.id, last)];
   await pipeline(trx, [...raised, ...statementsOf(planned, { author: authorOf(caller), context })]);
   return results;
@@ -182,6 +185,7 @@ const takeFrom = (rows: readonly { id: number }[]) => {
  */
 async function readStored(
   trx: Knex.Transaction,
+  workspaceId: number,
   items: readonly PreparedItem[],
   existing: ReadonlyMap<string, Incident>,
 ) {
@@ -196,9 +200,9 @@ async function readStored(
   });
   const withFollowUps = items.flatMap((item) => (item.followUps.length === 0 ? [] : (idOf(item) ?? [])));
   const [storedEvents, missing, storedFollowUps] = await pipeline(trx, [
-    findEvents(events),
-    findMissingEntries(entries),
-    findFollowUps(withFollowUps),
+    findEvents(workspaceId, events),
+    findMissingEntries(workspaceId, entries),
+    findFollowUps(workspaceId, withFollowUps),
   ]);
   const followUpsOf = Map.groupBy(storedFollowUps, ({ incidentId }) => incidentId);
   const byIncident = Map.groupBy(storedEvents, ({ incidentId }) => incidentId);
@@ -226,11 +230,11 @@ async function readStored(
 }
 
 /** Adds to incidents whose timelines change what comes last in them. */
-async function addLastEvents(trx: Knex.Transaction, planned: readonly Planned[]): Promise<void> {
+async function addLastEvents(trx: Knex.Transaction, workspaceId: number, planned: readonly Planned[]): Promise<void> {
   const changed = planned.filter(({ before, events }) => before !== undefined && events.length > 0);
   const ids = changed.map(({ after }) => after.id);
   const except = changed.flatMap(({ events }) => events.map(({ id }) => id));
-  const [latest] = changed.length === 0 ? [[]] : await pipeline(trx, [findLatestEvents(ids, except)]);
+  const [latest] = changed.length === 0 ? [[]] : await pipeline(trx, [findLatestEvents(workspaceId, ids, except)]);
   const byIncident = new Map(latest.map((event) => [event.incidentId, event]));
   for (const plan of planned) if (plan.events.length > 0) withLastEvent(plan, byIncident.get(plan.after.id));
 }
@@ -252,11 +256,11 @@ function statementsOf(
   const entries = planned.flatMap((plan) => entriesOf(plan, author, now));
   return [
     putIncidents(planned.map(({ after }) => after)),
-    ...(changed.length > 0 ? [keepEvents(changed)] : []),
+    ...(changed.length > 0 ? [keepEvents(workspace.id, changed)] : []),
     ...(events.length > 0 ? [putEvents(workspace.id, events)] : []),
     ...(followUps.length > 0 ? [putFollowUps(workspace.id, followUps)] : []),
     ...valueStatements(workspace.id, values),
-    ...(entries.length > 0 ? [insertChangelogEntries(entries)] : []),
+    ...(entries.length > 0 ? [insertChangelogEntries(workspace.id, entries)] : []),
     ...countAllReferences(workspace.id, planned),
     insertEvents(planned.map((plan) => eventOf(plan, author, now))),
   ];

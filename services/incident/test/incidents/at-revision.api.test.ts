@@ -205,14 +205,16 @@ describe('an earlier revision', () => {
   test('is found behind a hundred thousand changes, and not behind too many bytes of them', async () => {
     const { id, path } = await declare();
     const change = async (from: number, to: number, changes: string) => {
-      await database.raw(
-        `insert into changelog (incident_id, revision, actor, changed_at, changes)
-         select ?, revision, '42', now(), ${changes} from generate_series(?::bigint, ?::bigint) as revision`,
-        [id, from, to],
-      );
+      for (let start = from; start <= to; start += 20_000)
+        await database.raw(
+          `insert into changelog (workspace_id, incident_id, revision, actor, changed_at, changes)
+           select workspace_id, id, n, '42', now(), ${changes}
+           from incidents, generate_series(?::bigint, least(?::bigint, ?)) as n where id = ?`,
+          [start, start + 19_999, to, id],
+        );
       await database('incidents').where({ id }).update({ revision: to });
     };
-    await change(2, 100_001, `jsonb_build_array(jsonb_build_object('field', 'title', 'from', 'R' || revision - 1))`);
+    await change(2, 100_001, `jsonb_build_array(jsonb_build_object('field', 'title', 'from', 'R' || n - 1))`);
     expect((await client.get(`${path}?at_revision=1`)).body.incident.title).toBe('R1');
 
     expect((await client.get(`${path}?at_revision=70000`)).body.incident.title).toBe('R70000');

@@ -13,7 +13,7 @@ test('no key or condition of an index names what most updates change, so that th
   const indexes = await database('pg_depend as d')
     .join('pg_class as i', 'i.oid', 'd.objid')
     .join('pg_attribute as a', (on) => void on.on('a.attrelid', 'd.refobjid').andOn('a.attnum', 'd.refobjsubid'))
-    .whereRaw("d.refobjid = 'incidents'::regclass and d.classid = 'pg_class'::regclass and i.relkind = 'i'")
+    .whereRaw("d.refobjid = 'incidents'::regclass and d.classid = 'pg_class'::regclass and i.relkind in ('i', 'I')")
     .select<{ index: string; column: string }[]>('i.relname as index', 'a.attname as column');
   const named = new Set(indexes.map(({ column }) => column));
   expect([named.has('status'), COLUMNS.filter((column) => named.has(column))]).toEqual([true, []]);

@@ -155,11 +155,11 @@ describe('the changelog', () => {
     const [incident = 0] = await createIncidents(1);
     const path = `/api/v1/incidents/${incident}/changelog`;
     await database.raw(
-      `insert into changelog (incident_id, revision, actor, changed_at, changes)
-      select ?, n, '42', now(), jsonb_build_array(jsonb_build_object(
+      `insert into changelog (workspace_id, incident_id, revision, actor, changed_at, changes)
+      select workspace_id, id, n, '42', now(), jsonb_build_array(jsonb_build_object(
         'field', 'custom_fields.blob', 'from', repeat('x', ?), 'to', repeat('y', case when n % 3 = 0 then 3 else ? end)))
-      from generate_series(2, 19) as n`,
-      [incident, LARGE, LARGE],
+      from incidents, generate_series(2, 19) as n where id = ?`,
+      [LARGE, LARGE, incident],
     );
     const list = await readPages(client, path, 'changelog');
     expect(list.ids).toHaveLength(18);

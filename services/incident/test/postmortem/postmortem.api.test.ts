@@ -61,7 +61,9 @@ async function resolved() {
     ...{ startedAt: '2026-11-20T09:00:00.000Z', endedAt: '2026-11-20T09:20:00.000Z' },
     evidenceLinks: [{ source: 'logs', url: 'https://logs.example.test/1', summary: 'Errors' }],
   });
+  const { workspace_id } = await service.knex('incidents').where({ id }).first('workspace_id');
   const file = {
+    workspace_id,
     timeline_event_id: event,
     content_type: 'image/png',
     size_bytes: 5,

@@ -154,9 +154,9 @@ describe('refused', () => {
   test('is the 101st of a type, counted from both sides', async () => {
     const [one, other, more] = [await declare(), await declare(), await declare()];
     await service.knex.raw(
-      `insert into incident_relations (id, incident_id, type, related_id, created_at, created_by)
-      select 1000000 + n, ?, 'duplicated_by', ?, now(), 'x' from (values (1)) as t (n)`,
-      [one.id, other.id],
+      `insert into incident_relations (workspace_id, id, incident_id, type, related_id, created_at, created_by)
+      select workspace_id, 1000000, id, 'duplicated_by', ?, now(), 'x' from incidents where id = ?`,
+      [other.id, one.id],
     );
     const others = await declareAll(99);
     for (const each of others) expect((await relate(each, 'duplicate_of', one)).status).toBe(201);
@@ -210,9 +210,9 @@ describe('circles of duplicates', () => {
       `with made as (
         insert into incidents (number, ${names})
         select 1000000 + n, ${names} from incidents, generate_series(1, 999) as n where incidents.id = ?
-        returning id, number)
-      insert into incident_relations (id, incident_id, type, related_id, created_at, created_by)
-      select 2000000 + made.number, coalesce(before.id, ?), 'duplicate_of', made.id, now(), 'x'
+        returning workspace_id, id, number)
+      insert into incident_relations (workspace_id, id, incident_id, type, related_id, created_at, created_by)
+      select made.workspace_id, 2000000 + made.number, coalesce(before.id, ?), 'duplicate_of', made.id, now(), 'x'
       from made left join made as before on before.number = made.number - 1`,
       [top.id, top.id],
     );

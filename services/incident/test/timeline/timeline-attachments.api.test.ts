@@ -22,7 +22,11 @@ async function eventWithAttachments(service: TestService) {
     evidenceLinks: [{ source: 'logs', url: 'https://logs.example.test/1', result_bytes: 12, truncated: false }],
   });
   await recordAnything(database, body.incident.id, { body: 'Another event' });
-  const file = { timeline_event_id: id, content_type: 'image/png', size_bytes: 5, created_at: now, created_by: '42' };
+  const { workspace_id } = await database('timeline_events').where({ id }).first('workspace_id');
+  const file = {
+    ...{ workspace_id, timeline_event_id: id },
+    ...{ content_type: 'image/png', size_bytes: 5, created_at: now, created_by: '42' },
+  };
   await database('timeline_attachments').insert([
     { ...file, filename: 'a.png', storage_key: '1/ä b.png' },
     { ...file, filename: 'gone.png', storage_key: null },

@@ -52,13 +52,14 @@ const READING = 4711;
 /** Makes every event have an attachment, and statements that look for it wait for `READING`. Others do not wait. */
 async function makeReadingWait(): Promise<void> {
   const statements = [
-    `insert into timeline_attachments (timeline_event_id, filename, content_type, size_bytes, created_at, created_by)
-     select id, 'log.txt', 'text/plain', 1, now(), 'Sam' from timeline_events`,
+    `insert into timeline_attachments
+       (workspace_id, timeline_event_id, filename, content_type, size_bytes, created_at, created_by)
+     select workspace_id, id, 'log.txt', 'text/plain', 1, now(), 'Sam' from timeline_events`,
     `create function may_read() returns boolean language plpgsql as
      $$ begin perform pg_advisory_xact_lock_shared(${READING}); return true; end $$`,
     'alter table timeline_attachments rename to all_attachments',
     `create view timeline_attachments as
-     select id, timeline_event_id, filename, storage_key, content_type, size_bytes, created_at, created_by
+     select workspace_id, id, timeline_event_id, filename, storage_key, content_type, size_bytes, created_at, created_by
      from all_attachments where may_read()`,
   ];
   for (const statement of statements) await database.raw(statement);

@@ -71,7 +71,8 @@ describe('a timeline event that somebody else changes and deletes', () => {
   test('is restored as it was, as a write of its own', async () => {
     const { path, id, event } = await added({ body: LARGE, tags: ['deploy'], group_id: 3 });
     const file = { content_type: 'image/png', size_bytes: 5, created_at: '2026-11-20T12:00:00.000Z', created_by: '42' };
-    await database('timeline_attachments').insert({ ...file, timeline_event_id: id, filename: 'a.png' });
+    const { workspace_id } = await database('timeline_events').where({ id }).first('workspace_id');
+    await database('timeline_attachments').insert({ ...file, workspace_id, timeline_event_id: id, filename: 'a.png' });
     const { event: before } = (await ana.get(event)).body;
     await ben.delete(event);
     const [deleted, ...others] = await deletedOf(path);
@@ -201,9 +202,9 @@ test('an earlier revision of an incident is exact, however much of its timeline 
   await ana.delete(event);
   // More than what can be undone, if the changes of events were.
   await database.raw(
-    `insert into changelog (incident_id, revision, actor, changed_at, changes, is_of_parts)
-     select ?, 4, '42', now(), jsonb_build_array(jsonb_build_object('field', 'timeline_events.1.body', 'from', repeat('x', 4000), 'to', repeat('y', 4000))), true
-     from generate_series(1, 1100)`,
+    `insert into changelog (workspace_id, incident_id, revision, actor, changed_at, changes, is_of_parts)
+     select workspace_id, id, 4, '42', now(), jsonb_build_array(jsonb_build_object('field', 'timeline_events.1.body', 'from', repeat('x', 4000), 'to', repeat('y', 4000))), true
+     from incidents, generate_series(1, 1100) where id = ?`,
     [path.split('/').at(-1) ?? ''],
   );
   const { status, body } = await ana.get(`${path}?at_revision=2`);

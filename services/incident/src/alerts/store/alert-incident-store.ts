@@ -12,26 +12,31 @@ const FIND_INCIDENTS = `select incident.id, incident.number, incident.created_at
     incident.recovered_at as "recoveredAt", incident.impact_started_at as "impactStartedAt",
     incident.event_count as "eventCount",
     case when incident.status = any((select $3::text[])::text[]) then (
-      select actor from changelog where incident_id = incident.id and changed_at = incident.status_changed_at
+      select actor from changelog
+      where workspace_id = $1 and incident_id = incident.id and changed_at = incident.status_changed_at
       order by id desc limit 1) else incident.archived_by::text end as "closedBy",
     alerts.ended_at as "endedAt", alerts.recovered_at as "recoveredByAlerts",
     alerts.resolved_revision as "resolvedRevision", alerts.last_end as "lastEnd",
-    (select coalesce(sum(firing), 0)::int from alert_groups where incident_id = incident.id) as firing
-  from incidents as incident left join alert_incidents as alerts on alerts.incident_id = incident.id
+    (select coalesce(sum(firing), 0)::int from alert_groups
+     where workspace_id = $1 and incident_id = incident.id) as firing
+  from incidents as incident left join alert_incidents as alerts
+    on alerts.workspace_id = incident.workspace_id and alerts.incident_id = incident.id
   where incident.workspace_id = $1 and incident.id = any((select $2::bigint[])::bigint[])`;
 
 /** Duplicates that are followed to an incident that is open. */
 const MAX_STEPS = 20;
 
 const FIND_ORIGINALS = `with recursive walk (id, original, steps) as (
-    select id, id, 0 from unnest((select $1::bigint[])) as id
+    select id, id, 0 from unnest((select $2::bigint[])) as id
     union
     select walk.id, next.related_id, steps + 1 from walk cross join lateral (
-      select related_id from incident_relations where incident_id = walk.original and type = 'duplicate_of' offset 0) as next
+      select related_id from incident_relations
+      where workspace_id = $1 and incident_id = walk.original and type = 'duplicate_of' offset 0) as next
     where steps < ${MAX_STEPS}
   )
-  select distinct on (walk.id) walk.id, walk.original from walk join incidents on incidents.id = walk.original
-  where incidents.archived_at is null and incidents.status <> all((select $2::text[])::text[])
+  select distinct on (walk.id) walk.id, walk.original from walk join incidents
+    on incidents.workspace_id = $1 and incidents.id = walk.original
+  where incidents.archived_at is null and incidents.status <> all((select $3::text[])::text[])
   order by walk.id, steps, walk.original`;
 
 /** The incidents of one workspace as alerts concern them, over a pool or a transaction. */
@@ -59,7 +64,7 @@ export function alertIncidentStore(db: Knex, workspaceId: number) {
       const rows = await query<{ id: number; original: number }>(db, {
         name: 'find-alert-originals',
         text: FIND_ORIGINALS,
-        values: [ids, terminal],
+        values: [workspaceId, ids, terminal],
       });
       return new Map(rows.map(({ id, original }) => [id, original]));
     },
@@ -67,21 +72,27 @@ export function alertIncidentStore(db: Knex, workspaceId: number) {
     save: async (incidentId: number, { endedAt, recoveredAt, resolvedRevision, lastEnd }: AlertIncident) =>
       query(db, {
         name: 'save-alert-incident',
-        text: `insert into alert_incidents (incident_id, ended_at, recovered_at, resolved_revision, last_end)
-        values ($1, $2, $3, $4, $5)
-        on conflict (incident_id) do update set ended_at = excluded.ended_at, recovered_at = excluded.recovered_at,
-          resolved_revision = excluded.resolved_revision, last_end = excluded.last_end`,
-        values: [incidentId, endedAt, recoveredAt, resolvedRevision, lastEnd],
+        text: `insert into alert_incidents
+          (workspace_id, incident_id, ended_at, recovered_at, resolved_revision, last_end)
+        values ($1, $2, $3, $4, $5, $6)
+        on conflict (workspace_id, incident_id) do update set ended_at = excluded.ended_at,
+          recovered_at = excluded.recovered_at, resolved_revision = excluded.resolved_revision,
+          last_end = excluded.last_end`,
+        values: [workspaceId, incidentId, endedAt, recoveredAt, resolvedRevision, lastEnd],
       }),
   };
 }
 
-/** Returns the numbers of incidents by their IDs. */
-export async function incidentNumbers(db: Knex, ids: readonly number[]): Promise<Map<number, number>> {
+/** Returns the numbers of incidents of a workspace by their IDs. */
+export async function incidentNumbers(
+  db: Knex,
+  workspaceId: number,
+  ids: readonly number[],
+): Promise<Map<number, number>> {
   const rows = await query<{ id: number; number: number }>(db, {
     name: 'incident-numbers',
-    text: 'select id, number from incidents where id = any((select $1::bigint[])::bigint[])',
-    values: [ids],
+    text: 'select id, number from incidents where workspace_id = $1 and id = any((select $2::bigint[])::bigint[])',
+    values: [workspaceId, ids],
   });
   return new Map(rows.map(({ id, number }) => [id, number]));
 }

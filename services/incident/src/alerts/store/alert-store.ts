@@ -28,9 +28,12 @@ const FIND_GROUPS = `select known.id, digest, "incidentId", firing, "updatedAt" 
     ${SELECT_GROUPS} where workspace_id = $1 and key_id = $2 and identity = decode(heard.text, 'hex') offset 0) as known`;
 const MEMBER = 'alert, mark, "groupId", "isFiring", firing, "isAcknowledged", severity, "changedAt"';
 const FIND_MEMBERS = `select ${MEMBER} from unnest((select $3::bigint[]), (select $4::text[])) as heard (id, key)
-    cross join lateral (${SELECT_MEMBERS} where group_id = heard.id and alert = decode(heard.key, 'hex') offset 0) as known
+    cross join lateral (
+      ${SELECT_MEMBERS}
+      where workspace_id = $1 and group_id = heard.id and alert = decode(heard.key, 'hex') offset 0) as known
   union select ${MEMBER} from unnest((select $5::bigint[])) as over (id)
-    cross join lateral (${SELECT_MEMBERS} where is_firing and group_id = over.id offset 0) as known
+    cross join lateral (
+      ${SELECT_MEMBERS} where is_firing and workspace_id = $1 and group_id = over.id offset 0) as known
   union select ${MEMBER} from unnest((select $6::text[])) as heard (text)
     cross join lateral (
       ${SELECT_MEMBERS}
@@ -51,14 +54,14 @@ const SAVE_MEMBERS = `insert into alert_members
   from unnest($3::bigint[], $4::text[], $5::text[], $6::boolean[], $7::timestamptz[], $8::boolean[], $9::text[],
       $10::timestamptz[])
     as saved (group_id, alert, mark, is_firing, firing, is_acknowledged, severity, changed_at)
-  on conflict (group_id, alert) do update
-    set workspace_id = excluded.workspace_id, key_id = excluded.key_id, mark = excluded.mark,
+  on conflict (workspace_id, group_id, alert) do update
+    set key_id = excluded.key_id, mark = excluded.mark,
       is_firing = excluded.is_firing, firing = excluded.firing, is_acknowledged = excluded.is_acknowledged,
       severity = excluded.severity, changed_at = excluded.changed_at
   returning xmax = 0 as "isNew"`;
 
 const FORGET_GROUPS = 'delete from alert_groups where workspace_id = $1 and key_id = $2 and firing = 0';
-const OF_FIRING_GROUPS = `alert_members where group_id in (
+const OF_FIRING_GROUPS = `alert_members where workspace_id = $1 and group_id in (
   select id from alert_groups where workspace_id = $1 and key_id = $2 and firing > 0)`;
 
 /** Stores what is known of the alerts of one monitor, over a pool or a transaction. */
@@ -92,8 +95,9 @@ export function alertStore(db: Knex, { workspaceId, monitorId }: Monitor) {
       const heardIds = new Set(ids.values());
       const others = [...new Set(members.map(({ groupId }) => groupId))].filter((id) => !heardIds.has(id));
       if (others.length > 0) {
-        const byId = `${SELECT_GROUPS} where id = any((select $1::bigint[])::bigint[])`;
-        rows.push(...(await query<StoredGroup>(db, { name: 'find-alert-groups-by-id', text: byId, values: [others] })));
+        const text = `${SELECT_GROUPS} where workspace_id = $1 and id = any((select $2::bigint[])::bigint[])`;
+        const values = [workspaceId, others];
+        rows.push(...(await query<StoredGroup>(db, { name: 'find-alert-groups-by-id', text, values })));
       }
       return knownOf(rows, members);
     },
@@ -155,16 +159,16 @@ const SWEPT = 1_000;
 /** Deletes old records and groups, a part at a time. Returns whether there may be more. */
 export async function sweepAlerts(database: Knex): Promise<boolean> {
   const records = database('alert_notifications')
-    .select('id')
+    .select('workspace_id', 'id')
     .whereRaw(`received_at < now() - interval '${KEPT_DAYS} days'`)
     .limit(SWEPT);
   const groups = database('alert_groups')
-    .select('id')
+    .select('workspace_id', 'id')
     .whereRaw(`updated_at < now() - interval '${FORGOTTEN_AFTER} days'`)
     .limit(SWEPT);
   const deleted = [
-    await database('alert_notifications').whereIn('id', records).delete(),
-    await database('alert_groups').whereIn('id', groups).delete(),
+    await database('alert_notifications').whereIn(['workspace_id', 'id'], records).delete(),
+    await database('alert_groups').whereIn(['workspace_id', 'id'], groups).delete(),
   ];
   return deleted.includes(SWEPT);
 }

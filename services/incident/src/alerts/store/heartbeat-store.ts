@@ -105,7 +105,8 @@ export async function listHeartbeats(database: Knex, workspaceId: number): Promi
       cross join lateral (
         select incident_id from alert_groups
         where workspace_id = $1 and key_id = own.key_id and identity = decode(own.digest, 'hex') offset 0) as known
-      cross join lateral (select id, number from incidents where id = known.incident_id offset 0) as incident`,
+      cross join lateral (
+        select id, number from incidents where workspace_id = $1 and id = known.incident_id offset 0) as incident`,
       values: [workspaceId, rows.map(({ keyId }) => keyId), rows.map(({ name }) => digestOf(heartbeatIdentity(name)))],
     },
   );

@@ -35,7 +35,7 @@ export function quietStore(db: Knex, { workspaceId, monitorId }: Monitor) {
           cross join lateral (
             select id from alert_groups
             where workspace_id = $1 and key_id = $2 and identity = decode(kept.digest, 'hex') offset 0) as known
-        where alert_groups.id = known.id and (kept.quiet is not null or quiet_at is not null)`,
+        where alert_groups.workspace_id = $1 and alert_groups.id = known.id and (kept.quiet is not null or quiet_at is not null)`,
         values: [
           ...monitor,
           groups.map(({ digest }) => digest),

@@ -101,7 +101,10 @@ export async function listRecords(
 ): Promise<ListedRecord[]> {
   const { keyId, outcomes, from, before: until } = filters;
   return database('alert_notifications as record')
-    .leftJoin('incidents as incident', 'incident.id', 'record.incident_id')
+    .leftJoin('incidents as incident', {
+      'incident.workspace_id': 'record.workspace_id',
+      'incident.id': 'record.incident_id',
+    })
     .where('record.workspace_id', workspaceId)
     .where('record.received_at', '>=', from)
     .modify((query) => {

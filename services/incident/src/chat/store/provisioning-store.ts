@@ -23,22 +23,25 @@ export interface ProvisioningRequest {
   usergroups: readonly string[];
 }
 
+/** Which incident a provisioning is for. */
+export type ProvisionedIncident = Pick<ClaimedStep, 'workspaceId' | 'incidentId'>;
+
 /** Stores the provisionings of incidents, over a pool or a transaction. */
 export function provisioningStore(db: Knex) {
   return {
     /** Returns the provisioning of an incident; `undefined` if none was requested. */
-    async find(incidentId: number): Promise<Provisioning | undefined> {
+    async find({ workspaceId, incidentId }: ProvisionedIncident): Promise<Provisioning | undefined> {
       const [[request], rows] = await pipeline<[{ createdAt: Instant }, ProvisioningStep]>(db, [
         {
           name: 'find-provisioning',
-          text: 'select created_at as "createdAt" from provisionings where incident_id = $1',
-          values: [incidentId],
+          text: `select created_at as "createdAt" from provisionings where workspace_id = $1 and incident_id = $2`,
+          values: [workspaceId, incidentId],
         },
         {
           name: 'list-provisioning-steps',
           text: `select key, status, attempts, error_code as "errorCode", updated_at as "updatedAt"
-            from provisioning_steps where incident_id = $1`,
-          values: [incidentId],
+            from provisioning_steps where workspace_id = $1 and incident_id = $2`,
+          values: [workspaceId, incidentId],
         },
       ]);
       if (request === undefined) return undefined;
@@ -48,12 +51,12 @@ export function provisioningStore(db: Knex) {
       return { incidentId, steps, ...request };
     },
 
-    async getRequest(incidentId: number): Promise<ProvisioningRequest> {
+    async getRequest({ workspaceId, incidentId }: ProvisionedIncident): Promise<ProvisioningRequest> {
       const [request] = await query<EventWorkspace & Omit<ProvisioningRequest, 'workspace'>>(db, {
         name: 'get-provisioning-request',
         text: `select workspace_id as id, workspace_slug as slug, is_demo, request_id as "requestId", marker, usergroups
-          from provisionings where incident_id = $1`,
-        values: [incidentId],
+          from provisionings where workspace_id = $1 and incident_id = $2`,
+        values: [workspaceId, incidentId],
       });
       if (request === undefined) throw new Error(`incident ${incidentId} has no provisioning`);
       const { id, slug, is_demo, ...input } = request;
@@ -61,60 +64,68 @@ export function provisioningStore(db: Knex) {
     },
 
     /** Stores the provisioning of an incident that has none. */
-    async add(
-      { incidentId, workspaceId }: { incidentId: number; workspaceId: number },
-      provisioning: NewProvisioning,
-    ): Promise<void> {
+    async add({ workspaceId, incidentId }: ProvisionedIncident, provisioning: NewProvisioning): Promise<void> {
       const text = `with created as (select $1::bigint as id)${insertProvisioning('$2', '$3::bigint')} select id from created`;
       await query(db, { text, values: [incidentId, provisioningParameter(provisioning), workspaceId] });
     },
 
     /** Makes failed steps due again. Returns their number. */
-    async retry(incidentId: number, keys: readonly StepKey[], now: Instant): Promise<number> {
+    async retry(
+      { workspaceId, incidentId }: ProvisionedIncident,
+      keys: readonly StepKey[],
+      now: Instant,
+    ): Promise<number> {
       const retried = await query(db, {
         name: 'retry-provisioning-steps',
         text: `update provisioning_steps
-          set status = 'pending', failures = 0, waits = 0, error_code = null, due_at = $3, updated_at = $3
-          where incident_id = $1 and key = any((select $2::text[])::text[]) and status = 'failed' returning key`,
-        values: [incidentId, keys, now],
+          set status = 'pending', failures = 0, waits = 0, error_code = null, due_at = $4, updated_at = $4
+          where workspace_id = $1 and incident_id = $2 and key = any((select $3::text[])::text[])
+            and status = 'failed' returning key`,
+        values: [workspaceId, incidentId, keys, now],
       });
       return retried.length;
     },
 
     /** Makes a pending step wait for another. */
-    async makeWait(incidentId: number, key: StepKey): Promise<void> {
+    async makeWait({ workspaceId, incidentId }: ProvisionedIncident, key: StepKey): Promise<void> {
       await query(db, {
         name: 'make-provisioning-step-wait',
-        text: `update provisioning_steps set due_at = null where incident_id = $1 and key = $2 and status = 'pending'`,
-        values: [incidentId, key],
+        text: `update provisioning_steps set due_at = null
+          where workspace_id = $1 and incident_id = $2 and key = $3 and status = 'pending'`,
+        values: [workspaceId, incidentId, key],
       });
     },
   };
 }
 
-const SET_CHANNEL_NAME = 'update provisionings set channel_name = $2, named_at = $3 where incident_id = $1';
+const SET_CHANNEL_NAME =
+  'update provisionings set channel_name = $3, named_at = $4 where workspace_id = $1 and incident_id = $2';
 
-/** The names of the channels of incidents, over a pool or a transaction. */
-export function channelNameStore(db: Knex) {
+/** The name of the channel of an incident, over a pool or a transaction. */
+export function channelNameStore(db: Knex, { workspaceId, incidentId }: ProvisionedIncident) {
   return {
     /** Returns the channel name that an earlier attempt reserved, and when. */
-    async find(incidentId: number): Promise<{ name: string; namedAt: Instant } | undefined> {
+    async find(): Promise<{ name: string; namedAt: Instant } | undefined> {
       const [reserved] = await query<{ name: string; namedAt: Instant }>(db, {
         name: 'find-reserved-channel-name',
         text: `select channel_name as name, named_at as "namedAt" from provisionings
-          where incident_id = $1 and channel_name is not null`,
-        values: [incidentId],
+          where workspace_id = $1 and incident_id = $2 and channel_name is not null`,
+        values: [workspaceId, incidentId],
       });
       return reserved;
     },
 
     /** Stores the channel name that this and every later attempt requests. */
-    async reserve(incidentId: number, name: string, now: Instant): Promise<void> {
-      await query(db, { name: 'set-channel-name', text: SET_CHANNEL_NAME, values: [incidentId, name, now] });
+    async reserve(name: string, now: Instant): Promise<void> {
+      await query(db, {
+        name: 'set-channel-name',
+        text: SET_CHANNEL_NAME,
+        values: [workspaceId, incidentId, name, now],
+      });
     },
 
-    /** Returns whether another incident, of any workspace, has reserved this name. */
-    async isUsedElsewhere(name: string, incidentId: number): Promise<boolean> {
+    /** Returns whether another incident, of any workspace, has reserved this name: workspaces may share a chat. */
+    async isUsedElsewhere(name: string): Promise<boolean> {
       const others = await query(db, {
         name: 'find-other-incident-with-channel-name',
         text: 'select incident_id from provisionings where channel_name = $1 and incident_id <> $2 limit 1',
@@ -124,8 +135,12 @@ export function channelNameStore(db: Knex) {
     },
 
     /** Lets the next attempt request another name. */
-    async release(incidentId: number): Promise<void> {
-      await query(db, { name: 'set-channel-name', text: SET_CHANNEL_NAME, values: [incidentId, null, null] });
+    async release(): Promise<void> {
+      await query(db, {
+        name: 'set-channel-name',
+        text: SET_CHANNEL_NAME,
+        values: [workspaceId, incidentId, null, null],
+      });
     },
   };
 }
@@ -144,14 +159,14 @@ export interface NewProvisioning extends ProvisioningRequest {
  */
 export const insertProvisioning = (parameter: string, workspaceId: string) => `, requested as (
     insert into provisionings
-      (incident_id, workspace_id, workspace_slug, is_demo, request_id, trace_context, marker, usergroups, created_at)
-    select created.id, ${workspaceId}, request.*
+      (workspace_id, incident_id, workspace_slug, is_demo, request_id, trace_context, marker, usergroups, created_at)
+    select ${workspaceId}, created.id, request.*
     from created, jsonb_to_record(${parameter}::jsonb) as request
       (workspace_slug text, is_demo boolean, request_id text, trace_context text, marker text, usergroups text[],
         created_at timestamptz)
   ), stepped as (
-    insert into provisioning_steps (incident_id, workspace_id, status, key, due_at, updated_at)
-    select created.id, ${workspaceId}, 'pending', step.*
+    insert into provisioning_steps (workspace_id, incident_id, status, key, due_at, updated_at)
+    select ${workspaceId}, created.id, 'pending', step.*
     from created, jsonb_to_recordset(${parameter}::jsonb -> 'steps') as step
       (key text, due_at timestamptz, updated_at timestamptz)
   )`;
@@ -212,12 +227,13 @@ const claimOf = ({ table, key, request }: { table: string; key: string; request:
     where due_at <= $1::timestamptz and not ${isBusy('provisioning_steps')} and not ${isBusy('channel_updates')}
     order by workspace_id, due_at, incident_id
   ), first as (
-    select incident_id, key from due order by due_at limit $2
+    select workspace_id, incident_id, key from due order by due_at limit $2
   )
   update ${table} as step
   set status = 'running', attempts = step.attempts + 1, due_at = $3, lease = $4, updated_at = $1::timestamptz
-  from first join ${request} as request on request.incident_id = first.incident_id
-  where step.incident_id = first.incident_id and ${key} = first.key and step.due_at <= $1::timestamptz
+  from first join ${request} as request
+    on request.workspace_id = first.workspace_id and request.incident_id = first.incident_id
+  where step.workspace_id = first.workspace_id and step.incident_id = first.incident_id and ${key} = first.key and step.due_at <= $1::timestamptz
   returning step.incident_id as "incidentId", step.workspace_id as "workspaceId", first.key, step.failures, step.waits,
     step.lease, request.request_id as "requestId", request.trace_context as trace`;
 
@@ -231,11 +247,13 @@ const CLAIMS = [
   claimOf({ table: 'channel_updates', key: `'channel_updates'`, request: 'channel_updates' }),
 ];
 
-/** Where claimed work is stored; its condition takes the incident, the key and the lease. */
+const IS_OF_INCIDENT = 'workspace_id = $1 and incident_id = $2';
+
+/** Where claimed work is stored; its condition takes the workspace, the incident, the key and the lease. */
 const placeOf = (key: WorkKey) =>
   key === 'channel_updates'
-    ? { table: 'channel_updates', isClaimed: `incident_id = $1 and $2::text = 'channel_updates' and lease = $3` }
-    : { table: 'provisioning_steps', isClaimed: 'incident_id = $1 and key = $2 and lease = $3' };
+    ? { table: 'channel_updates', isClaimed: `${IS_OF_INCIDENT} and $3::text = 'channel_updates' and lease = $4` }
+    : { table: 'provisioning_steps', isClaimed: `${IS_OF_INCIDENT} and key = $3 and lease = $4` };
 
 /** The queue of the work of all incidents, over a pool or a transaction. */
 export function stepQueue(db: Knex) {
@@ -261,26 +279,26 @@ export function stepQueue(db: Knex) {
     },
 
     /** Renews the lease of a running attempt. */
-    async extendLease({ incidentId, key, lease }: ClaimedStep, now: Instant): Promise<void> {
+    async extendLease({ workspaceId, incidentId, key, lease }: ClaimedStep, now: Instant): Promise<void> {
       const { table, isClaimed } = placeOf(key);
       await query(db, {
         name: `extend-lease-in-${table}`,
-        text: `update ${table} set due_at = $4 where ${isClaimed}`,
-        values: [incidentId, key, lease, addMilliseconds(now, STEP_LEASE)],
+        text: `update ${table} set due_at = $5 where ${isClaimed}`,
+        values: [workspaceId, incidentId, key, lease, addMilliseconds(now, STEP_LEASE)],
       });
     },
 
     /** Stores the result of an attempt. Returns false and writes nothing if the lease was lost. */
     async finish(claim: ClaimedStep, { status, errorCode, dueAt, now, failures, waits }: StepUpdate): Promise<boolean> {
-      const { incidentId, key, lease } = claim;
+      const { workspaceId, incidentId, key, lease } = claim;
       const { table, isClaimed } = placeOf(key);
       const finished = await query(db, {
         name: `finish-attempt-in-${table}`,
-        text: `update ${table} set status = $4, error_code = $5, due_at = $6, lease = null, updated_at = $7, failures = $8,
-            waits = $9
+        text: `update ${table} set status = $5, error_code = $6, due_at = $7, lease = null, updated_at = $8, failures = $9,
+            waits = $10
           where ${isClaimed} returning incident_id`,
         values: [
-          ...[incidentId, key, lease, status, errorCode, dueAt ?? null, now],
+          ...[workspaceId, incidentId, key, lease, status, errorCode, dueAt ?? null, now],
           ...[failures ?? claim.failures, waits ?? claim.waits],
         ],
       });
@@ -289,14 +307,14 @@ export function stepQueue(db: Knex) {
 
     /** Updates a step that waits for another: makes it due or failed. */
     async updateWaiting(
-      { incidentId, key }: { incidentId: number; key: StepKey },
+      { workspaceId, incidentId, key }: ProvisionedIncident & { key: StepKey },
       { status, errorCode, dueAt, now }: StepUpdate,
     ): Promise<void> {
       await query(db, {
         name: 'update-waiting-provisioning-step',
-        text: `update provisioning_steps set status = $3, error_code = $4, due_at = $5, updated_at = $6
-          where incident_id = $1 and key = $2 and status = 'pending' and due_at is null`,
-        values: [incidentId, key, status, errorCode, dueAt ?? null, now],
+        text: `update provisioning_steps set status = $4, error_code = $5, due_at = $6, updated_at = $7
+          where ${IS_OF_INCIDENT} and key = $3 and status = 'pending' and due_at is null`,
+        values: [workspaceId, incidentId, key, status, errorCode, dueAt ?? null, now],
       });
     },
   };

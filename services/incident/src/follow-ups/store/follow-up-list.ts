@@ -41,11 +41,12 @@ export async function listFollowUps(
   list: { workspaceId: number; filters: FollowUpFilters; after: FollowUpPosition | undefined; limit: number },
 ): Promise<FollowUpPage> {
   const { text } = list.filters;
+  const isOfPage = sql`follow_up.workspace_id = ${list.workspaceId} and follow_up.id = page.id`;
   if (text === null) {
     const listed = await query<FollowUpPage['listed'][number]>(
       db,
       statementOf(sql`select ${LISTED}, page.due::text from (${positions(list, list.limit)}) as page
-        join follow_ups as follow_up using (id) order by page.due, id`),
+        join follow_ups as follow_up on ${isOfPage} order by page.due, page.id`),
     );
     return { listed, searchedUntil: undefined };
   }
@@ -64,11 +65,12 @@ export async function listFollowUps(
         from sized where compared - cost < ${MAX_COMPARED_BYTES})
       select ${LISTED}, page.due::text, is_match as "isMatch", is_last as "isLast", is_end as "isEnd"
       from (
-        select id, searched.due, searched.is_last, searched.is_end, (${containsText(sql`own.texts_folded[1]`, text)}
+        select searched.id, searched.due, searched.is_last, searched.is_end, (${containsText(sql`own.texts_folded[1]`, text)}
           or ${containsText(sql`own.texts_folded[2]`, text)}) as is_match
-        from searched join follow_ups as own using (id)) as page
-      join follow_ups as follow_up using (id)
-      where is_match or is_last order by page.due, id limit ${list.limit}`),
+        from searched
+        join follow_ups as own on own.workspace_id = ${list.workspaceId} and own.id = searched.id) as page
+      join follow_ups as follow_up on ${isOfPage}
+      where is_match or is_last order by page.due, page.id limit ${list.limit}`),
   );
   const last = rows.at(-1);
   const isComplete = last === undefined || last.isEnd || !last.isLast;

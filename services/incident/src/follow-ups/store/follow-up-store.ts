@@ -44,11 +44,11 @@ export const toFollowUpColumns = (workspaceId: number, followUp: FollowUp): Reco
 });
 
 /** Takes the ID of a follow-up, and counts those of the incident, which the transaction has locked. */
-export const nextFollowUp = (incidentId: number): Statement<{ id: number; count: number }> => ({
+export const nextFollowUp = (workspaceId: number, incidentId: number): Statement<{ id: number; count: number }> => ({
   name: 'next-follow-up',
   text: `select nextval('follow_ups_id_seq') as id,
-    (select count(*) from follow_ups where incident_id = $1) as count`,
-  values: [incidentId],
+    (select count(*) from follow_ups where workspace_id = $1 and incident_id = $2) as count`,
+  values: [workspaceId, incidentId],
 });
 
 export const insertFollowUp = (workspaceId: number, followUp: FollowUp): Statement => ({

@@ -19,7 +19,7 @@ export function incidentHandlers(dependencies: UpdateDependencies & { rendered: 
     if (revision > incident.revision) {
       throw invalidRequest('at_revision', `Must be at most ${incident.revision}, the current revision`);
     }
-    const changes = await changelogStore(database).findReplaced(incident.id, revision);
+    const changes = await changelogStore(database, incident.workspaceId).findReplaced(incident.id, revision);
     return undoChanges(incident, { revision, changes });
   };
   return {
@@ -61,7 +61,7 @@ export const changelogHandlers = ({ database, cursors }: { database: Knex; curso
       const scope = { workspaceId, path: `/api/v1/incidents/${id}/changelog` };
       const [before] = cursor === undefined ? [] : entryCursors.decode(cursor, scope);
       await incidentStore(database, workspaceId).get(id);
-      const store = changelogStore(database);
+      const store = changelogStore(database, workspaceId);
       const { rows, pagination } = await buildPage({
         listed: await store.listNewest({ incidentId: id, limit: limit + 1, before }),
         limit,

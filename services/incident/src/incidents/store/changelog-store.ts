@@ -55,23 +55,28 @@ export const LISTED_CHANGELOG_COLUMNS = listedColumns({
   large: { changes: 'jsonb' },
 });
 
-export const insertChangelogEntry = (entry: Omit<ChangelogEntry, 'id'>): Statement => ({
+export const insertChangelogEntry = (workspaceId: number, entry: Omit<ChangelogEntry, 'id'>): Statement => ({
   name: 'insert-changelog-entry',
-  ...insertOf('changelog', changelogMapping.toRow(entry)),
+  ...insertOf('changelog', { workspace_id: workspaceId, ...changelogMapping.toRow(entry) }),
 });
 
-export const insertChangelogEntries = (entries: readonly Omit<ChangelogEntry, 'id'>[]): Statement => ({
+const INSERTED =
+  'incident_id, revision, actor, changed_at, changes, api_key_name, api_key_prefix, import_key, is_of_parts';
+
+export const insertChangelogEntries = (
+  workspaceId: number,
+  entries: readonly Omit<ChangelogEntry, 'id'>[],
+): Statement => ({
   name: 'insert-changelog-entries',
-  text: `insert into changelog
-      (incident_id, revision, actor, changed_at, changes, api_key_name, api_key_prefix, import_key, is_of_parts)
-    select incident_id, revision, actor, changed_at, changes, api_key_name, api_key_prefix, import_key, is_of_parts
+  text: `insert into changelog (workspace_id, ${INSERTED})
+    select $1, ${INSERTED}
     from unnest(
-        $1::bigint[], $2::bigint[], $3::text[], $4::timestamptz[], $5::jsonb[], $6::text[], $7::text[], $8::text[],
-        $9::boolean[])
-      with ordinality as entry
-        (incident_id, revision, actor, changed_at, changes, api_key_name, api_key_prefix, import_key, is_of_parts, place)
+        $2::bigint[], $3::bigint[], $4::text[], $5::timestamptz[], $6::jsonb[], $7::text[], $8::text[], $9::text[],
+        $10::boolean[])
+      with ordinality as entry (${INSERTED}, place)
     order by place`,
   values: [
+    workspaceId,
     entries.map(({ incidentId }) => incidentId),
     entries.map(({ revision }) => revision),
     entries.map(({ actor }) => actor),
@@ -90,7 +95,8 @@ const LEAST_ENTRY = 512;
 const COMPRESSED_ENTRY = 65_536;
 
 /** What other systems said of their past was never a state here. Timeline and follow-ups are not undone, nor weighed. */
-const CHANGED_SINCE = `incident_id = $1 and revision > $2 and not is_of_parts and coalesce(import_key, '${BY_IMPORT}') = '${BY_IMPORT}'`;
+const CHANGED_SINCE = `workspace_id = $1 and incident_id = $2 and revision > $3 and not is_of_parts
+  and coalesce(import_key, '${BY_IMPORT}') = '${BY_IMPORT}'`;
 
 const WEIGH_CHANGES = `
   select coalesce(sum(case when pg_column_compression(changes) is null
@@ -104,18 +110,19 @@ const FIND_REPLACED = `
     from changelog cross join lateral jsonb_array_elements(changes) as change
     where ${CHANGED_SINCE} group by 1
   ) as first
-  join changelog on changelog.id = first.id
+  join changelog on changelog.workspace_id = $1 and changelog.id = first.id
   cross join lateral jsonb_array_elements(changelog.changes) as change
   where change ->> 'field' = first.field`;
 
-export function changelogStore(db: Knex) {
+/** The changelogs of the incidents of one workspace, over a pool or a transaction. */
+export function changelogStore(db: Knex, workspaceId: number) {
   return {
     /**
      * For each property that has changed since a revision of an incident, the value before the first of these changes.
      * @throws DomainError `invalid_request` if there are too many
      */
     async findReplaced(incidentId: number, revision: number): Promise<Pick<Change, 'field' | 'from'>[]> {
-      const values = [incidentId, revision];
+      const values = [workspaceId, incidentId, revision];
       const [weighed] = await query<{ bytes: number }>(db, { name: 'weigh-changes', text: WEIGH_CHANGES, values });
       if ((weighed?.bytes ?? 0) > MAX_UNDONE) {
         throw invalidRequest('at_revision', 'Must be later: there are too many changes since then');
@@ -130,7 +137,7 @@ export function changelogStore(db: Knex) {
       before: number | undefined;
     }): Promise<Listed<ChangelogEntry>[]> {
       const entries = db('changelog')
-        .where('incident_id', options.incidentId)
+        .where({ workspace_id: workspaceId, incident_id: options.incidentId })
         .orderBy('id', 'desc')
         .limit(options.limit)
         .select<Listed<ChangelogEntry>[]>(db.raw(LISTED_CHANGELOG_COLUMNS));
@@ -143,8 +150,9 @@ export function changelogStore(db: Knex) {
       readWhole(listed, async (ids) =>
         query<ChangelogEntry>(db, {
           name: 'find-changelog-entries',
-          text: `select ${changelogMapping.selection} from changelog where id = any((select $1::bigint[])::bigint[])`,
-          values: [ids],
+          text: `select ${changelogMapping.selection} from changelog
+            where workspace_id = $1 and id = any((select $2::bigint[])::bigint[])`,
+          values: [workspaceId, ids],
         }),
       ),
   };

@@ -9,11 +9,12 @@ const POSTED_FIELDS: readonly string[] = ['status', 'severity'];
 /** What waits, runs or has failed keeps its place in the changelog; so nothing is left out after a failure. */
 const DUE = `
   insert into channel_updates as due
-    (incident_id, workspace_id, posted_entry, last_entry, status, due_at, request_id, trace_context, updated_at)
+    (workspace_id, incident_id, posted_entry, last_entry, status, due_at, request_id, trace_context, updated_at)
   select $1, $2, latest.id - 1, latest.id, 'pending', $3, $4, $5, $3
-  from chat_connections cross join (select max(id) as id from changelog where incident_id = $1) as latest
-  where workspace_id = $2 and posts_updates
-  on conflict (incident_id) do update set
+  from chat_connections
+  cross join (select max(id) as id from changelog where workspace_id = $1 and incident_id = $2) as latest
+  where workspace_id = $1 and posts_updates
+  on conflict (workspace_id, incident_id) do update set
     posted_entry = case when due.status = 'succeeded' then excluded.posted_entry else due.posted_entry end,
     last_entry = excluded.last_entry,
     status = case when due.status = 'running' then due.status else 'pending' end,
@@ -31,5 +32,5 @@ export function dueChannelUpdate(
   { changes, requestId, now }: { changes: readonly Change[]; requestId: string; now: Instant },
 ): Statement[] {
   if (slackChannelId === '' || !changes.some(({ field }) => POSTED_FIELDS.includes(field))) return [];
-  return [{ name: 'due-channel-update', text: DUE, values: [id, workspaceId, now, requestId, storableTrace()] }];
+  return [{ name: 'due-channel-update', text: DUE, values: [workspaceId, id, now, requestId, storableTrace()] }];
 }

@@ -11,11 +11,11 @@ interface CustomerImpact {
 }
 
 const PUT_PARTS = `
-  with deleted as (delete from incident_mrr where incident_id = $1 and currency <> all($2))
+  with deleted as (delete from incident_mrr where workspace_id = $1 and incident_id = $2 and currency <> all($3))
   insert into incident_mrr (workspace_id, incident_id, currencies, currency, amount_minor, total_minor)
-  select $3, $1, currencies, currency, amount_minor, total_minor
+  select $1, $2, currencies, currency, amount_minor, total_minor
   from jsonb_to_recordset($4::jsonb) as part (currencies text, currency text, amount_minor numeric, total_minor numeric)
-  on conflict (incident_id, currency) do update set
+  on conflict (workspace_id, incident_id, currency) do update set
     currencies = excluded.currencies, amount_minor = excluded.amount_minor, total_minor = excluded.total_minor`;
 
 export function impactStore(trx: Knex.Transaction, workspaceId: number) {
@@ -43,7 +43,7 @@ export function impactStore(trx: Knex.Transaction, workspaceId: number) {
       await query(trx, {
         name: 'put-mrr-parts',
         text: PUT_PARTS,
-        values: [incidentId, currencies, workspaceId, JSON.stringify(parts)],
+        values: [workspaceId, incidentId, currencies, JSON.stringify(parts)],
       });
       return true;
     },

@@ -99,8 +99,8 @@ export function incidentStore(db: Knex, workspaceId: number) {
     setShortTitle: async (id: number, shortTitle: string): Promise<void> => {
       await query(db, {
         name: 'set-short-title',
-        text: 'update incidents set short_title = $2 where id = $1',
-        values: [id, shortTitle],
+        text: 'update incidents set short_title = $3 where workspace_id = $1 and id = $2',
+        values: [workspaceId, id, shortTitle],
       });
     },
   };

@@ -21,8 +21,9 @@ export function investigationStore(trx: Knex.Transaction, of: { workspaceId: num
     async find(runId: string): Promise<RunReport | undefined> {
       const [run] = await query<RunReport>(trx, {
         name: 'find-investigation-run',
-        text: `select ${SELECTION} from investigation_runs where incident_id = $1 and run_id = $2`,
-        values: [of.incidentId, runId],
+        text: `select ${SELECTION} from investigation_runs
+          where workspace_id = $1 and incident_id = $2 and run_id = $3`,
+        values: [of.workspaceId, of.incidentId, runId],
       });
       return run;
     },
@@ -30,11 +31,12 @@ export function investigationStore(trx: Knex.Transaction, of: { workspaceId: num
     async put({ runId, status, startedAt, completedAt, reportedAt }: RunReport): Promise<void> {
       await query(trx, {
         name: 'put-investigation-run',
-        text: `insert into investigation_runs (incident_id, run_id, status, started_at, completed_at, told_at)
-          values ($1, $2, $3, $4, $5, $6)
-          on conflict (incident_id, run_id) do update set status = excluded.status, started_at = excluded.started_at,
-            completed_at = excluded.completed_at, told_at = excluded.told_at`,
-        values: [of.incidentId, runId, status, startedAt, completedAt, reportedAt],
+        text: `insert into investigation_runs
+            (workspace_id, incident_id, run_id, status, started_at, completed_at, told_at)
+          values ($1, $2, $3, $4, $5, $6, $7)
+          on conflict (workspace_id, incident_id, run_id) do update set status = excluded.status,
+            started_at = excluded.started_at, completed_at = excluded.completed_at, told_at = excluded.told_at`,
+        values: [of.workspaceId, of.incidentId, runId, status, startedAt, completedAt, reportedAt],
       });
     },
 
@@ -42,9 +44,9 @@ export function investigationStore(trx: Knex.Transaction, of: { workspaceId: num
     async updateSummary(): Promise<void> {
       const [latest] = await query<RunReport & { count: number }>(trx, {
         name: 'find-latest-investigation-run',
-        text: `select ${SELECTION}, count(run_id) over () as count from investigation_runs where incident_id = $1
-          order by started_at desc, run_id desc limit 1`,
-        values: [of.incidentId],
+        text: `select ${SELECTION}, count(run_id) over () as count from investigation_runs
+          where workspace_id = $1 and incident_id = $2 order by started_at desc, run_id desc limit 1`,
+        values: [of.workspaceId, of.incidentId],
       });
       if (latest === undefined) return;
       const { runId, status, startedAt, completedAt, count } = latest;

@@ -20,8 +20,8 @@ interface PredicateGroup {
 }
 
 /** The filters by custom fields as conditions on incidents `i`, each of which looks up one value of the incident at hand. */
-export const customLookups = ({ custom }: Pick<IncidentQuery, 'custom'>): Sql[] =>
-  groupByField(custom).map(lookupCondition);
+export const customLookups = ({ workspaceId, custom }: Pick<IncidentQuery, 'workspaceId' | 'custom'>): Sql[] =>
+  groupByField(custom).map((group) => lookupCondition(workspaceId, group));
 
 /** For each field with positive filters, a search for the incidents that meet them: rows of `incident_id`. */
 export const customSearches = ({ workspaceId, custom }: Pick<IncidentQuery, 'workspaceId' | 'custom'>): Sql[] =>
@@ -48,16 +48,19 @@ function groupByField(predicates: readonly CustomPredicate[]): PredicateGroup[] 
 function ofField(workspaceId: number, group: PredicateGroup): Sql {
   const isOptions = group.fieldType === 'multi_select';
   // Option keys contain the field's ID already; a second condition on it makes Postgres underestimate the rows.
-  if (isOptions && group.predicates.every(isIndexed)) return sql`v.options is not null and ${groupCondition(group)}`;
+  const isOfWorkspace = sql`v.workspace_id = ${workspaceId}`;
+  if (isOptions && group.predicates.every(isIndexed))
+    return sql`${isOfWorkspace} and v.options is not null and ${groupCondition(group)}`;
   const isPresent = isOptions ? sql`v.text_folded is not null and` : sql``;
-  return sql`v.workspace_id = ${workspaceId} and v.field_id = ${group.fieldId} and ${isPresent} ${groupCondition(group)}`;
+  return sql`${isOfWorkspace} and v.field_id = ${group.fieldId} and ${isPresent} ${groupCondition(group)}`;
 }
 
 /** A scalar subquery, which Postgres evaluates for one incident at a time and never turns into a join. */
-function lookupCondition(group: PredicateGroup): Sql {
+function lookupCondition(workspaceId: number, group: PredicateGroup): Sql {
   const value = sql`coalesce((
     select true from incident_values as v
-    where v.incident_id = i.id and v.field_id = ${group.fieldId} and ${groupCondition(group)}), false)`;
+    where v.workspace_id = ${workspaceId} and v.incident_id = i.id and v.field_id = ${group.fieldId}
+      and ${groupCondition(group)}), false)`;
   return group.isNegated ? sql`not ${value}` : value;
 }
 

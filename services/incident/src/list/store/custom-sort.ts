@@ -47,7 +47,7 @@ export function customFieldSegments(
   const { sortKeys, present } = order;
   const ofField = sql`v.workspace_id = ${workspaceId} and v.field_id = ${field.id}`;
   const source = {
-    from: sql`incident_values as v cross join ${incidentOf(sql`v.incident_id`)}`,
+    from: sql`incident_values as v cross join ${incidentOf(workspaceId, sql`v.incident_id`)}`,
     id: sql`v.incident_id`,
     where: [ofField, present],
     tie: sql`v.incident_id`,
@@ -58,7 +58,7 @@ export function customFieldSegments(
       : [keysetSegment({ name: `custom:${field.field_type}`, direction, sortKeys, ...source })];
   const missing = sql`coalesce((
     select false from incident_values as v
-    where v.incident_id = i.id and v.field_id = ${field.id} and ${present}), true)`;
+    where v.workspace_id = ${workspaceId} and v.incident_id = i.id and v.field_id = ${field.id} and ${present}), true)`;
   return [
     ...segments,
     keysetSegment({ name: 'custom:none', direction, sortKeys: [], where: [missing], tie: sql`i.number` }),

@@ -11,7 +11,7 @@ import { all, join, Sql, sql, statementOf } from '../../shared/store/sql.ts';
 export async function isComparable(db: Knex, { query: list, ids }: PrefilteredQuery): Promise<boolean> {
   const sizes = list.custom.filter(isTextSearch).map(
     (search) => sql`
-      select sum(octet_length(v.text_folded)) as bytes from incident_values as v where ${mayContain(search)}`,
+      select sum(octet_length(v.text_folded)) as bytes from incident_values as v where ${mayContain(list.workspaceId, search)}`,
   );
   if (list.filters.text !== null) {
     const visibilities: Visibility[] = list.visibleFrom === null ? ['shown'] : ['shown', 'restricted'];
@@ -50,7 +50,7 @@ export function matching(
   );
   const others = query.custom.filter((predicate) => !isTextSearch(predicate));
   const searches = [
-    ...query.custom.filter(isTextSearch).map(incidentsWith),
+    ...query.custom.filter(isTextSearch).map((search) => incidentsWith(query.workspaceId, search)),
     ...(prefiltered.ids === undefined ? customSearches({ ...query, custom: others }) : []),
   ];
   const lookups = prefiltered.ids === undefined ? others.filter(isNegated) : others;
@@ -59,18 +59,18 @@ export function matching(
     ...filterConditions(query, visibility),
     ...isOneOf(sql`i.id`, prefiltered.ids),
     ...conditions,
-    ...customLookups({ custom: lookups }),
+    ...customLookups({ ...query, custom: lookups }),
     ...(text === null ? [] : [hasOwnText(sql`i`, text)]),
   ];
   if (searches.length === 0) return sql`select ${selected} from incidents as i where ${all(filters)}`;
   return sql`
     select ${selected}
-    from (${join(searches, ' intersect ')}) as match cross join ${incidentOf(sql`match.incident_id`)}
+    from (${join(searches, ' intersect ')}) as match cross join ${incidentOf(query.workspaceId, sql`match.incident_id`)}
     where ${all(filters)}`;
 }
 
 /** Selects the incidents whose text contains the searched one. Compares only texts that have all of its grams. */
-const incidentsWith = (search: CustomPredicate): Sql => sql`(
+const incidentsWith = (workspaceId: number, search: CustomPredicate): Sql => sql`(
   with hit as materialized (
-    select v.incident_id, v.text_folded from incident_values as v where ${mayContain(search)})
+    select v.incident_id, v.text_folded from incident_values as v where ${mayContain(workspaceId, search)})
   select incident_id from hit where ${containsText(sql`text_folded`, searchedText(search))})`;

@@ -137,5 +137,5 @@ function sumOf(addends: readonly Addend[], { currency, factor }: Addend): Sql {
   const factors = addends.map((each) => sql`when ${each.currency} then ${each.factor}`);
   return sql`(
     select sum(part.amount_minor * case part.currency ${join(factors, ' ')} end)
-    from incident_mrr as part where part.incident_id = m.incident_id)`;
+    from incident_mrr as part where part.workspace_id = m.workspace_id and part.incident_id = m.incident_id)`;
 }

@@ -49,7 +49,7 @@ export async function prefilterByValues(
   const few = ids === undefined ? [] : [ids];
   const custom: CustomPredicate[] = [];
   for (const predicate of query.custom) {
-    const matching = isTextSearch(predicate) ? await findTextIds(db, predicate) : undefined;
+    const matching = isTextSearch(predicate) ? await findTextIds(db, query.workspaceId, predicate) : undefined;
     if (matching === undefined) custom.push(predicate);
     else few.push(matching);
   }
@@ -75,8 +75,8 @@ export const isTextSearch = ({ operator, operands: [text] }: CustomPredicate) =>
 export const searchedText = ({ operands: [text] }: CustomPredicate) => text as string;
 
 /** The values `v` whose text may contain the searched one, by its grams. */
-export const mayContain = (search: CustomPredicate): Sql =>
-  sql`(v.text_grams @> ${searchedGrams(search.fieldId, searchedText(search))} or v.text_grams @> ${[manyGrams(search.fieldId)]})`;
+export const mayContain = (workspaceId: number, search: CustomPredicate): Sql =>
+  sql`v.workspace_id = ${workspaceId} and (v.text_grams @> ${searchedGrams(search.fieldId, searchedText(search))} or v.text_grams @> ${[manyGrams(search.fieldId)]})`;
 
 /** `materialized` keeps Postgres from planning for the first rows only, which can make it read the whole table. */
 async function findIds(db: Knex, search: Sql, most: number): Promise<string[] | undefined> {
@@ -94,12 +94,12 @@ const idsOfFew = (most: number): Sql =>
   sql`case when count(*) <= ${most} then coalesce(array_agg(incident_id::text), '{}') end`;
 
 /** Compares the texts of the incidents that have all grams, if they are few and small; undefined if not. */
-async function findTextIds(db: Knex, predicate: CustomPredicate): Promise<string[] | undefined> {
+async function findTextIds(db: Knex, workspaceId: number, predicate: CustomPredicate): Promise<string[] | undefined> {
   const [row] = await query<{ ids: string[] | null }>(
     db,
     statementOf(sql`
       with hit as materialized (
-        select v.incident_id, v.text_folded from incident_values as v where ${mayContain(predicate)}),
+        select v.incident_id, v.text_folded from incident_values as v where ${mayContain(workspaceId, predicate)}),
       candidate as materialized (select incident_id, text_folded from hit limit ${MAX_CANDIDATES + 1}),
       total as materialized (select count(*) as texts, sum(octet_length(text_folded)) as bytes from candidate),
       bounded as (select from total where texts <= ${MAX_CANDIDATES} and coalesce(bytes, 0) <= ${MAX_COMPARED_BYTES}),

@@ -13,6 +13,7 @@ import {
   type SegmentRequest,
   type SortSegment,
 } from './segments.ts';
+import type { IncidentQuery } from './query.ts';
 import { isTextSearch, type PrefilteredQuery, prefilterByValues } from './prefilter.ts';
 import { all, type Sql, sql, join, statementOf } from '../../shared/store/sql.ts';
 
@@ -152,15 +153,16 @@ async function searchNext(
   const { text } = query.filters;
   const portion = await searchPortion(db, {
     ...read,
+    workspaceId: query.workspaceId,
     ids: progress.prefiltered.ids,
-    conditions: isFirst ? plain : [...plain, ...customLookups({ custom: others })],
+    conditions: isFirst ? plain : [...plain, ...customLookups({ ...query, custom: others })],
     searches: [
       ...customLookups(isFirst ? query : { ...query, custom: searches }),
-      ...(text === null ? [] : [ofIncident(hasOwnText(sql`own`, text), sql`i`)]),
+      ...(text === null ? [] : [ofIncident(query, { expression: hasOwnText(sql`own`, text), incident: sql`i` })]),
     ],
     sizes: [
-      sizeOfValues(searches.map(({ fieldId }) => fieldId)),
-      ...(text === null ? [] : [ofIncident(ownTextBytes(sql`own`), sql`incident`)]),
+      sizeOfValues({ ...query, custom: searches }),
+      ...(text === null ? [] : [ofIncident(query, { expression: ownTextBytes(sql`own`), incident: sql`incident` })]),
     ],
     comparable: progress.comparable,
   });
@@ -169,12 +171,16 @@ async function searchNext(
 }
 
 /** An expression on the row `own` of an incident of which only the ID is at hand. */
-const ofIncident = (expression: Sql, incident: Sql): Sql =>
-  sql`(select ${expression} from incidents as own where own.id = ${incident}.id)`;
+const ofIncident = (
+  { workspaceId }: IncidentQuery,
+  { expression, incident }: { expression: Sql; incident: Sql },
+): Sql => sql`(
+  select ${expression} from incidents as own where own.workspace_id = ${workspaceId} and own.id = ${incident}.id)`;
 
-const sizeOfValues = (fieldIds: readonly number[]): Sql => sql`coalesce((
+const sizeOfValues = ({ workspaceId, custom }: IncidentQuery): Sql => sql`coalesce((
   select sum(octet_length(v.text_folded)) from incident_values as v
-  where v.incident_id = incident.id and v.field_id = any(${fieldIds})), 0)`;
+  where v.workspace_id = ${workspaceId} and v.incident_id = incident.id
+    and v.field_id = any(${custom.map(({ fieldId }) => fieldId)})), 0)`;
 
 /**
  * How many incidents are checked one by one against filters by custom fields, before all that meet them are searched.
@@ -199,7 +205,7 @@ async function readMatching(
         sql`
           select ${COLUMNS}, ${positionColumns(segment)}
           from (${ids}) as page
-          cross join ${incidentOf(sql`page.id`)}
+          cross join ${incidentOf(list.workspaceId, sql`page.id`)}
           order by ${segment.order}`,
         'filtered',
       ),
@@ -242,6 +248,7 @@ const PORTION = 1_000;
 const COST_OF_INCIDENT = 256;
 
 interface PortionRequest extends SegmentRequest {
+  workspaceId: number;
   segment: SortSegment;
   /** The conditions on incidents `i` that compare texts, each by looking up the value of the incident at hand. */
   searches: readonly Sql[];
@@ -280,7 +287,7 @@ async function searchPortion(db: Knex, request: PortionRequest): Promise<Portion
           ${all(searches)} as is_match
         from (${withSizes(request)}) as i
         where compared - cost < ${comparable}) as page
-      cross join ${incidentOf(sql`page.id`)}
+      cross join ${incidentOf(request.workspaceId, sql`page.id`)}
       where is_match or is_last
       order by ${segment.order}
       limit ${limit}`),

@@ -62,11 +62,11 @@ const READ_COLUMNS = new Sql(
 );
 
 /**
- * The incident `i` with an ID of a table before it in `from`. Postgres can only look it up by its primary key, whatever its
+ * The incident `i` of a workspace with an ID of a table before it in `from`. Postgres can only look it up by its primary key, whatever its
  * statistics say, because `offset 0` keeps all other conditions out.
  */
-export const incidentOf = (id: Sql): Sql =>
-  sql`lateral (select ${READ_COLUMNS} from incidents as own where own.id = ${id} offset 0) as i`;
+export const incidentOf = (workspaceId: number, id: Sql): Sql => sql`lateral (
+  select ${READ_COLUMNS} from incidents as own where own.workspace_id = ${workspaceId} and own.id = ${id} offset 0) as i`;
 
 /** Where the incidents `i` of a segment come from. Defaults: the table itself, all of it, ties by ID. */
 export interface RowSource {

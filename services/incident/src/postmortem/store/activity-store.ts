@@ -10,6 +10,7 @@ import { LISTED_TIMELINE_COLUMNS, TIMELINE_SELECTION } from '../../timeline/stor
 
 /** Rows from the beginning or from the end of an incident's history. */
 interface Part {
+  workspaceId: number;
   incidentId: number;
   end: 'first' | 'last';
   limit: number;
@@ -18,35 +19,38 @@ interface Part {
 const directionOf = (end: Part['end']) => (end === 'first' ? 'asc' : 'desc');
 
 /** In no particular order; large bodies are left out. */
-export const selectEvents = ({ incidentId, end, limit }: Part): Statement<Listed<TimelineEvent>> => ({
+export const selectEvents = ({ workspaceId, incidentId, end, limit }: Part): Statement<Listed<TimelineEvent>> => ({
   name: `postmortem-${end}-events`,
-  text: `select ${LISTED_TIMELINE_COLUMNS} from timeline_events where incident_id = $1
-    order by started_at ${directionOf(end)}, id ${directionOf(end)} limit $2`,
-  values: [incidentId, limit],
+  text: `select ${LISTED_TIMELINE_COLUMNS} from timeline_events where workspace_id = $1 and incident_id = $2
+    order by started_at ${directionOf(end)}, id ${directionOf(end)} limit $3`,
+  values: [workspaceId, incidentId, limit],
 });
 
 /** Of properties, in no particular order, as they were recorded, which an import may do late; large changes are left out. */
-export const selectChanges = ({ incidentId, end, limit }: Part): Statement<Listed<ChangelogEntry>> => ({
+export const selectChanges = ({ workspaceId, incidentId, end, limit }: Part): Statement<Listed<ChangelogEntry>> => ({
   name: `postmortem-${end}-changes`,
-  text: `select ${LISTED_CHANGELOG_COLUMNS} from changelog where incident_id = $1 and not is_of_parts
-    order by id ${directionOf(end)} limit $2`,
-  values: [incidentId, limit],
+  text: `select ${LISTED_CHANGELOG_COLUMNS} from changelog
+    where workspace_id = $1 and incident_id = $2 and not is_of_parts order by id ${directionOf(end)} limit $3`,
+  values: [workspaceId, incidentId, limit],
 });
 
-export const countChanges = (incidentId: number): Statement<{ count: number }> => ({
+export const countChanges = (workspaceId: number, incidentId: number): Statement<{ count: number }> => ({
   name: 'postmortem-count-changes',
-  text: 'select count(id) as count from changelog where incident_id = $1 and not is_of_parts',
-  values: [incidentId],
+  text: `select count(id) as count from changelog
+    where workspace_id = $1 and incident_id = $2 and not is_of_parts`,
+  values: [workspaceId, incidentId],
 });
 
-export const wholeEvents = (ids: readonly number[]): Statement<TimelineEvent> => ({
+export const wholeEvents = (workspaceId: number, ids: readonly number[]): Statement<TimelineEvent> => ({
   name: 'postmortem-whole-events',
-  text: `select ${TIMELINE_SELECTION} from timeline_events where id = any((select $1::bigint[])::bigint[])`,
-  values: [ids],
+  text: `select ${TIMELINE_SELECTION} from timeline_events
+    where workspace_id = $1 and id = any((select $2::bigint[])::bigint[])`,
+  values: [workspaceId, ids],
 });
 
-export const wholeChanges = (ids: readonly number[]): Statement<ChangelogEntry> => ({
+export const wholeChanges = (workspaceId: number, ids: readonly number[]): Statement<ChangelogEntry> => ({
   name: 'postmortem-whole-changes',
-  text: `select ${changelogMapping.selection} from changelog where id = any((select $1::bigint[])::bigint[])`,
-  values: [ids],
+  text: `select ${changelogMapping.selection} from changelog
+    where workspace_id = $1 and id = any((select $2::bigint[])::bigint[])`,
+  values: [workspaceId, ids],
 });

@@ -19,7 +19,7 @@ export function relationHandlers(dependencies: CommandDependencies & { cursors: 
       const [after = 0] = cursor === undefined ? [] : positions.decode(cursor, scope);
       await incidentStore(database, workspaceId).getVersion(id);
       const { rows, pagination } = await buildPage({
-        listed: await relationStore(database, id).list(after, limit + 1),
+        listed: await relationStore(database, { workspaceId, id }).list(after, limit + 1),
         limit,
         view: relationView,
         nextCursor: (last) => positions.encode([last.id], scope),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { notFound } from '@tocsin/http';
 import { type Knex, query, type Statement } from '@tocsin/postgres';
+import type { Incident } from '../../incidents/domain/incident.ts';
 import { type GivenType, inverseOf, MAX_VISITED, type Relation, type RelationType } from '../domain/relation.ts';
 
 interface Row extends Omit<Relation, 'related'> {
@@ -15,8 +16,9 @@ const SELECT = `
   select relation.id, relation.type, relation.created_at as "createdAt", relation.created_by as "createdBy",
     relation.created_by_key as "createdByKey",
     related.id as "relatedId", related.number, related.title, related.severity, related.status
-  from incident_relations as relation join incidents as related on related.id = relation.related_id
-  where relation.incident_id = $1`;
+  from incident_relations as relation join incidents as related
+    on related.workspace_id = relation.workspace_id and related.id = relation.related_id
+  where relation.workspace_id = $1 and relation.incident_id = $2`;
 
 const toRelation = ({ relatedId, number, title, severity, status, ...relation }: Row): Relation => ({
   ...relation,
@@ -42,12 +44,13 @@ export const lockDuplicates = (workspaceId: number): Statement => ({
 /** Follows the duplicates from `fromId`, which counts, and looks for `incidentId`. `limit` ends the recursion. */
 const WALK = `
   with recursive walk (id) as (
-    select $2::bigint
+    select $3::bigint
     union
     select next.related_id from walk cross join lateral (
-      select related_id from incident_relations where incident_id = walk.id and type = 'duplicate_of' offset 0) as next
+      select related_id from incident_relations
+      where workspace_id = $1 and incident_id = walk.id and type = 'duplicate_of' offset 0) as next
   ), visited as materialized (select id from walk limit ${MAX_VISITED + 1})
-  select count(*) as visited, coalesce(bool_or(id = $1), false) as "isCircle" from visited`;
+  select count(*) as visited, coalesce(bool_or(id = $2), false) as "isCircle" from visited`;
 
 interface Pair {
   incidentId: number;
@@ -56,26 +59,30 @@ interface Pair {
 }
 
 /** Takes the ID of a relation, and counts those of the type of both incidents, which the transaction has locked. */
-export const nextRelation = ({
-  incidentId,
-  type,
-  relatedId,
-}: Pair): Statement<{ id: number; ofType: number; ofInverse: number }> => ({
+export const nextRelation = (
+  workspaceId: number,
+  { incidentId, type, relatedId }: Pair,
+): Statement<{ id: number; ofType: number; ofInverse: number }> => ({
   name: 'next-relation',
   text: `select nextval('incident_relations_id_seq') as id,
-      (select count(*) from incident_relations where incident_id = $1 and type = $2) as "ofType",
-      (select count(*) from incident_relations where incident_id = $3 and type = $4) as "ofInverse"`,
-  values: [incidentId, type, relatedId, inverseOf(type)],
+      (select count(*) from incident_relations
+       where workspace_id = $1 and incident_id = $2 and type = $3) as "ofType",
+      (select count(*) from incident_relations
+       where workspace_id = $1 and incident_id = $4 and type = $5) as "ofInverse"`,
+  values: [workspaceId, incidentId, type, relatedId, inverseOf(type)],
 });
 
 export const insertRelation = (
+  workspaceId: number,
   { incidentId, type, relatedId }: Pair,
   { id, createdAt, createdBy, createdByKey }: Omit<Relation, 'type' | 'related'>,
 ): Statement => ({
   name: 'insert-relation',
-  text: `insert into incident_relations (id, incident_id, type, related_id, created_at, created_by, created_by_key)
-    values ($1, $2, $3, $4, $6, $7, $8::jsonb), ($1, $4, $5, $2, $6, $7, $8::jsonb)`,
+  text: `insert into incident_relations
+      (workspace_id, id, incident_id, type, related_id, created_at, created_by, created_by_key)
+    values ($1, $2, $3, $4, $5, $7, $8, $9::jsonb), ($1, $2, $5, $6, $3, $7, $8, $9::jsonb)`,
   values: [
+    workspaceId,
     id,
     incidentId,
     type,
@@ -88,21 +95,21 @@ export const insertRelation = (
 });
 
 /** Deletes both rows. */
-export const deleteRelation = (incidentId: number, { id, related }: Relation): Statement => ({
+export const deleteRelation = (workspaceId: number, incidentId: number, { id, related }: Relation): Statement => ({
   name: 'delete-relation',
-  text: 'delete from incident_relations where incident_id in ($1, $2) and id = $3',
-  values: [incidentId, related.id, id],
+  text: 'delete from incident_relations where workspace_id = $1 and incident_id in ($2, $3) and id = $4',
+  values: [workspaceId, incidentId, related.id, id],
 });
 
 /** The relations of an incident of the workspace. */
-export function relationStore(db: Knex, incidentId: number) {
+export function relationStore(db: Knex, { workspaceId, id: incidentId }: Pick<Incident, 'workspaceId' | 'id'>) {
   return {
     list: async (after: number, limit: number): Promise<Relation[]> =>
       (
         await query<Row>(db, {
           name: 'list-relations',
-          text: `${SELECT} and relation.id > $2 order by relation.id limit $3`,
-          values: [incidentId, after, limit],
+          text: `${SELECT} and relation.id > $3 order by relation.id limit $4`,
+          values: [workspaceId, incidentId, after, limit],
         })
       ).map(toRelation),
 
@@ -110,16 +117,17 @@ export function relationStore(db: Knex, incidentId: number) {
     async get(id: number): Promise<Relation> {
       const [row] = await query<Row>(db, {
         name: 'get-relation',
-        text: `${SELECT} and relation.id = $2`,
-        values: [incidentId, id],
+        text: `${SELECT} and relation.id = $3`,
+        values: [workspaceId, incidentId, id],
       });
       if (row === undefined) throw notFound('The relation');
       return toRelation(row);
     },
 
     async find(type: RelationType, relatedId: number): Promise<Relation | undefined> {
-      const text = `${SELECT} and relation.type = $2 and relation.related_id = $3`;
-      const [row] = await query<Row>(db, { name: 'find-relation', text, values: [incidentId, type, relatedId] });
+      const text = `${SELECT} and relation.type = $3 and relation.related_id = $4`;
+      const values = [workspaceId, incidentId, type, relatedId];
+      const [row] = await query<Row>(db, { name: 'find-relation', text, values });
       return row && toRelation(row);
     },
 
@@ -128,7 +136,7 @@ export function relationStore(db: Knex, incidentId: number) {
       const [walked] = await query<{ visited: number; isCircle: boolean }>(db, {
         name: 'walk-duplicates',
         text: WALK,
-        values: [incidentId, fromId],
+        values: [workspaceId, incidentId, fromId],
       });
       return walked as { visited: number; isCircle: boolean };
     },
@@ -137,8 +145,9 @@ export function relationStore(db: Knex, incidentId: number) {
     async hasAnother(type: RelationType, id: number): Promise<boolean> {
       const others = await query(db, {
         name: 'find-another-relation',
-        text: 'select id from incident_relations where incident_id = $1 and type = $2 and id <> $3 limit 1',
-        values: [incidentId, type, id],
+        text: `select id from incident_relations
+          where workspace_id = $1 and incident_id = $2 and type = $3 and id <> $4 limit 1`,
+        values: [workspaceId, incidentId, type, id],
       });
       return others.length > 0;
     },

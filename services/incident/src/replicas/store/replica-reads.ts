@@ -66,7 +66,8 @@ export function replicatedServices(db: Knex, workspaceId: number) {
       const [row] = await query<{ owner_team_id: number | null }>(db, {
         name: 'find-owner-team',
         text: `select service.owner_team_id from replica_services as service
-        left join replica_teams as team on team.id = service.owner_team_id
+        left join replica_teams as team
+          on team.workspace_id = service.workspace_id and team.id = service.owner_team_id
         where service.workspace_id = $1 and service.slug = $2 and service.archived_at is null
           and team.archived_at is null`,
         values: [workspaceId, slug.normalize('NFC')],
@@ -83,7 +84,8 @@ export function replicatedServices(db: Knex, workspaceId: number) {
         name: 'find-monitored-services',
         text: `select service.slug, service.observability_names as names,
           case when team.archived_at is null then service.owner_team_id end as "ownerTeamId"
-        from replica_services as service left join replica_teams as team on team.id = service.owner_team_id
+        from replica_services as service left join replica_teams as team
+          on team.workspace_id = service.workspace_id and team.id = service.owner_team_id
         where service.workspace_id = $1 and service.archived_at is null
           and (service.slug = any($2) or service.observability_names && $3)
         order by service.slug desc`,

@@ -60,7 +60,7 @@ function putStatement(kind: keyof Replicated, rows: readonly object[]): Statemen
   const { table, columns } = KINDS[kind];
   return {
     name: `put-${kind}s`,
-    text: `${upsertRows(table, { columns: ['id', 'workspace_id', 'version', ...columns], key: 'id' })}
+    text: `${upsertRows(table, { columns: ['workspace_id', 'id', 'version', ...columns], key: 'workspace_id, id' })}
       where ${table}.version <= excluded.version`,
     values: [JSON.stringify(rows)],
   };

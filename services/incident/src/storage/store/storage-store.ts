@@ -33,9 +33,13 @@ const sizes = (...columns: string[]) =>
   [ROW_BYTES, ...columns.map((column) => `coalesce(pg_column_size(${column}), 0)`)].join(' + ');
 
 const sumOf = (table: string, ...columns: string[]) =>
-  `coalesce((select sum(${sizes(...columns)}) from ${table} where incident_id = chosen.id), 0)`;
+  `coalesce((select sum(${sizes(...columns)}) from ${table}
+    where workspace_id = $1 and incident_id = chosen.id), 0)`;
 
-const ATTACHMENTS = `timeline_events join timeline_attachments as file on file.timeline_event_id = timeline_events.id`;
+const ATTACHMENTS = `(
+    select incident_id, event.workspace_id, filename, url from timeline_events as event join timeline_attachments as file
+      on file.workspace_id = event.workspace_id and file.timeline_event_id = event.id
+  ) as file`;
 
 const TEXTS_OF_EVENT = ['title', 'body', 'tags', 'ai_context', 'evidence_links'];
 
@@ -44,7 +48,8 @@ const MEASURE_INCIDENTS = `
   with batch as (
     select id, number,
       1 + event_count + revision + (
-        select count(*) + coalesce(sum(revision), 0) from follow_ups where incident_id = incidents.id
+        select count(*) + coalesce(sum(revision), 0) from follow_ups
+        where workspace_id = $1 and incident_id = incidents.id
       ) as rows,
       ${sizes('title', 'impact_summary', 'regions', 'incident_responders')} as bytes
     from incidents where workspace_id = $1 and number > $2 order by number limit ${STEP_INCIDENTS}
@@ -57,7 +62,7 @@ const MEASURE_INCIDENTS = `
   select max(number) as last, count(*) < (select count(*) from batch) or count(*) = ${STEP_INCIDENTS} as "hasMore",
     coalesce(sum(bytes
       + ${sumOf('timeline_events', ...TEXTS_OF_EVENT)} + ${sumOf('former_timeline_events', ...TEXTS_OF_EVENT, 'attachments')}
-      + ${sumOf(ATTACHMENTS, 'file.filename', 'file.url')}
+      + ${sumOf(ATTACHMENTS, 'filename', 'url')}
       + ${sumOf('incident_values', 'value')} + ${sumOf('changelog', 'changes')}
       + ${sumOf('follow_ups', 'title', 'description')}), 0)::bigint as bytes
   from chosen`;

@@ -48,7 +48,7 @@ export function timelineHandlers(dependencies: TimelineDependencies): TimelineAp
       const { rows, pagination } = await buildPage({
         listed: timeline.listed,
         limit,
-        whole: timelines.readWhole,
+        whole: (listed) => timelines.readWhole(workspaceId, listed),
         view: (event) => timelineEventView(event, timeline.attachments, attachmentUrl),
         nextCursor: (last) => timelineCursors.encode([last.startedAt, last.id], scope),
       });
@@ -80,8 +80,9 @@ export function timelineHandlers(dependencies: TimelineDependencies): TimelineAp
     },
 
     getTimelineEvent: async ({ principal, params: { id } }) => {
-      const event = await timelineStore(database, principal.workspace.id).get(id);
-      return eventReply({ event, attachments: await attachmentsOf(database, event.id) });
+      const workspaceId = principal.workspace.id;
+      const event = await timelineStore(database, workspaceId).get(id);
+      return eventReply({ event, attachments: await attachmentsOf(database, workspaceId, event.id) });
     },
 
     updateTimelineEvent: async ({ principal, requestId, params: { id }, expectedRevision, body }) => {

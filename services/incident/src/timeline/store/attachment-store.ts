@@ -35,19 +35,24 @@ const { names, selection } = rowMapping<Attachment, typeof COLUMNS>(COLUMNS);
 export const ATTACHMENT_COLUMNS = names.join(', ');
 
 /** Stores images of monitors, in their order. */
-export async function insertAttachments(db: Knex, attachments: readonly Omit<Attachment, 'id'>[]): Promise<void> {
+export async function insertAttachments(
+  db: Knex,
+  workspaceId: number,
+  attachments: readonly Omit<Attachment, 'id'>[],
+): Promise<void> {
   if (attachments.length === 0) return;
   await query(db, {
     name: 'insert-attachments',
     text: `insert into timeline_attachments
-        (timeline_event_id, filename, storage_key, url, content_type, size_bytes, created_at, created_by)
-      select event_id, filename, storage_key, url, content_type, size_bytes, created_at, created_by
-      from unnest((select $1::bigint[]), (select $2::text[]), (select $3::text[]), (select $4::text[]),
-          (select $5::text[]), (select $6::bigint[]), (select $7::timestamptz[]), (select $8::text[]))
+        (workspace_id, timeline_event_id, filename, storage_key, url, content_type, size_bytes, created_at, created_by)
+      select $1, event_id, filename, storage_key, url, content_type, size_bytes, created_at, created_by
+      from unnest((select $2::bigint[]), (select $3::text[]), (select $4::text[]), (select $5::text[]),
+          (select $6::text[]), (select $7::bigint[]), (select $8::timestamptz[]), (select $9::text[]))
         with ordinality as attachment
           (event_id, filename, storage_key, url, content_type, size_bytes, created_at, created_by, place)
       order by place`,
     values: [
+      workspaceId,
       attachments.map(({ eventId }) => eventId),
       attachments.map(({ filename }) => filename),
       attachments.map(({ storageKey }) => storageKey),
@@ -61,16 +66,16 @@ export async function insertAttachments(db: Knex, attachments: readonly Omit<Att
 }
 
 /** Selects the attachments of some events in the order of their creation. */
-export const selectAttachments = (eventIds: readonly number[]): Statement<Attachment> => ({
+export const selectAttachments = (workspaceId: number, eventIds: readonly number[]): Statement<Attachment> => ({
   name: 'find-attachments',
   text: `
     select ${selection} from timeline_attachments
-    where timeline_event_id = any((select $1::bigint[])::bigint[]) order by id`,
-  values: [eventIds],
+    where workspace_id = $1 and timeline_event_id = any((select $2::bigint[])::bigint[]) order by id`,
+  values: [workspaceId, eventIds],
 });
 
 /** Returns the attachments of an event in the order of their creation. */
-export async function attachmentsOf(db: Knex, eventId: number): Promise<Attachment[]> {
-  const attachments = await query(db, selectAttachments([eventId]));
+export async function attachmentsOf(db: Knex, workspaceId: number, eventId: number): Promise<Attachment[]> {
+  const attachments = await query(db, selectAttachments(workspaceId, [eventId]));
   return attachments;
 }

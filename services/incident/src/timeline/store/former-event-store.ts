@@ -19,44 +19,49 @@ export interface FormerTimelineEvent extends TimelineEvent {
 const COLUMNS = timelineMapping.names.join(', ');
 
 /** Keeps the present states of events, which the transaction is about to change. */
-export const keepEvents = (ids: readonly number[]): Statement => ({
+export const keepEvents = (workspaceId: number, ids: readonly number[]): Statement => ({
   name: 'keep-timeline-events',
   text: `insert into former_timeline_events (workspace_id, ${COLUMNS})
-    select workspace_id, ${COLUMNS} from timeline_events where id = any((select $1::bigint[])::bigint[])`,
-  values: [ids],
+    select workspace_id, ${COLUMNS} from timeline_events
+    where workspace_id = $1 and id = any((select $2::bigint[])::bigint[])`,
+  values: [workspaceId, ids],
 });
 
 /** Deletes an event, and keeps it with its attachments. */
 export const moveToDeleted = (
+  workspaceId: number,
   id: number,
   by: { at: Instant; actor: string; keyName: string | null; keyPrefix: string | null },
 ): Statement => ({
   name: 'delete-timeline-event',
-  text: `with gone as (delete from timeline_events where id = $1 returning workspace_id, ${COLUMNS})
+  text: `with gone as (
+      delete from timeline_events where workspace_id = $1 and id = $2 returning workspace_id, ${COLUMNS})
     insert into former_timeline_events (workspace_id, ${COLUMNS},
       deleted_at, deleted_by, deleted_key_name, deleted_key_prefix, attachments)
-    select workspace_id, ${COLUMNS}, $2, $3, $4, $5,
-      (select jsonb_agg(to_jsonb(file) order by file.id) from timeline_attachments as file where timeline_event_id = $1)
+    select workspace_id, ${COLUMNS}, $3, $4, $5, $6,
+      (select jsonb_agg(to_jsonb(file) order by file.id) from timeline_attachments as file
+       where workspace_id = $1 and timeline_event_id = $2)
     from gone`,
-  values: [id, by.at, by.actor, by.keyName, by.keyPrefix],
+  values: [workspaceId, id, by.at, by.actor, by.keyName, by.keyPrefix],
 });
 
 /** Removes an event, which the transaction has inserted again, from the deleted ones, and restores its attachments. */
-export const restoreAttachments = (id: number): Statement => ({
+export const restoreAttachments = (workspaceId: number, id: number): Statement => ({
   name: 'restore-timeline-attachments',
   text: `with gone as (
-      delete from former_timeline_events where id = $1 and deleted_at is not null returning attachments)
-    insert into timeline_attachments (${ATTACHMENT_COLUMNS})
-    select ${ATTACHMENT_COLUMNS} from gone
+      delete from former_timeline_events
+      where workspace_id = $1 and id = $2 and deleted_at is not null returning attachments)
+    insert into timeline_attachments (workspace_id, ${ATTACHMENT_COLUMNS})
+    select $1, ${ATTACHMENT_COLUMNS} from gone
     cross join jsonb_populate_recordset(null::timeline_attachments, attachments)`,
-  values: [id],
+  values: [workspaceId, id],
 });
 
 const GET_DELETED = `
   select ${TIMELINE_SELECTION}, deleted_at as "deletedAt",
     exists (select 1 from timeline_groups as own where own.workspace_id = $1 and own.id = group_id) as "hasGroup",
     exists (select 1 from timeline_events as present
-      where present.incident_id = former.incident_id and present.external_id = former.external_id) as "isThereAgain"
+      where present.workspace_id = $1 and present.incident_id = former.incident_id and present.external_id = former.external_id) as "isThereAgain"
   from former_timeline_events as former where workspace_id = $1 and id = $2 and deleted_at is not null`;
 
 type Deleted = TimelineEvent & { deletedAt: Instant; hasGroup: boolean; isThereAgain: boolean };

@@ -15,39 +15,48 @@ const BATCH = 2_000;
  */
 const FIND_WRONG = `
   with batch as (
-    select id, workspace_id, event_count, last_event_at from incidents where id < $1 order by id desc limit $2
+    select id, workspace_id, event_count, last_event_at from incidents
+    where (workspace_id, id) < ($1, $2) order by workspace_id desc, id desc limit $3
   ), counted as (
     select batch.id, batch.workspace_id,
       events.count is distinct from batch.event_count or events.last is distinct from batch.last_event_at as wrong
     from batch cross join lateral (
-      select count(id) as count, max(started_at) as last from timeline_events where incident_id = batch.id
+      select count(id) as count, max(started_at) as last from timeline_events
+      where timeline_events.workspace_id = batch.workspace_id and incident_id = batch.id
     ) as events
   )
-  select (select min(id) from batch) as next, (select count(id) from batch) as checked,
+  select (
+      select jsonb_build_object('id', id, 'workspaceId', workspace_id) from batch order by workspace_id, id limit 1
+    ) as next, (select count(id) from batch) as checked,
     coalesce(jsonb_agg(jsonb_build_object('id', id, 'workspaceId', workspace_id)) filter (where wrong), '[]') as wrong
   from counted`;
 
 /** Compares what incidents say about their timelines with the timelines. */
 export function summaryStore(db: Knex) {
   return {
-    /** The next batch of incidents, newest first. `next` is undefined after the last one. */
-    async findWrong(before: number): Promise<{ next: number | undefined; checked: number; wrong: WrongSummary[] }> {
-      const [row] = await query<{ next: number | null; checked: number; wrong: WrongSummary[] }>(db, {
+    /** The next batch of incidents, those of the newest workspaces first. `next` is undefined after the last one. */
+    async findWrong(
+      before: WrongSummary,
+    ): Promise<{ next: WrongSummary | undefined; checked: number; wrong: WrongSummary[] }> {
+      const [row] = await query<{ next: WrongSummary | null; checked: number; wrong: WrongSummary[] }>(db, {
         text: FIND_WRONG,
-        values: [before, BATCH],
+        values: [before.workspaceId, before.id, BATCH],
       });
       const { next = null, checked = 0, wrong = [] } = row ?? {};
       return { next: checked < BATCH ? undefined : (next ?? undefined), checked, wrong };
     },
 
     /** Writes what an incident, which the transaction has locked, says about its timeline. */
-    async recount(id: number, last: { startedAt: string; summary: string } | undefined): Promise<void> {
+    async recount(
+      { workspaceId, id }: WrongSummary,
+      last: { startedAt: string; summary: string } | undefined,
+    ): Promise<void> {
       await query(db, {
         text: `update incidents
-          set event_count = (select count(id) from timeline_events where incident_id = $1), last_event_at = $2,
-            last_event_summary = $3
-          where id = $1`,
-        values: [id, last?.startedAt ?? null, last?.summary ?? ''],
+          set event_count = (select count(id) from timeline_events where workspace_id = $1 and incident_id = $2),
+            last_event_at = $3, last_event_summary = $4
+          where workspace_id = $1 and id = $2`,
+        values: [workspaceId, id, last?.startedAt ?? null, last?.summary ?? ''],
       });
     },
   };

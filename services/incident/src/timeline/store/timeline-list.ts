@@ -62,11 +62,18 @@ export function timelineReader(database: Knex) {
   /** By incident and filters. */
   const kept = boundedCache<string, KeptCounts>({ bytes: KEPT_BYTES, sizeOf: estimateHeapBytes });
 
-  const pageOf = async (rows: readonly PageRow[], counts: TimelineCounts): Promise<TimelinePage> => {
+  const pageOf = async (
+    workspaceId: number,
+    rows: readonly PageRow[],
+    counts: TimelineCounts,
+  ): Promise<TimelinePage> => {
     const listed = rows.filter((row): row is PageRow & Listed<TimelineEvent> => row.id !== null);
     return {
       listed,
-      attachments: await readAttachments(listed.filter(({ hasAttachments }) => hasAttachments).map(({ id }) => id)),
+      attachments: await readAttachments(
+        workspaceId,
+        listed.filter(({ hasAttachments }) => hasAttachments).map(({ id }) => id),
+      ),
       counts,
       latestStartedAt: rows[0]?.lastEventAt ?? null,
     };
@@ -78,7 +85,7 @@ export function timelineReader(database: Knex) {
     if (keptCounts === undefined) return undefined;
     const rows = await query(database, selectCountedPage(list, keptCounts.revision));
     if (rows[0]?.incidentRevision !== keptCounts.revision) return undefined;
-    return pageOf(rows, keptCounts.counts);
+    return pageOf(list.workspaceId, rows, keptCounts.counts);
   };
 
   /** Returns undefined if there is too much to read for a request whose turn it is not. */
@@ -91,12 +98,12 @@ export function timelineReader(database: Knex) {
     if (!isSearchable) throw tooMuchText();
     if (counts === null) throw new Error('a timeline was not counted');
     if (!isSearch(list)) kept.set(key, { revision: incidentRevision, counts });
-    return pageOf(rows, counts);
+    return pageOf(list.workspaceId, rows, counts);
   };
 
-  const readAttachments = async (eventIds: readonly number[]): Promise<Attachment[]> => {
+  const readAttachments = async (workspaceId: number, eventIds: readonly number[]): Promise<Attachment[]> => {
     if (eventIds.length === 0) return [];
-    const attachments = await query(database, selectAttachments(eventIds));
+    const attachments = await query(database, selectAttachments(workspaceId, eventIds));
     return attachments;
   };
 
@@ -116,12 +123,13 @@ export function timelineReader(database: Knex) {
     },
 
     /** The listed events with all their properties, a few at a time. */
-    readWhole: (listed: readonly Listed<TimelineEvent>[]) =>
+    readWhole: (workspaceId: number, listed: readonly Listed<TimelineEvent>[]) =>
       readWhole(listed, async (ids) =>
         query<TimelineEvent>(database, {
           name: 'find-timeline-events',
-          text: `select ${TIMELINE_SELECTION} from timeline_events where id = any((select $1::bigint[])::bigint[])`,
-          values: [ids],
+          text: `select ${TIMELINE_SELECTION} from timeline_events
+            where workspace_id = $1 and id = any((select $2::bigint[])::bigint[])`,
+          values: [workspaceId, ids],
         }),
       ),
   };
@@ -155,6 +163,11 @@ type CountedPageRow = PageRow & {
 
 const LISTED = new Sql(LISTED_TIMELINE_COLUMNS, []);
 
+const ofIncident = ({ workspaceId, incidentId }: TimelineQuery): Sql[] => [
+  sql`workspace_id = ${workspaceId}`,
+  sql`incident_id = ${incidentId}`,
+];
+
 /** The order of the events, and the condition that they come after a position. */
 function orderOf({ filters, after }: TimelineQuery): { order: Sql; isAfter: Sql } {
   const { direction, follows } =
@@ -169,25 +182,21 @@ function orderOf({ filters, after }: TimelineQuery): { order: Sql; isAfter: Sql 
 }
 
 const HAS_ATTACHMENTS = sql`exists (
-  select 1 from timeline_attachments where timeline_event_id = timeline_events.id) as "hasAttachments"`;
+  select 1 from timeline_attachments
+  where workspace_id = timeline_events.workspace_id and timeline_event_id = timeline_events.id) as "hasAttachments"`;
 
 /** A page whose counts are known at a revision of the incident. Has no events if the incident has another one. */
 function selectCountedPage(list: TimelineQuery, revision: number): Statement<PageRow> {
   const { workspaceId, incidentId, filters, limit } = list;
   const { order, isAfter } = orderOf(list);
-  const conditions = all([
-    sql`incident_id = ${incidentId}`,
-    ...timeConditions(filters),
-    ...propertyConditions(filters),
-    isAfter,
-  ]);
+  const conditions = all([...ofIncident(list), ...timeConditions(filters), ...propertyConditions(filters), isAfter]);
   return statementOf(
     sql`
       select ${LISTED}, ${HAS_ATTACHMENTS}, incidents.revision as "incidentRevision", last_event_at as "lastEventAt"
       from incidents
       left join lateral (select id from timeline_events where ${conditions} order by ${order} limit ${limit}) as page
         on incidents.revision = ${revision}
-      left join timeline_events on timeline_events.id = page.id
+      left join timeline_events on timeline_events.workspace_id = ${workspaceId} and timeline_events.id = page.id
       where incidents.workspace_id = ${workspaceId} and incidents.id = ${incidentId}
       order by ${order}`,
     'counted-timeline',
@@ -198,7 +207,7 @@ function selectCountedPage(list: TimelineQuery, revision: number): Statement<Pag
 function selectPage(list: TimelineQuery, isTurn: boolean): Statement<CountedPageRow> {
   const { workspaceId, incidentId, filters, limit } = list;
   const { order, isAfter } = orderOf(list);
-  const bounds = all([sql`incident_id = ${incidentId}`, ...timeConditions(filters)]);
+  const bounds = all([...ofIncident(list), ...timeConditions(filters)]);
   const properties = propertyConditions(filters);
   // The sizes of large texts are known without reading the texts.
   const textBytes =
@@ -257,7 +266,7 @@ function selectPage(list: TimelineQuery, isTurn: boolean): Statement<CountedPage
         case when timeline.is_read and coalesce(page.place, 1) = 1 then (select counts from counts) end as counts
       from timeline
       left join page on true
-      left join timeline_events on timeline_events.id = page.id
+      left join timeline_events on timeline_events.workspace_id = ${workspaceId} and timeline_events.id = page.id
       order by page.place`,
     'timeline',
   );

@@ -32,22 +32,22 @@ export function insertEvent(workspaceId: number, event: NewTimelineEvent & { id?
 }
 
 /** Updates an event, and keeps what it was. An error of it is for `explainUnknownGroup`. */
-export function updateEvent(event: TimelineEvent): Statement[] {
+export function updateEvent(workspaceId: number, event: TimelineEvent): Statement[] {
   const columns = toTimelineColumns(event);
-  const text = `update timeline_events set ${assignmentsOf(columns, 2)} where id = $1`;
-  const values = [event.id, ...Object.values(columns)];
-  return [keepEvents([event.id]), { name: 'update-timeline-event', text, values, isComposed: true }];
+  const text = `update timeline_events set ${assignmentsOf(columns, 3)} where workspace_id = $1 and id = $2`;
+  const values = [workspaceId, event.id, ...Object.values(columns)];
+  return [keepEvents(workspaceId, [event.id]), { name: 'update-timeline-event', text, values, isComposed: true }];
 }
 
 /** What a summary says of an event, with the beginning of its body. */
 export type LatestEvent = Pick<TimelineEvent, 'id' | 'startedAt' | 'title' | 'body'>;
 
 /** The last event of an incident in the order of timelines, without one of them. */
-export const latestEvent = (incidentId: number, except = 0): Statement<LatestEvent> => ({
+export const latestEvent = (workspaceId: number, incidentId: number, except = 0): Statement<LatestEvent> => ({
   name: 'find-latest-timeline-event',
   text: `select id, started_at as "startedAt", title, left(body, 140) as body from timeline_events
-    where incident_id = $1 and id <> $2 order by started_at desc, id desc limit 1`,
-  values: [incidentId, except],
+    where workspace_id = $1 and incident_id = $2 and id <> $3 order by started_at desc, id desc limit 1`,
+  values: [workspaceId, incidentId, except],
 });
 
 const SELECT = `select ${TIMELINE_SELECTION} from timeline_events where workspace_id = $1 and id = $2`;

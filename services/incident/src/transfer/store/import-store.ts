@@ -72,24 +72,26 @@ export interface NamedEvent {
 }
 
 /** Finds the events that imports made under these external IDs, and those that this workspace exports under them. */
-export const findEvents = (named: readonly NamedEvent[]): Statement<StoredEvent> => ({
+export const findEvents = (workspaceId: number, named: readonly NamedEvent[]): Statement<StoredEvent> => ({
   name: 'find-imported-events',
   text: `select event.id, event.incident_id as "incidentId", named.external_id as "externalId", event.revision,
       event.started_at as "startedAt", event.ended_at as "endedAt", event.is_ongoing as "isOngoing",
       event.group_id as "groupId", event.is_key as "isKey", event.source, event.source_ref as "sourceRef", event.type,
       event.icon, event.title, event.collaboration_generation as "collaborationGeneration", event.tags,
       event.created_by as "createdBy", event.created_by_key as "createdByKey", event.body <> named.body as "isRewritten", event.external_id is null as "isNative"
-    from unnest((select $1::bigint[]), (select $2::text[]), (select $3::text[]), (select $4::bigint[]))
+    from unnest((select $2::bigint[]), (select $3::text[]), (select $4::text[]), (select $5::bigint[]))
       as named (incident_id, external_id, body, native_id)
     cross join lateral (
-      select id from timeline_events where incident_id = named.incident_id and external_id = named.external_id
+      select id from timeline_events
+      where workspace_id = $1 and incident_id = named.incident_id and external_id = named.external_id
       union all
       select id from timeline_events
-      where id = named.native_id and incident_id = named.incident_id and external_id is null
+      where workspace_id = $1 and id = named.native_id and incident_id = named.incident_id and external_id is null
     ) as found
-    join timeline_events as event on event.id = found.id
+    join timeline_events as event on event.workspace_id = $1 and event.id = found.id
     order by event.external_id nulls first`,
   values: [
+    workspaceId,
     named.map(({ incidentId }) => incidentId),
     named.map(({ externalId }) => externalId),
     named.map(({ body }) => body),
@@ -98,10 +100,11 @@ export const findEvents = (named: readonly NamedEvent[]): Statement<StoredEvent>
 });
 
 /** The follow-ups of these incidents: each has few. */
-export const findFollowUps = (incidentIds: readonly number[]): Statement<FollowUp> => ({
+export const findFollowUps = (workspaceId: number, incidentIds: readonly number[]): Statement<FollowUp> => ({
   name: 'find-follow-ups',
-  text: `select ${FOLLOW_UP_SELECTION} from follow_ups where incident_id = any((select $1::bigint[])::bigint[])`,
-  values: [incidentIds],
+  text: `select ${FOLLOW_UP_SELECTION} from follow_ups
+    where workspace_id = $1 and incident_id = any((select $2::bigint[])::bigint[])`,
+  values: [workspaceId, incidentIds],
 });
 
 export interface NamedEntry {
@@ -113,18 +116,22 @@ export interface NamedEntry {
 }
 
 /** Returns the places of those entries that the changelog does not have, by an import or as this workspace exports them. */
-export const findMissingEntries = (entries: readonly NamedEntry[]): Statement<{ place: number }> => ({
+export const findMissingEntries = (
+  workspaceId: number,
+  entries: readonly NamedEntry[],
+): Statement<{ place: number }> => ({
   name: 'find-missing-changelog-entries',
-  text: `select place from jsonb_to_recordset($1::jsonb)
+  text: `select place from jsonb_to_recordset($2::jsonb)
       as entry (place integer, incident_id bigint, changed_at timestamptz, actor text, changes jsonb, import_key text)
     where not exists (
-      select 1 from changelog where changelog.incident_id = entry.incident_id
+      select 1 from changelog where changelog.workspace_id = $1 and changelog.incident_id = entry.incident_id
         and changelog.import_key = entry.import_key)
       and not exists (
-      select 1 from changelog where changelog.incident_id = entry.incident_id
+      select 1 from changelog where changelog.workspace_id = $1 and changelog.incident_id = entry.incident_id
         and changelog.changed_at = entry.changed_at and changelog.actor = entry.actor
         and changelog.changes = entry.changes)`,
   values: [
+    workspaceId,
     JSON.stringify(
       entries.map(({ incidentId, changedAt, actor, changes, importKey }, place) => ({
         ...{ place, incident_id: incidentId, changed_at: changedAt, actor, changes, import_key: importKey },
@@ -137,18 +144,19 @@ export type LatestEvent = Pick<TimelineEvent, 'id' | 'incidentId' | 'startedAt' 
 
 /** Returns the latest event of each of these incidents, except of these events, which will change. */
 export const findLatestEvents = (
+  workspaceId: number,
   incidentIds: readonly number[],
   except: readonly number[],
 ): Statement<LatestEvent> => ({
   name: 'find-latest-events',
   text: `select latest.id, incident.id as "incidentId", latest.started_at as "startedAt", latest.title, latest.body
-    from unnest((select $1::bigint[])) as incident (id)
+    from unnest((select $2::bigint[])) as incident (id)
     cross join lateral (
       select id, started_at, title, left(body, 140) as body from timeline_events
-      where incident_id = incident.id and id <> all($2::bigint[])
+      where workspace_id = $1 and incident_id = incident.id and id <> all($3::bigint[])
       order by started_at desc, id desc limit 1
     ) as latest`,
-  values: [incidentIds, except],
+  values: [workspaceId, incidentIds, except],
 });
 
 const INCIDENT_COLUMNS = [
@@ -159,7 +167,7 @@ const INCIDENT_COLUMNS = [
 /** Inserts incidents, or writes all their properties if they exist, which this transaction has locked then. */
 export const putIncidents = (incidents: readonly Incident[]): Statement => ({
   name: 'put-incidents',
-  text: upsertRows('incidents', { columns: INCIDENT_COLUMNS, key: 'id' }),
+  text: upsertRows('incidents', { columns: INCIDENT_COLUMNS, key: 'workspace_id, id' }),
   values: [
     JSON.stringify(
       incidents.map((incident) => ({
@@ -189,7 +197,7 @@ export function putEvents(workspaceId: number, events: readonly ImportedTimeline
   const assignments = [...EVENT_COLUMNS.map((name) => `${name} = excluded.${name}`), TEXTS_FOLDED];
   return {
     name: 'put-timeline-events',
-    text: `${insertRows('timeline_events', columns)} on conflict (id) do update set ${assignments.join(', ')}`,
+    text: `${insertRows('timeline_events', columns)} on conflict (workspace_id, id) do update set ${assignments.join(', ')}`,
     values: [JSON.stringify(rows)],
   };
 }
@@ -203,7 +211,7 @@ export function putFollowUps(workspaceId: number, followUps: readonly FollowUp[]
   const columns = Object.keys(rows[0] ?? {});
   return {
     name: 'put-follow-ups',
-    text: upsertRows('follow_ups', { columns, key: 'id' }),
+    text: upsertRows('follow_ups', { columns, key: 'workspace_id, id' }),
     values: [JSON.stringify(rows)],
   };
 }

@@ -38,21 +38,27 @@ export function valueStatements(workspaceId: number, changed: readonly ChangedVa
   const removed = changed.flatMap(({ incidentId, values }) =>
     values.flatMap(({ field, value }) => (value === null ? [{ incidentId, fieldId: field.id }] : [])),
   );
-  return [...(set.length > 0 ? [putValues(set)] : []), ...(removed.length > 0 ? [removeValues(removed)] : [])];
+  return [
+    ...(set.length > 0 ? [putValues(set)] : []),
+    ...(removed.length > 0 ? [removeValues(workspaceId, removed)] : []),
+  ];
 }
 
 const putValues = (records: readonly ValueRecord[]): Statement => ({
   name: 'put-values',
-  text: upsertRows('incident_values', { columns: [...VALUE_KEY, ...VALUE_COLUMNS], key: 'incident_id, field_id' }),
+  text: upsertRows('incident_values', {
+    columns: [...VALUE_KEY, ...VALUE_COLUMNS],
+    key: 'workspace_id, incident_id, field_id',
+  }),
   values: [JSON.stringify(records)],
 });
 
-const removeValues = (values: readonly { incidentId: number; fieldId: number }[]): Statement => ({
+const removeValues = (workspaceId: number, values: readonly { incidentId: number; fieldId: number }[]): Statement => ({
   name: 'remove-values',
   text: `delete from incident_values
-    using unnest((select $1::bigint[]), (select $2::bigint[])) as removed (incident_id, field_id)
-    where incident_values.incident_id = removed.incident_id and incident_values.field_id = removed.field_id`,
-  values: [values.map(({ incidentId }) => incidentId), values.map(({ fieldId }) => fieldId)],
+    using unnest((select $2::bigint[]), (select $3::bigint[])) as removed (incident_id, field_id)
+    where incident_values.workspace_id = $1 and incident_values.incident_id = removed.incident_id and incident_values.field_id = removed.field_id`,
+  values: [workspaceId, values.map(({ incidentId }) => incidentId), values.map(({ fieldId }) => fieldId)],
 });
 
 /** Selects the values of an incident in no particular order. */
