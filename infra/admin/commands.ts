@@ -144,6 +144,11 @@ export const COMMANDS: readonly ListedCommand[] = [
       'Publish what services have copies of again, and copy it from its owners; for a database that was restored',
     load: async () => (await import('./replica-commands.ts')).rebuild,
   },
+  {
+    name: 'database partition',
+    summary: 'Partition the largest tables by workspace; before the first start, after npm run migrate',
+    load: async () => (await import('./database-commands.ts')).partition,
+  },
 ];
 
 /** Whether a command line calls the command, or asks for its help. */

@@ -62,7 +62,11 @@ async function* parts(options: ExportOptions, countTable: () => void): AsyncGene
 /** COPY of a table's own columns: generated ones are computed again. */
 export const copyStatement = ({ schema, name, columns }: BackupTable, direction: 'to stdout' | 'from stdin') => {
   const list = columns.map((column) => pg.escapeIdentifier(column)).join(', ');
-  return `copy ${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(name)} (${list}) ${direction}`;
+  const table = `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(name)}`;
+  // PostgreSQL copies the rows of partitions only if they are selected.
+  return direction === 'to stdout'
+    ? `copy (select ${list} from ${table}) to stdout`
+    : `copy ${table} (${list}) from stdin`;
 };
 
 async function readHeader(options: ExportOptions): Promise<BackupHeader> {

@@ -45,6 +45,8 @@ export interface AppSchema {
   readonly copied?: { readonly as: string; readonly versions: { readonly table: string; readonly workspace: string } };
   /** The tables that it copies of other apps: the names of their tables by those of the copies. */
   readonly copies?: Readonly<Partial<Record<AppName, Readonly<Record<string, string>>>>>;
+  /** The tables that become largest, which can be partitioned by workspace. */
+  readonly largest?: readonly string[];
   /** Tables with rows of each workspace that has data in it. */
   readonly workspaces?: readonly string[];
 }

@@ -29,6 +29,9 @@ registerHooks({
       : next(url, context),
 });
 
+const { TOCSIN_TEST_PARTITIONS: partitions = '' } = process.env;
+if (partitions !== '') (await import('./partitioned-templates.ts')).partitionTemplates(Number(partitions));
+
 // Without an explicit exit, Node would take the heap apart.
 process.once('beforeExit', () => process.exit());
 

@@ -47,6 +47,29 @@ export async function readsInVain(database: Knex, { text, values }: Statement, m
   return new Set(vainReadsOf(row?.['QUERY PLAN'][0].Plan, most));
 }
 
+/**
+ * Executes a statement, and undoes what it has written. Returns the tables that it has scanned, partitions by their names.
+ * One that fails is only planned.
+ */
+export async function scannedTables(database: Knex, { text, values }: Statement): Promise<Set<string>> {
+  return database.transaction(async (trx) => {
+    const explain = async (options: string) =>
+      query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(trx, { text: `explain (${options} format json) ${text}`, values });
+    await query(trx, { text: 'savepoint executed' });
+    const executed = await explain('analyze, timing off,').catch(() => undefined);
+    await query(trx, { text: 'rollback to savepoint executed' });
+    const [row] = executed ?? (await explain(''));
+    return new Set(scansOf(row?.['QUERY PLAN'][0].Plan));
+  });
+}
+
+function* scansOf(node: PlanNode | undefined): Generator<string> {
+  if (node === undefined) return;
+  const { 'Relation Name': table, 'Actual Loops': loops = 1 } = node;
+  if (table !== undefined && loops > 0) yield table;
+  for (const inner of node.Plans ?? []) yield* scansOf(inner);
+}
+
 function* vainReadsOf(node: PlanNode | undefined, most: number): Generator<string> {
   if (node === undefined) return;
   const { 'Node Type': type, 'Relation Name': table, 'Index Name': index = '', 'Index Cond': condition } = node;

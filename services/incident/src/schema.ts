@@ -8,5 +8,6 @@ export const schema = {
     catalog: { replica_teams: 'teams', replica_services: 'services' },
     'custom-field': { replica_fields: 'definitions' },
   },
+  largest: ['incidents', 'changelog', 'timeline_events', 'incident_values'],
   workspaces: ['incident_counters', 'replica_versions'],
 } as const;

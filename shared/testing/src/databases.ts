@@ -22,6 +22,21 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
+/** What a run does with the templates besides the migrations. */
+interface TemplateChange {
+  /** Tells the templates from those of other changes. */
+  identity: string;
+  /** @param url for the role that owns the schema */
+  change(url: string, schema: string): Promise<void>;
+}
+
+let templateChange: TemplateChange | undefined;
+
+/** Changes all templates that this process creates. */
+export function changeTemplates(change: TemplateChange): void {
+  templateChange = change;
+}
+
 const roleOf = (schema: string) => `tocsin_${schema}`;
 
 /**
@@ -102,6 +117,7 @@ async function ensureTemplate(client: pg.Client, databaseUrl: string, schemas: T
         const owner = { schema, migrations, url: urlForRole(adminUrl, roleOf(schema)) };
         await ensureSchemaOwner(adminUrl, owner);
         await migrate(owner);
+        await templateChange?.change(owner.url, schema);
       }
       await client.query(`alter database ${building} rename to ${name}`);
     }
@@ -111,10 +127,10 @@ async function ensureTemplate(client: pg.Client, databaseUrl: string, schemas: T
   return name;
 }
 
-/** A hash of everything that determines the template: the migrations and the shared code that they call. */
+/** A hash of everything that determines the template: the migrations, the shared code that they call, and the change. */
 function digest(schemas: TestSchema[]): string {
   const shared = path.join(import.meta.dirname, '../..');
-  const hash = createHash('sha256');
+  const hash = createHash('sha256').update(templateChange?.identity ?? '');
   for (const file of [
     'messaging/src/outbox.ts',
     'messaging/src/consumer.ts',

@@ -2,7 +2,7 @@ export { createCertificate } from './certificate.ts';
 export { findChromium } from './chromium.ts';
 export { type Answer, type Client, httpClient, refusal } from './client.ts';
 export { type TestClock, testClock } from './clock.ts';
-export { createTestDatabase, dropTestDatabases, type TestDatabase } from './databases.ts';
+export { changeTemplates, createTestDatabase, dropTestDatabases, type TestDatabase } from './databases.ts';
 export { errorOf } from './error-of.ts';
 export { eventually } from './eventually.ts';
 export { holdTransaction } from './hold-transaction.ts';
