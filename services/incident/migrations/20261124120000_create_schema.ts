@@ -20,6 +20,7 @@ export async function up(knex: Knex): Promise<void> {
   await createFollowUps(knex);
   await createChat(knex);
   await createAlerts(knex);
+  await createNotifications(knex);
   await createHeartbeats(knex);
   await createStorage(knex);
 }
@@ -716,6 +717,10 @@ async function createAlerts(knex: Knex): Promise<void> {
     table.primary(['workspace_id', 'incident_id']);
     belongsTo(table, 'incidents');
   });
+}
+
+/** What became of the notifications of monitors. */
+async function createNotifications(knex: Knex): Promise<void> {
   await knex.schema.createTable('alert_notifications', (table) => {
     table.bigInteger('workspace_id').notNullable();
     table.bigInteger('key_id').notNullable();

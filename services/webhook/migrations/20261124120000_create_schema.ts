@@ -154,22 +154,7 @@ async function createDeliveries(knex: Knex): Promise<void> {
     table.unique(['workspace_id', 'event_id', 'subscription_id', 'redelivery']);
     table.index(['workspace_id', 'subscription_id']);
   });
-  // One lane a subscription: the claim skips from lane to lane and looks at the head of each. Deliveries that are leased or
-  // wait for another attempt are in no lane until they are due.
-  await knex.raw(`
-    create index deliveries_due_lanes on deliveries (workspace_id, subscription_id, due_at, id)
-      where status = 'queued' and not is_postponed`);
-  await knex.raw(`create index deliveries_postponed on deliveries (due_at) where status = 'queued' and is_postponed`);
-  await knex.raw(`create index deliveries_due on deliveries (due_at) where status = 'queued'`);
-  await knex.raw(`
-    create index deliveries_waiting on deliveries (workspace_id, subscription_id) where status in ('queued', 'held')`);
-  await knex.raw(`
-    create index deliveries_deadline on deliveries (deadline_at) where status in ('queued', 'held')`);
-  await knex.raw(`
-    create unique index deliveries_leases on deliveries (workspace_id, lease_token) where lease_token is not null`);
-  // Deliveries whose last attempt was lost in a crash are looked for every few seconds, among all that wait. 8: MAX_ATTEMPTS.
-  await knex.raw(`
-    create index deliveries_exhausted on deliveries (due_at) where status in ('queued', 'held') and attempts >= 8`);
+  await createDeliveryIndexes(knex);
 
   await knex.schema.createTable('attempts', (table) => {
     table.bigInteger('workspace_id').notNullable();
@@ -186,6 +171,25 @@ async function createDeliveries(knex: Knex): Promise<void> {
     table.integer('status').comment('the HTTP status, if response headers arrived');
     table.primary(['workspace_id', 'delivery_id', 'number']);
   });
+}
+
+async function createDeliveryIndexes(knex: Knex): Promise<void> {
+  // One lane a subscription: the claim skips from lane to lane and looks at the head of each. Deliveries that are leased or
+  // wait for another attempt are in no lane until they are due.
+  await knex.raw(`
+    create index deliveries_due_lanes on deliveries (workspace_id, subscription_id, due_at, id)
+      where status = 'queued' and not is_postponed`);
+  await knex.raw(`create index deliveries_postponed on deliveries (due_at) where status = 'queued' and is_postponed`);
+  await knex.raw(`create index deliveries_due on deliveries (due_at) where status = 'queued'`);
+  await knex.raw(`
+    create index deliveries_waiting on deliveries (workspace_id, subscription_id) where status in ('queued', 'held')`);
+  await knex.raw(`
+    create index deliveries_deadline on deliveries (deadline_at) where status in ('queued', 'held')`);
+  await knex.raw(`
+    create unique index deliveries_leases on deliveries (workspace_id, lease_token) where lease_token is not null`);
+  // Deliveries whose last attempt was lost in a crash are looked for every few seconds, among all that wait. 8: MAX_ATTEMPTS.
+  await knex.raw(`
+    create index deliveries_exhausted on deliveries (due_at) where status in ('queued', 'held') and attempts >= 8`);
 }
 
 /**

@@ -189,19 +189,21 @@ export function keyStore(db: Knex) {
       return row?.count ?? 0;
     },
 
-    /** Stores the minutes in which keys were used last, unless later ones are stored. */
-    recordUses: async (uses: readonly KeyUse[]): Promise<void> => {
-      await query(db, {
-        name: 'record-key-uses',
-        text: RECORD_USES,
-        values: [
-          uses.map(({ workspaceId }) => workspaceId),
-          uses.map(({ keyId }) => keyId),
-          uses.map(({ minute }) => minute),
-        ],
-      });
-    },
+    recordUses: async (uses: readonly KeyUse[]): Promise<void> => recordUses(db, uses),
   };
+}
+
+/** Stores the minutes in which keys were used last, unless later ones are stored. */
+async function recordUses(db: Knex, uses: readonly KeyUse[]): Promise<void> {
+  await query(db, {
+    name: 'record-key-uses',
+    text: RECORD_USES,
+    values: [
+      uses.map(({ workspaceId }) => workspaceId),
+      uses.map(({ keyId }) => keyId),
+      uses.map(({ minute }) => minute),
+    ],
+  });
 }
 
 /** Lists keys. */

@@ -306,35 +306,7 @@ export function limitStore(db: Knex) {
       return true;
     },
 
-    /**
-     * Takes shares of the installation's limits for one request, whose destination the transaction has locked.
-     * @param options.preferred shares that it takes if they allow it
-     * @returns the limit that is reached, if any
-     */
-    async reserve(
-      kind: RequestKind,
-      {
-        destination,
-        now,
-        limits,
-        preferred,
-      }: { destination: Destination; now: Instant; limits: RequestLimits; preferred?: Shares },
-    ): Promise<{ kind: 'refused'; limit: LimitReached } | { kind: 'reserved'; shares: Shares }> {
-      const use = [limitStatements.usedWindows(now), limitStatements.usedSlots(now)] as const;
-      const [windowsBefore, slotsBefore] = await pipeline(db, use);
-      const { free: freeBefore } = usageOf(kind, { windows: windowsBefore, slots: slotsBefore }, limits);
-      const [windowShares, slotShares, windows, slots] = await pipeline(db, [
-        ...limitStatements.tryShares(kind, freeBefore, { count: 1, preferred }),
-        ...use,
-      ]);
-      const { budget: allowed, free } = usageOf(kind, { windows, slots }, limits);
-      const [shares] = placesIn(free, { windowShares, slotShares });
-      const limit = allowed.reachedLimit(destination);
-      if (limit !== undefined) return { kind: 'refused', limit };
-      if (shares !== undefined) return { kind: 'reserved', shares };
-      const hasWindow = windowShares.some(({ share }) => (free.window[share] ?? 0) > 0);
-      return { kind: 'refused', limit: { scope: 'all', resource: hasWindow ? 'slots' : 'window' } };
-    },
+    reserve: async (kind: RequestKind, options: Reservation) => reserve(db, kind, options),
 
     /** Takes slots, and counts their requests in the windows of `now`, under the locks of all their keys. */
     async openSlots(slots: readonly Slot[], now: Instant): Promise<void> {
@@ -362,15 +334,7 @@ export function limitStore(db: Knex) {
       await query(db, closeSlot(token));
     },
 
-    /** The address that a host had when it was last resolved. */
-    async findAddress(host: string): Promise<string | null> {
-      const [row] = await run<{ ip: string }>('find-address', 'select ip from host_addresses where host = $1', [host]);
-      return row?.ip ?? null;
-    },
-
-    async rememberAddress(host: string, ip: string, now: Instant): Promise<void> {
-      await run('remember-address', REMEMBER, [host, ip, now]);
-    },
+    ...hostAddresses(db),
 
     /** Deletes past windows, expired slots and old addresses. */
     async forget(now: Instant): Promise<void> {
@@ -383,6 +347,56 @@ export function limitStore(db: Knex) {
     },
   };
 }
+
+/** One request, whose destination the transaction has locked. */
+interface Reservation {
+  destination: Destination;
+  now: Instant;
+  limits: RequestLimits;
+  /** Shares that it takes if they allow it. */
+  preferred?: Shares;
+}
+
+/**
+ * Takes shares of the installation's limits for a request.
+ * @returns the limit that is reached, if any
+ */
+async function reserve(
+  db: Knex,
+  kind: RequestKind,
+  { destination, now, limits, preferred }: Reservation,
+): Promise<{ kind: 'refused'; limit: LimitReached } | { kind: 'reserved'; shares: Shares }> {
+  const use = [limitStatements.usedWindows(now), limitStatements.usedSlots(now)] as const;
+  const [windowsBefore, slotsBefore] = await pipeline(db, use);
+  const { free: freeBefore } = usageOf(kind, { windows: windowsBefore, slots: slotsBefore }, limits);
+  const [windowShares, slotShares, windows, slots] = await pipeline(db, [
+    ...limitStatements.tryShares(kind, freeBefore, { count: 1, preferred }),
+    ...use,
+  ]);
+  const { budget: allowed, free } = usageOf(kind, { windows, slots }, limits);
+  const [shares] = placesIn(free, { windowShares, slotShares });
+  const limit = allowed.reachedLimit(destination);
+  if (limit !== undefined) return { kind: 'refused', limit };
+  if (shares !== undefined) return { kind: 'reserved', shares };
+  const hasWindow = windowShares.some(({ share }) => (free.window[share] ?? 0) > 0);
+  return { kind: 'refused', limit: { scope: 'all', resource: hasWindow ? 'slots' : 'window' } };
+}
+
+const hostAddresses = (db: Knex) => ({
+  /** The address that a host had when it was last resolved. */
+  findAddress: async (host: string): Promise<string | null> => {
+    const [row] = await query<{ ip: string }>(db, {
+      name: 'find-address',
+      text: 'select ip from host_addresses where host = $1',
+      values: [host],
+    });
+    return row?.ip ?? null;
+  },
+
+  rememberAddress: async (host: string, ip: string, now: Instant): Promise<void> => {
+    await query(db, { name: 'remember-address', text: REMEMBER, values: [host, ip, now] });
+  },
+});
 
 const closeSlot = (token: string): Statement<never> => ({
   name: 'close-slot',
