@@ -13,11 +13,11 @@ interface Reference {
   isOfWorkspace: boolean;
 }
 
-/** A comparison of a column `workspace_id` with something else; `a` and `b` are names of tables, empty without one. */
-type Equality = readonly [a: string, b: string | 'value'];
+/** A column `workspace_id` equals something else: the names of their tables, empty without one, or `VALUE`. */
+type Equality = readonly [a: string, b: string];
 
 const COLUMN = 'workspace_id';
-/** Stands for a parameter, or a column of something that is no table of workspaces. */
+/** Stands for a parameter, and for any other value. */
 const VALUE = '=';
 
 /**

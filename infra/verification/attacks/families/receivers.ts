@@ -124,7 +124,8 @@ async function subscribe(
   const { id } = await create<{ id: string }>(context, workspace, { path: WEBHOOKS, body });
   await context.sql.query(`update webhook.subscriptions set status = 'active', verified = true where id = $1`, [id]);
   await context.sql.query(
-    'insert into webhook.activity (subscription_id, started_at, after_number) values ($1, now(), 0)',
+    `insert into webhook.activity (workspace_id, subscription_id, started_at, after_number)
+     select workspace_id, id, now(), 0 from webhook.subscriptions where id = $1`,
     [id],
   );
 }

@@ -19,7 +19,7 @@ test.each([
   'with teams as (select 1 as id) select id from teams',
   'insert into teams (workspace_id, name) values ($1, $2) on conflict (workspace_id, slug) do nothing',
   'delete from members using asked where members.workspace_id = asked.workspace_id',
-  'select * from tiers where id = $1',
+  'select id from tiers where id = $1',
 ])('names the workspace: %s', (text) => expect(unnamed(text)).toEqual([]));
 
 test.each([

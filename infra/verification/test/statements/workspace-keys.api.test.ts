@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { testServers } from '@tocsin/testing';
 import { migratedCatalog } from '../../compat/schema-baseline.ts';
-import { keysWithoutWorkspace, workspaceTables } from '../../statements/workspace-tables.ts';
+import { keysWithoutWorkspace, workspaceTables } from './workspace-tables.ts';
 
 test('each key of a table with rows of workspaces begins with the workspace', async () => {
   const { databaseUrl: serverUrl, runId } = testServers();

@@ -15,7 +15,9 @@ export interface Redelivery {
 
 /** @throws DomainError `not_found` */
 export async function getDelivery(db: Knex, id: number): Promise<LoggedDelivery> {
-  const delivery = await deliveryLogStore(db).find(id);
+  const log = deliveryLogStore(db);
+  const workspaceId = await log.findWorkspaceOf(id);
+  const delivery = workspaceId === undefined ? undefined : await log.find(workspaceId, id);
   if (delivery === undefined) throw notFound(`The delivery ${id}`);
   return delivery;
 }

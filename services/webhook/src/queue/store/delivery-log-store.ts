@@ -53,6 +53,19 @@ const SELECT = `
   join events e on e.workspace_id = d.workspace_id and e.id = d.event_id
   join subscriptions s on s.workspace_id = d.workspace_id and s.id = d.subscription_id`;
 
+/** Looks the ID up in each workspace, which a loose index scan finds: no index has the IDs of all. */
+const FIND_WORKSPACE = `
+  with recursive workspaces as (
+    (select workspace_id from deliveries order by workspace_id limit 1)
+    union all
+    select next.workspace_id from workspaces cross join lateral (
+      select workspace_id from deliveries where workspace_id > workspaces.workspace_id order by workspace_id limit 1
+    ) as next
+  )
+  select workspaces.workspace_id as "workspaceId" from workspaces cross join lateral (
+    select 1 from deliveries where workspace_id = workspaces.workspace_id and id = $1 limit 1
+  ) as delivery`;
+
 /** Deliveries and their attempts for operators, over a pool or a transaction. */
 export function deliveryLogStore(db: Knex) {
   return {
@@ -66,9 +79,17 @@ export function deliveryLogStore(db: Knex) {
       });
     },
 
-    /** By its ID alone: operators name no workspace. */
-    async find(id: number): Promise<LoggedDelivery | undefined> {
-      const [delivery] = await query<LoggedDelivery>(db, { text: `${SELECT} where d.id = $1`, values: [id] });
+    /** Operators name no workspace. */
+    async findWorkspaceOf(id: number): Promise<number | undefined> {
+      const [row] = await query<{ workspaceId: number }>(db, { text: FIND_WORKSPACE, values: [id] });
+      return row?.workspaceId;
+    },
+
+    async find(workspaceId: number, id: number): Promise<LoggedDelivery | undefined> {
+      const [delivery] = await query<LoggedDelivery>(db, {
+        text: `${SELECT} where d.workspace_id = $1 and d.id = $2`,
+        values: [workspaceId, id],
+      });
       return delivery;
     },
 

@@ -1,4 +1,4 @@
-import type { Catalog, CatalogTable } from '../compat/schema-catalog.ts';
+import type { Catalog, CatalogTable } from '../../compat/schema-catalog.ts';
 
 /** Tables of the installation by their names in every schema or in one, and why they are of no workspace. */
 const OF_INSTALLATION: Readonly<Record<string, string>> = {
