@@ -33,6 +33,10 @@ receiver: installed ## Receive, check and print the webhooks of the sample works
 services: installed ## Run each app as a process on your own PostgreSQL, RabbitMQ and Redis; REPLICAS=2: as two
 	@$(NODE) infra/processes/main.ts
 
+.PHONY: cluster
+cluster: install ## Run two processes of each app on three servers of each engine, on this machine; needs root
+	@$(NODE) infra/verification/cluster/main.ts
+
 .PHONY: migrate
 migrate: installed ## Create or update the database, roles and schemas (DATABASE_URL)
 	@$(NODE) infra/migrate/main.ts

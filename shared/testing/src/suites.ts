@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, afterEach, describe } from '@jest/globals';
 import { findChromium } from './chromium.ts';
+import { isInstalled } from './is-installed.ts';
 import { keepsStatements, TRANSACTION_PGBOUNCER } from './pgbouncer.ts';
 import { findRabbitMq } from './rabbitmq.ts';
 import { skippedTitle, SERVER_VARIABLES } from './servers.ts';
@@ -45,9 +46,6 @@ export const describeWithOwnRabbitMq: Suite = findRabbitMq() === undefined ? ski
 /** A suite that needs RabbitMQ and Redis, and also kills its own RabbitMQ. */
 export const describeWithServersAndOwnRabbitMq: Suite =
   findRabbitMq() === undefined ? describeWithOwnRabbitMq : describeWithServers;
-
-/** Whether a program is in the path. */
-export const isInstalled = (program: string) => spawnSync(program, ['--version']).error === undefined;
 
 /** A suite that needs an installed program. */
 export const describeWithProgram = (program: string): Suite => (isInstalled(program) ? describe : skipWithout(program));

@@ -8,8 +8,8 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { describe, expect, test } from '@jest/globals';
-import { createCertificate, eventually, reservePorts } from '@tocsin/testing';
-import { describeWithProgram, describeWithServers, isInstalled } from '@tocsin/testing/suites';
+import { createCertificate, eventually, isInstalled, reservePorts } from '@tocsin/testing';
+import { describeWithProgram, describeWithServers } from '@tocsin/testing/suites';
 import { PROXY_EXAMPLES, type ProxyExample, startProxy } from './proxies.ts';
 import { running, runningSystem, temporaryFolder } from '../../systems/running.ts';
 
