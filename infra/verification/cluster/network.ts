@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chown, mkdir, open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -91,6 +91,7 @@ export async function startNetwork(folder: string, names: readonly string[], num
     const base = { PATH: process.env['PATH'], LANG: 'C.UTF-8', HOME: home };
     let programs: readonly Program[] = [];
     let space: Namespace | undefined;
+    const entered = new Set<ChildProcess>();
     const running = () => {
       if (space === undefined) throw new Error(`${name} is not running`);
       return space;
@@ -98,10 +99,14 @@ export async function startNetwork(folder: string, names: readonly string[], num
     const start = async ({ command, args, env }: Program) => {
       const log = await open(`${home}.log`, 'a');
       // Ctrl-C in a terminal must not reach it before the apps have stopped.
-      const child = spawn('nsenter', [...enter(running(), { uid, gid }), command, ...args], {
-        ...{ cwd: home, env: { ...base, ...env }, detached: true, stdio: ['ignore', log.fd, log.fd] },
-      });
-      child.unref();
+      const child = spawn(
+        'setpriv',
+        ['--pdeathsig', 'KILL', 'nsenter', ...enter(running(), { uid, gid }), command, ...args],
+        {
+          ...{ cwd: home, env: { ...base, ...env }, detached: true, stdio: ['ignore', log.fd, log.fd] },
+        },
+      );
+      entered.add(child);
       await once(child, 'spawn');
       await log.close();
     };
@@ -114,6 +119,9 @@ export async function startNetwork(folder: string, names: readonly string[], num
         for (const program of programs) await start(program);
       },
       kill: async () => {
+        // First: one that stopped with its program would keep the namespace.
+        for (const child of entered) child.kill('SIGKILL');
+        entered.clear();
         await space?.end();
         space = undefined;
       },

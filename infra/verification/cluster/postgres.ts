@@ -1,9 +1,13 @@
+import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { eventually, httpClient } from '@tocsin/testing';
 import { findPostgres } from './packages.ts';
 import type { Group } from './group.ts';
 import type { Machine } from './network.ts';
+
+const run = promisify(execFile);
 
 /** Seconds. The leader must show within `ttl` that it lives; Patroni demands at least 20, and `loop_wait + 2 * retry_timeout`. */
 const PATRONI = { ttl: 20, loop_wait: 5, retry_timeout: 5 };
@@ -16,9 +20,19 @@ const PARAMETERS = {
   wal_receiver_timeout: '5s',
 };
 
+/**
+ * Which API of etcd Patroni uses. With version 3 of it, a Patroni before 3.0.3 that was frozen takes the lock from its
+ * successor, and what that has answered is lost (https://github.com/patroni/patroni/pull/2689).
+ */
+async function etcdApi(): Promise<'etcd' | 'etcd3'> {
+  const { stdout } = await run('patroni', ['--version']);
+  return stdout.trim().localeCompare('patroni 3.0.3', undefined, { numeric: true }) < 0 ? 'etcd' : 'etcd3';
+}
+
 /** Each of three machines has a member of etcd and a PostgreSQL under Patroni; one standby has each commit. */
 export async function startPostgresCluster(machines: readonly Machine[], subnet: string): Promise<Group> {
   const bin = findPostgres() ?? '';
+  const api = await etcdApi();
   const etcdMembers = machines.map(({ name, address }) => `${name}=http://${address}:2380`).join(',');
   const etcd = ({ name, address, folder }: Machine) => ({
     command: 'etcd',
@@ -26,11 +40,13 @@ export async function startPostgresCluster(machines: readonly Machine[], subnet:
       ...[`--name=${name}`, `--data-dir=${path.join(folder, 'etcd')}`, `--initial-cluster=${etcdMembers}`],
       ...[`--listen-peer-urls=http://${address}:2380`, `--initial-advertise-peer-urls=http://${address}:2380`],
       ...[`--listen-client-urls=http://${address}:2379`, `--advertise-client-urls=http://${address}:2379`],
+      // More than the default, for a machine that runs everything.
+      ...['--heartbeat-interval=250', '--election-timeout=2500', ...(api === 'etcd' ? ['--enable-v2'] : [])],
     ],
   });
   const settingsOf = ({ name, address, folder }: Machine) => ({
     ...{ scope: 'tocsin', name, restapi: { listen: `${address}:8008`, connect_address: `${address}:8008` } },
-    etcd3: { hosts: machines.map((each) => `${each.address}:2379`) },
+    [api]: { hosts: machines.map((each) => `${each.address}:2379`) },
     bootstrap: {
       dcs: {
         ...PATRONI,
@@ -61,19 +77,21 @@ export async function startPostgresCluster(machines: readonly Machine[], subnet:
     role: string;
     state: string;
   }
-  const members = async (): Promise<Member[]> => {
-    const answers = machines.map(async ({ address }) => httpClient(`http://${address}:8008`).get('/cluster'));
+  const members = async (except?: Machine): Promise<Member[]> => {
+    const answers = machines
+      .filter((machine) => machine !== except)
+      .map(async ({ address }) => httpClient(`http://${address}:8008`).get('/cluster'));
     return ((await Promise.any(answers)).body as { members: Member[] }).members;
   };
-  const withRole = async (role: string) => {
-    const named = (await members()).find((member) => member.role === role)?.name;
+  const withRole = (role: string) => async (except?: Machine) => {
+    const named = (await members(except)).find((member) => member.role === role)?.name;
     return machines.find(({ name }) => name === named);
   };
   return {
     name: 'PostgreSQL',
     machines,
     url: `postgres://postgres@${machines.map(({ address }) => `${address}:5432`).join(',')}/tocsin?target_session_attrs=read-write`,
-    roles: { primary: async () => withRole('leader'), 'synchronous standby': async () => withRole('sync_standby') },
+    roles: { primary: withRole('leader'), 'synchronous standby': withRole('sync_standby') },
     whole: async () => {
       await eventually(
         async () => {

@@ -52,9 +52,9 @@ export async function startRabbitMqCluster(machines: readonly Machine[]): Promis
   }
 
   /** The node that leads most queues. */
-  const leader = async () => {
-    const [first] = machines as [Machine];
-    const leaders = (await control(first, 'list_queues', 'leader')).split('\n');
+  const leader = async (except?: Machine) => {
+    const [asked] = machines.filter((machine) => machine !== except) as [Machine];
+    const leaders = (await control(asked, 'list_queues', 'leader')).split('\n');
     const countOf = ({ name }: Machine) => leaders.filter((line) => line === `rabbit@${name}`).length;
     return machines.toSorted((a, b) => countOf(b) - countOf(a))[0];
   };

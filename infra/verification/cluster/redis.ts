@@ -35,8 +35,10 @@ export async function startRedisCluster(machines: readonly Machine[]): Promise<G
 
   const ask = async ({ address, call }: Machine, port: string, ...args: string[]) =>
     call({ command: 'redis-cli', args: ['-h', address, '-p', port, ...args] });
-  const primary = async () => {
-    const answers = machines.map(async (machine) => ask(machine, '26379', 'sentinel', 'get-master-addr-by-name', NAME));
+  const primary = async (except?: Machine) => {
+    const answers = machines
+      .filter((machine) => machine !== except)
+      .map(async (machine) => ask(machine, '26379', 'sentinel', 'get-master-addr-by-name', NAME));
     const [address] = (await Promise.any(answers)).split('\n');
     return machines.find((machine) => machine.address === address);
   };

@@ -2,7 +2,7 @@ import { type Client, eventually, httpClient, type Receiver } from '@tocsin/test
 import { check, type Evidence } from './checker.ts';
 import { factsOf } from './facts.ts';
 import { readFinalState, readLists } from './final-state.ts';
-import { type History, startHistory, type Violation } from './history.ts';
+import { type History, type Sender, startHistory, type Violation } from './history.ts';
 import { seededRandom } from './random.ts';
 import { type FeedReader, followByPolling, followByStream } from './readers.ts';
 import { randomClient } from './workload.ts';
@@ -33,6 +33,8 @@ interface RunWorkspace {
 /** Clients of several workspaces, and readers of their feeds, while the system breaks. */
 export interface Run {
   history: History;
+  /** For requests beside those of the clients of a workspace. */
+  sender(slug: string): Sender;
   /** Settles when the clients are done, or have given up. */
   done: Promise<void>;
   /** Lets the clients end what they are doing. */
@@ -96,6 +98,11 @@ export async function startRun(options: RunOptions): Promise<Run> {
   };
   return {
     history,
+    sender: (slug) => ({
+      slug,
+      token: parts.find(({ world }) => world.slug === slug)?.workspace.token ?? '',
+      client: 0,
+    }),
     done,
     stop: async () => {
       isStopped = true;

@@ -1,18 +1,22 @@
 /**
  * `npm run soak -- --minutes 60 --seed 1`: clients work on two processes of each app while one fault follows the other,
  * by the seed. Then compares what clients, feeds and receivers saw. Exits with 1 if something contradicts something else.
- * Needs Redis and an installed RabbitMQ.
+ * Needs Redis and an installed RabbitMQ. With `--cluster`, machines of a cluster break (`make cluster`), and a table shows
+ * what clients saw of each.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { APP_NAMES } from '../../installation/apps.ts';
 import { runScript } from '../../installation/run-script.ts';
-import { DELIVERIES_A_MINUTE, type FaultySystem, startFaultySystem } from '../history/faulty-system.ts';
+import { type FaultySystem, startFaultySystem } from '../history/faulty-system.ts';
+import type { Violation } from '../history/history.ts';
 import { seededRandom } from '../history/random.ts';
 import type { Run } from '../history/run.ts';
+import { DELIVERIES_A_MINUTE } from '../history/tested-apps.ts';
 import { interruption } from '../interruption.ts';
 import { withServers } from '../servers/find-servers.ts';
 import { memoryOf } from '../systems/processes.ts';
+import { soakCluster, tableOf } from './cluster.ts';
 import { soakFaults } from './faults.ts';
 
 const MINUTE = 60_000;
@@ -28,9 +32,19 @@ const MET = [
   ...['an unknown outcome', 'a request that its client cut', 'a resumed stream', 'a repeated delivery'],
 ];
 
-function readOptions(): { minutes: number; seed: number } {
+interface Options {
+  minutes: number;
+  seed: number;
+  cluster: boolean;
+  /** A part of the names of faults of a cluster. */
+  only: string;
+}
+
+function readOptions(): Options {
   const { values } = parseArgs({
     options: {
+      cluster: { type: 'boolean', default: false },
+      only: { type: 'string', default: '' },
       minutes: { type: 'string', default: '60' },
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     },
@@ -39,7 +53,7 @@ function readOptions(): { minutes: number; seed: number } {
     if (!/^[1-9]\d{0,8}$/.test(values[flag])) throw new Error(`--${flag} must be a whole number of at least 1`);
     return Number(values[flag]);
   };
-  return { minutes: number('minutes'), seed: number('seed') };
+  return { minutes: number('minutes'), seed: number('seed'), cluster: values.cluster, only: values.only };
 }
 
 /** MiB of each process. */
@@ -73,7 +87,7 @@ function printCounts(title: string, counts: Iterable<readonly [string, number]>)
     console.log(`  ${String(count).padStart(8)}  ${name}`);
 }
 
-function report(run: Run, faults: ReadonlyMap<string, number>): void {
+function report(run: Run): void {
   const outcomes = Map.groupBy(
     run.history.operations,
     ({ method, outcome, code, status }) => `${method} ${outcome} ${code ?? status ?? 'without a response'}`,
@@ -82,11 +96,30 @@ function report(run: Run, faults: ReadonlyMap<string, number>): void {
     'Requests',
     [...outcomes].map(([name, { length }]) => [name, length] as const),
   );
-  printCounts('Faults', faults);
   printCounts('Met', Object.entries(run.history.met.counts));
 }
 
-async function soak({ minutes, seed }: { minutes: number; seed: number }, signal: AbortSignal): Promise<void> {
+function judge(violations: readonly Violation[], seed: number): void {
+  for (const violation of violations.slice(0, SHOWN)) console.log(JSON.stringify(violation, undefined, 2));
+  console.log(`\n${violations.length} violations, seed ${seed}`);
+  if (violations.length > 0) process.exitCode = 1;
+}
+
+async function soakOnCluster({ minutes, seed, only }: Options, signal: AbortSignal): Promise<void> {
+  let until: number | undefined;
+  const goesOn = () => Date.now() < (until ??= Date.now() + minutes * MINUTE) && !signal.aborted;
+  const { run, violations, observations } = await soakCluster({
+    ...{ seed, goesOn, print: console.log },
+    only: (name) => name.includes(only),
+  });
+  report(run);
+  console.log(`\n${tableOf(observations)}`);
+  const isLost = [...observations.values()].flat().some(({ lost }) => lost > 0);
+  if (isLost) process.exitCode = 1;
+  judge(violations, seed);
+}
+
+async function soak({ minutes, seed }: Options, signal: AbortSignal): Promise<void> {
   const system = await startFaultySystem(2);
   try {
     const begin = Date.now();
@@ -98,13 +131,13 @@ async function soak({ minutes, seed }: { minutes: number; seed: number }, signal
     const faults = await breakThings(system, { seed, until: begin + minutes * MINUTE, signal });
     await run.stop();
     const violations = await run.finish();
-    report(run, faults);
+    report(run);
+    printCounts('Faults', faults);
     console.log(`\nMemory in MiB\n  before: ${before}\n  after: ${await memory(system)}`);
-    for (const violation of violations.slice(0, SHOWN)) console.log(JSON.stringify(violation, undefined, 2));
     const missing = run.history.met.missing(MET);
     if (missing.length > 0) console.log(`\nnever met: ${missing.join(', ')}`);
-    console.log(`\n${violations.length} violations, seed ${seed}`);
-    if (violations.length + missing.length > 0) process.exitCode = 1;
+    judge(violations, seed);
+    if (missing.length > 0) process.exitCode = 1;
   } finally {
     await system.stop();
   }
@@ -114,5 +147,5 @@ await runScript(async () => {
   const options = readOptions();
   const signal = interruption('ending the run');
   console.log(`${options.minutes} minutes, seed ${options.seed}`);
-  await withServers(async () => soak(options, signal));
+  await withServers(async () => (options.cluster ? soakOnCluster : soak)(options, signal));
 });

@@ -59,6 +59,10 @@ export const describeWithTransactionPooler: Suite = keepsStatements(TRANSACTION_
 export const describeWithDocker: Suite = (title, suite) =>
   (spawnSync('docker', ['info']).status === 0 ? describe : skipWithout('docker'))(title, suite);
 
+/** A suite that is skipped if something is missing: these. */
+export const describeWithout = (...missing: string[]): Suite =>
+  missing.length === 0 ? describe : skipWithout(...missing);
+
 /** A suite that needs RabbitMQ, Redis and installed programs. */
 export const describeWithServersAnd = (...programs: string[]): Suite => {
   const missing = programs.filter((program) => !isInstalled(program));
