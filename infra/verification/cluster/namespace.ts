@@ -23,13 +23,14 @@ const SEPARATE = ['--net', '--pid', '--mount', '--uts'];
  * @throws Error without the right to do that
  */
 export async function startNamespace(script: string, ...args: string[]): Promise<Namespace> {
-  // Before /proc is mounted, it shows the process IDs of this process.
+  // Before /proc is mounted, it shows the process IDs of this process. In the end Bash waits, because its first process has
+  // to reap those that lost their parents: Patroni waits for the end of a PostgreSQL that was its grandchild.
   const begin = 'set -e; read -r pid _ </proc/self/stat; mount -t proc proc /proc; ip link set lo up';
   const child = spawn(
     'setpriv',
     [
       ...['--pdeathsig', 'KILL', 'unshare', ...SEPARATE, '--fork', '--kill-child'],
-      ...['bash', '-c', `${begin}; ${script}; echo "$pid"; exec sleep infinity`, 'bash', ...args],
+      ...['bash', '-c', `${begin}; ${script}; echo "$pid"; sleep infinity & wait`, 'bash', ...args],
     ],
     { detached: true, stdio: ['ignore', 'pipe', 'ignore'] },
   );

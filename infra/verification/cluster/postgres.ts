@@ -12,6 +12,9 @@ const run = promisify(execFile);
 /** Seconds. The leader must show within `ttl` that it lives; Patroni demands at least 20, and `loop_wait + 2 * retry_timeout`. */
 const PATRONI = { ttl: 20, loop_wait: 5, retry_timeout: 5 };
 
+/** Milliseconds, in which a former primary is rewound or copied. */
+const REJOINED_WITHIN = 300_000;
+
 const PARAMETERS = {
   max_connections: 150,
   shared_buffers: '32MB',
@@ -41,7 +44,9 @@ export async function startPostgresCluster(machines: readonly Machine[], subnet:
       ...[`--listen-peer-urls=http://${address}:2380`, `--initial-advertise-peer-urls=http://${address}:2380`],
       ...[`--listen-client-urls=http://${address}:2379`, `--advertise-client-urls=http://${address}:2379`],
       // More than the default, for a machine that runs everything.
-      ...['--heartbeat-interval=250', '--election-timeout=2500', ...(api === 'etcd' ? ['--enable-v2'] : [])],
+      ...['--heartbeat-interval=250', '--election-timeout=2500'],
+      // A member that was cut off does not disturb the others when it is back.
+      ...['--pre-vote', ...(api === 'etcd' ? ['--enable-v2'] : [])],
     ],
   });
   const settingsOf = ({ name, address, folder }: Machine) => ({
@@ -100,7 +105,7 @@ export async function startPostgresCluster(machines: readonly Machine[], subnet:
           const work = all.filter(({ state }) => ['running', 'streaming'].includes(state));
           return work.length === machines.length && isThere('leader') && isThere('sync_standby');
         },
-        { what: 'a PostgreSQL with a standby that has each commit, and another one' },
+        { what: 'a PostgreSQL with a standby that has each commit, and another one', within: REJOINED_WITHIN },
       );
     },
   };

@@ -25,6 +25,8 @@ const settingsOf = (machines: readonly Machine[]) => [
   'cluster_formation.peer_discovery_backend = classic_config',
   ...machines.map(({ name }, index) => `cluster_formation.classic_config.nodes.${index + 1} = rabbit@${name}`),
   'cluster_partition_handling = pause_minority',
+  // Seconds until a node that is silent is left out; default 60.
+  'net_ticktime = 15',
   'disk_free_limit.absolute = 10MB',
   'vm_memory_high_watermark.relative = 0.2',
   '',

@@ -26,7 +26,7 @@ const WAYS: readonly Way[] = [
 ];
 
 /** Milliseconds for which a machine stays away after another one has taken over. */
-const AWAY = 10_000;
+const AWAY = 5_000;
 /** Milliseconds for which processes of apps are stopped. */
 const STOPPED = 10_000;
 
