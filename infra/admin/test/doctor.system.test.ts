@@ -528,8 +528,9 @@ describeWithServers('doctor', () => {
 
   test('repairs numbers that webhooks know and incidents do not have any more', async () => {
     const { rows } = await database('incident').raw('select max(last) as last from incident_counters');
-    const subscription = await database('webhook')('subscriptions').first('id');
+    const subscription = await database('webhook')('subscriptions').first('workspace_id', 'id');
     await database('webhook')('activity').insert({
+      workspace_id: subscription.workspace_id,
       subscription_id: subscription.id,
       started_at: new Date(),
       ended_at: new Date(),
