@@ -8,7 +8,7 @@ import { enter, type Namespace, shell, signalAll, startNamespace } from './names
 const run = promisify(execFile);
 
 /** A program that a machine runs from its boot on. */
-export interface Program {
+interface Program {
   command: string;
   args: readonly string[];
   env?: Readonly<Record<string, string>>;
@@ -54,6 +54,8 @@ const CALL_TIMEOUT = 30_000;
  * @param names of the machines, each of which gets a folder in `folder`, and a log file beside it
  * @param number 1 to 254; no two networks at a time have the same
  */
+// Its machines are made of what it has begun with.
+// oxlint-disable-next-line eslint/max-lines-per-function
 export async function startNetwork(folder: string, names: readonly string[], number: number): Promise<Network> {
   const addressOf = (host: number) => `198.18.${number}.${host}`;
   const hardwareOf = (host: number) => `02:00:c6:12:${number.toString(16)}:${host.toString(16)}`;

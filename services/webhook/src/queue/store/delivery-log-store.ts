@@ -129,26 +129,32 @@ export function deliveryLogStore(db: Knex) {
       return { latest: row?.latest ?? 0, isWaiting: row?.waiting ?? false };
     },
 
-    /** Queues another delivery of the same event to the same subscription; returns its ID. */
-    async insert(
-      original: LoggedDelivery,
-      added: { redelivery: number; requestedBy: string; deadlineAt: Instant; now: Instant },
-    ): Promise<number> {
-      const [row] = await query<{ id: number }>(db, {
-        text: `insert into deliveries (event_id, subscription_id, workspace_id, status, due_at, deadline_at, redelivery,
-            requested_by)
-          values ($1, $2, $3, 'queued', $4, $5, $6, $7) returning id`,
-        values: [
-          original.eventId,
-          original.subscriptionId,
-          original.workspaceId,
-          added.now,
-          added.deadlineAt,
-          added.redelivery,
-          added.requestedBy,
-        ],
-      });
-      return (row as { id: number }).id;
-    },
+    insert: async (original: LoggedDelivery, added: Redelivery) => insertRedelivery(db, original, added),
   };
+}
+
+interface Redelivery {
+  redelivery: number;
+  requestedBy: string;
+  deadlineAt: Instant;
+  now: Instant;
+}
+
+/** Queues another delivery of the same event to the same subscription; returns its ID. */
+async function insertRedelivery(db: Knex, original: LoggedDelivery, added: Redelivery): Promise<number> {
+  const [row] = await query<{ id: number }>(db, {
+    text: `insert into deliveries (event_id, subscription_id, workspace_id, status, due_at, deadline_at, redelivery,
+        requested_by)
+      values ($1, $2, $3, 'queued', $4, $5, $6, $7) returning id`,
+    values: [
+      original.eventId,
+      original.subscriptionId,
+      original.workspaceId,
+      added.now,
+      added.deadlineAt,
+      added.redelivery,
+      added.requestedBy,
+    ],
+  });
+  return (row as { id: number }).id;
 }
