@@ -45,14 +45,15 @@ migrate: installed ## Create or update the database, roles and schemas (DATABASE
 admin: installed ## Manage workspaces, users and API keys: make admin ARGS="workspace create --slug acme --name Acme"
 	@$(RUN) admin -- $(ARGS)
 
-# Tests wait for each other's processes: two processors are busy with this number of workers.
+# Tests wait for timers and each other's processes: two processors are busy with these numbers of workers. Each needs up
+# to 17 of the 100 connections that a new PostgreSQL allows.
 .PHONY: test
 test: install ## Run the tests of the first tier, or some with ARGS="-t pattern" or ARGS=path
 	@TOCSIN_TEST_WORKERS=$${TOCSIN_TEST_WORKERS:-4} $(RUN) test -- $(ARGS) --ignoreProjects system attacks
 
 .PHONY: test-system
 test-system: install ## Run the tests of whole systems, the second tier, or some
-	@TOCSIN_TEST_WORKERS=$${TOCSIN_TEST_WORKERS:-4} $(RUN) test -- $(ARGS) --selectProjects system
+	@TOCSIN_TEST_WORKERS=$${TOCSIN_TEST_WORKERS:-5} $(RUN) test -- $(ARGS) --selectProjects system
 
 .PHONY: test-attacks
 test-attacks: install ## Run the short attacks by themselves, the third tier
