@@ -218,8 +218,10 @@ async function createIncidents(knex: Knex): Promise<void> {
       )
       .notNullable()
       .comment('the place of the diagnosis in domain/diagnosis.ts');
-    table.unique(['workspace_id', 'number']);
   });
+  // Its condition is always true. Without it, PostgreSQL takes this index for the primary key where it knows no row of a workspace
+  // yet: both have one row then.
+  await knex.raw('create unique index incidents_by_number on incidents (workspace_id, number) where number > 0');
 
   await knex.schema.createTable('changelog', (table) => {
     addId(table);

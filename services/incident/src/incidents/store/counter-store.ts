@@ -1,4 +1,5 @@
 import { type Knex, query } from '@tocsin/postgres';
+import { HAS_NUMBER } from './incident-row.ts';
 
 /** A counter that has fallen behind the incidents: the next create would give a number out again. */
 interface LateCounter {
@@ -12,7 +13,8 @@ const FIND_LATE = `
   from unnest($1::bigint[]) as ids (workspace_id)
   left join incident_counters as counter on counter.workspace_id = ids.workspace_id
   cross join lateral (
-    select number from incidents where incidents.workspace_id = ids.workspace_id order by number desc limit 1
+    select number from incidents where incidents.workspace_id = ids.workspace_id and ${HAS_NUMBER}
+    order by number desc limit 1
   ) as incident
   where incident.number > coalesce(counter.last, 0)`;
 

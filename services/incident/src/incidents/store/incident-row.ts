@@ -16,6 +16,9 @@ const mapping = rowMapping<Incident, ColumnsOf<Incident>>(INCIDENT_TABLE);
 /** A select list whose rows are incidents. */
 export const INCIDENT_SELECTION = mapping.selection;
 
+/** The condition of the index by number. */
+export const HAS_NUMBER = 'number > 0';
+
 /** A state of an incident. Not every change raises the revision (ADR 10), but each has another transaction. */
 export interface IncidentVersion extends Pick<Incident, 'id' | 'revision'> {
   /** The transaction that wrote the row. */

@@ -2,7 +2,7 @@ import { notFound } from '@tocsin/http';
 import { type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
 import { assignmentsOf } from '@tocsin/versioned-resources';
 import type { Incident } from '../domain/incident.ts';
-import { INCIDENT_SELECTION, type IncidentVersion, toColumns } from './incident-row.ts';
+import { HAS_NUMBER, INCIDENT_SELECTION, type IncidentVersion, toColumns } from './incident-row.ts';
 import type { Configuration } from '../../configuration/domain/configuration.ts';
 import { checkLocked, lockConfiguration } from '../../configuration/store/configuration-store.ts';
 
@@ -73,7 +73,7 @@ export function incidentStore(db: Knex, workspaceId: number) {
       requireIncident(
         await query(db, {
           name: 'get-incident-by-number',
-          text: `${SELECT} where workspace_id = $1 and number = $2`,
+          text: `${SELECT} where workspace_id = $1 and number = $2 and ${HAS_NUMBER}`,
           values: [workspaceId, number],
         }),
       ),

@@ -55,12 +55,18 @@ function ofField(workspaceId: number, group: PredicateGroup): Sql {
   return sql`${isOfWorkspace} and v.field_id = ${group.fieldId} and ${isPresent} ${groupCondition(group)}`;
 }
 
+/**
+ * The value `v` of the incident `i` at hand. It is looked up by the primary key, whatever Postgres knows of the rows: `offset
+ * 0` keeps all conditions out, without which no other index serves.
+ */
+export const valueOf = (workspaceId: number, fieldId: number): Sql => sql`(
+  select text_folded, number_value, currency, boolean_value, date_value, time_value, moment_value, option_keys
+  from incident_values where workspace_id = ${workspaceId} and incident_id = i.id and field_id = ${fieldId} offset 0) as v`;
+
 /** A scalar subquery, which Postgres evaluates for one incident at a time and never turns into a join. */
 function lookupCondition(workspaceId: number, group: PredicateGroup): Sql {
   const value = sql`coalesce((
-    select true from incident_values as v
-    where v.workspace_id = ${workspaceId} and v.incident_id = i.id and v.field_id = ${group.fieldId}
-      and ${groupCondition(group)}), false)`;
+    select true from ${valueOf(workspaceId, group.fieldId)} where ${groupCondition(group)}), false)`;
   return group.isNegated ? sql`not ${value}` : value;
 }
 

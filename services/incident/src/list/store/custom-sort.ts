@@ -2,7 +2,7 @@ import { type CustomFieldDefinition, type FieldType, optionValues, fold } from '
 import { byCodePoints } from '../../shared/domain/compare-text.ts';
 import type { Direction } from '../domain/list-sort.ts';
 import { beginning } from '../../values/store/value-row.ts';
-import { INDEXED_TEXT } from './custom-filters.ts';
+import { INDEXED_TEXT, valueOf } from './custom-filters.ts';
 import type { IncidentQuery } from './query.ts';
 import {
   incidentOf,
@@ -11,6 +11,7 @@ import {
   keyLookupSegment,
   keysetSegment,
   manyKeysSegment,
+  numberSegment,
   orderBy,
   type RowSource,
   type SortKey,
@@ -56,13 +57,8 @@ export function customFieldSegments(
     field.field_type === 'select' || field.field_type === 'multi_select'
       ? optionSegments(field, direction, source)
       : [keysetSegment({ name: `custom:${field.field_type}`, direction, sortKeys, ...source })];
-  const missing = sql`coalesce((
-    select false from incident_values as v
-    where v.workspace_id = ${workspaceId} and v.incident_id = i.id and v.field_id = ${field.id} and ${present}), true)`;
-  return [
-    ...segments,
-    keysetSegment({ name: 'custom:none', direction, sortKeys: [], where: [missing], tie: sql`i.number` }),
-  ];
+  const missing = sql`coalesce((select false from ${valueOf(workspaceId, field.id)} where ${present}), true)`;
+  return [...segments, numberSegment({ name: 'custom:none', direction, where: [missing] })];
 }
 
 /** Ascending: first the options in the order of the field's definition, then all other texts in the order of texts. */

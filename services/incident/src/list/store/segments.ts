@@ -4,6 +4,7 @@ import type { Listed } from '@tocsin/versioned-resources';
 import type { Direction } from '../domain/list-sort.ts';
 import { all, join, Sql, sql } from '../../shared/store/sql.ts';
 import {
+  HAS_NUMBER,
   INCIDENT_TABLE,
   INCIDENT_VERSION_COLUMNS,
   type IncidentVersion,
@@ -121,6 +122,13 @@ export function keysetSegment({
     keysOf: (columns) => columns,
   };
 }
+
+/** Incidents in the order of their numbers. */
+export const numberSegment = ({
+  where = [],
+  ...options
+}: Pick<KeysetOptions, 'name' | 'direction' | 'where'>): SortSegment =>
+  keysetSegment({ ...options, sortKeys: [], where: [new Sql(`i.${HAS_NUMBER}`, []), ...where], tie: sql`i.number` });
 
 /** A value by which the incidents of a sort key are found. */
 interface LookupValue {

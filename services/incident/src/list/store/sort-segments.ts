@@ -7,7 +7,14 @@ import type { Catalog, TeamsOfName } from '../../replicas/store/catalog.ts';
 import { customFieldSegments } from './custom-sort.ts';
 import { ofServices } from './filters.ts';
 import type { IncidentQuery } from './query.ts';
-import { keyLookupSegment, keysetSegment, manyKeysSegment, type SortKey, type SortSegment } from './segments.ts';
+import {
+  keyLookupSegment,
+  keysetSegment,
+  manyKeysSegment,
+  numberSegment,
+  type SortKey,
+  type SortSegment,
+} from './segments.ts';
 import { Sql, sql } from '../../shared/store/sql.ts';
 
 /** The segments of a list's sort order, in the order of the list. */
@@ -47,7 +54,7 @@ const TABLE_SEGMENTS = Object.fromEntries(
 
 const PROPERTY_SEGMENTS: Readonly<Record<PropertySort, SegmentFactory>> = {
   ...TABLE_SEGMENTS,
-  case: (_query, direction) => [keysetSegment({ name: 'case', direction, sortKeys: [], tie: sql`i.number` })],
+  case: (_query, direction) => [numberSegment({ name: 'case', direction })],
   diagnosis: (_query, direction) => keyed('diagnosis', { type: 'integer', value: sql`i.diagnosis` }, direction),
   impact: (_query, direction) => nullable('impact', { type: 'integer', value: sql`i.affected_customers` }, direction),
   service: (_query, direction) => nullable('service', { type: 'text', value: sql`i.service_folded` }, direction),
@@ -88,8 +95,7 @@ function configured(name: string, { column, entries, direction }: ConfiguredOpti
 function teamSegments({ catalog }: IncidentQuery, direction: Direction): SortSegment[] {
   const { teamNames, teamsByName } = catalog;
   const names = direction === 'asc' ? teamNames : teamNames.toReversed();
-  const none = (where: readonly Sql[]) =>
-    keysetSegment({ name: 'team:none', direction, sortKeys: [], where, tie: sql`i.number` });
+  const none = (where: readonly Sql[]) => numberSegment({ name: 'team:none', direction, where });
   return [
     manyKeysSegment({
       keys: names,

@@ -2,7 +2,7 @@ import type { Statement } from '@tocsin/postgres';
 import { type Listed, listedColumns } from '@tocsin/versioned-resources';
 import { BY_IMPORT, changelogMapping } from '../../incidents/store/changelog-store.ts';
 import type { Incident } from '../../incidents/domain/incident.ts';
-import { INCIDENT_SELECTION } from '../../incidents/store/incident-row.ts';
+import { HAS_NUMBER, INCIDENT_SELECTION } from '../../incidents/store/incident-row.ts';
 import type { FollowUp } from '../../follow-ups/domain/follow-up.ts';
 import { FOLLOW_UP_SELECTION, LISTED_FOLLOW_UP_COLUMNS } from '../../follow-ups/store/follow-up-store.ts';
 import { timelineMapping } from '../../timeline/store/timeline-row.ts';
@@ -16,7 +16,8 @@ type IncidentKey = Pick<Incident, 'workspaceId' | 'id'>;
 /** Reads incidents after a number, in the order of numbers. */
 export const incidentsAfter = (workspaceId: number, after: number, limit: number): Statement<Incident> => ({
   name: 'export-incidents',
-  text: `select ${INCIDENT_SELECTION} from incidents where workspace_id = $1 and number > $2 order by number limit $3`,
+  text: `select ${INCIDENT_SELECTION} from incidents
+    where workspace_id = $1 and number > $2 and ${HAS_NUMBER} order by number limit $3`,
   values: [workspaceId, after, limit],
 });
 
