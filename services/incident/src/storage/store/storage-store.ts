@@ -1,5 +1,4 @@
 import { type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
-import { HAS_NUMBER } from '../../incidents/store/incident-row.ts';
 
 /** Bytes of a workspace, about. */
 export interface WorkspaceBytes {
@@ -53,7 +52,7 @@ const MEASURE_INCIDENTS = `
         where workspace_id = $1 and incident_id = incidents.id
       ) as rows,
       ${sizes('title', 'impact_summary', 'regions', 'incident_responders')} as bytes
-    from incidents where workspace_id = $1 and number > $2 and ${HAS_NUMBER} order by number limit ${STEP_INCIDENTS}
+    from incidents where workspace_id = $1 and number > $2 and number > 0 order by number limit ${STEP_INCIDENTS}
   ), chosen as (
     select id, number, bytes from (
       select id, number, bytes, sum(rows) over (order by number) as total, row_number() over (order by number) as nth
