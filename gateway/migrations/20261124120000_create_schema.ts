@@ -1,6 +1,6 @@
 import { createIdempotencyTable } from '@tocsin/http';
 import { createDeadLetterTable, createInboxTable, createOutboxTable } from '@tocsin/messaging';
-import type { Knex } from '@tocsin/postgres';
+import { addWorkspaceKey, type Knex } from '@tocsin/postgres';
 
 export async function up(knex: Knex): Promise<void> {
   await createOutboxTable(knex);
@@ -45,9 +45,7 @@ async function createIdentities(knex: Knex): Promise<void> {
   await knex.raw('create unique index users_email_key on users (workspace_id, lower(email))');
 
   await knex.schema.createTable('api_keys', (table) => {
-    table.bigInteger('workspace_id').notNullable();
-    table.bigIncrements('id', { primaryKey: false });
-    table.primary(['workspace_id', 'id']);
+    addWorkspaceKey(table);
     table.bigInteger('user_id').notNullable();
     table.foreign(['workspace_id', 'user_id']).references(['workspace_id', 'id']).inTable('users');
     table.index(['workspace_id', 'user_id']);

@@ -1,6 +1,6 @@
 import { createIdempotencyTable } from '@tocsin/http';
 import { createDeadLetterTable, createInboxTable, createOutboxTable } from '@tocsin/messaging';
-import type { Knex } from '@tocsin/postgres';
+import { addWorkspaceKey, type Knex } from '@tocsin/postgres';
 
 export async function up(knex: Knex): Promise<void> {
   await createOutboxTable(knex);
@@ -59,9 +59,7 @@ async function createReplicas(knex: Knex): Promise<void> {
 /** `version` is the workspace's version at a row's last change: what replicas have not seen yet is found by it. */
 async function createCatalog(knex: Knex): Promise<void> {
   const common = (table: Knex.CreateTableBuilder) => {
-    table.bigInteger('workspace_id').notNullable();
-    table.bigIncrements('id', { primaryKey: false });
-    table.primary(['workspace_id', 'id']);
+    addWorkspaceKey(table);
     table.bigInteger('revision').notNullable();
     table.text('name').notNullable();
     table.specificType('sort_name', 'text collate "C"').notNullable().comment('what lists sort the name by');

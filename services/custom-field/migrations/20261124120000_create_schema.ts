@@ -1,5 +1,5 @@
 import { createDeadLetterTable, createOutboxTable } from '@tocsin/messaging';
-import type { Knex } from '@tocsin/postgres';
+import { addWorkspaceKey, type Knex } from '@tocsin/postgres';
 
 /** `version` is the workspace's version at a row's last change: what replicas have not seen yet is found by it. */
 export async function up(knex: Knex): Promise<void> {
@@ -16,9 +16,7 @@ export async function up(knex: Knex): Promise<void> {
       .comment('of the latest version: what changed lately is announced again');
   });
   await knex.schema.createTable('definitions', (table) => {
-    table.bigInteger('workspace_id').notNullable();
-    table.bigIncrements('id', { primaryKey: false });
-    table.primary(['workspace_id', 'id']);
+    addWorkspaceKey(table);
     table.bigInteger('revision').notNullable();
     table.text('name').notNullable();
     table.text('slug').notNullable().comment('permanent, and taken for good');

@@ -1,6 +1,6 @@
 import { createIdempotencyTable } from '@tocsin/http';
 import { createDeadLetterTable, createInboxTable, createOutboxTable } from '@tocsin/messaging';
-import type { Knex } from '@tocsin/postgres';
+import { addWorkspaceKey, belongsTo, type Knex } from '@tocsin/postgres';
 
 const CREATED_BY_KEY = '{ name, prefix } of the API key that created it; null: not known';
 
@@ -23,21 +23,6 @@ export async function up(knex: Knex): Promise<void> {
   await createNotifications(knex);
   await createHeartbeats(knex);
   await createStorage(knex);
-}
-
-/**
- * The ID of a row, which is unique in the installation. Each key of a table begins with the workspace, so that the table can
- * be partitioned or distributed by it.
- */
-function addId(table: Knex.CreateTableBuilder): void {
-  table.bigInteger('workspace_id').notNullable();
-  table.bigIncrements('id', { primaryKey: false });
-  table.primary(['workspace_id', 'id']);
-}
-
-/** A row is deleted with the one that the column refers to. */
-function belongsTo(table: Knex.CreateTableBuilder, parent: string, column = 'incident_id', key = 'id'): void {
-  table.foreign(['workspace_id', column]).references(['workspace_id', key]).inTable(parent).onDelete('CASCADE');
 }
 
 /** A workspace without a row has the defaults of `domain/configuration.ts`. */
@@ -143,7 +128,7 @@ async function createIncidents(knex: Knex): Promise<void> {
   });
   await knex.schema.createTable('incidents', (table) => {
     const moment = (name: string) => table.timestamp(name, { precision: 3 });
-    addId(table);
+    addWorkspaceKey(table);
     table.bigInteger('number').notNullable().comment('counts from 1 in each workspace; the human ID is INC-<number>');
     table.bigInteger('revision').notNullable().defaultTo(1);
     table.text('title').notNullable();
@@ -224,7 +209,7 @@ async function createIncidents(knex: Knex): Promise<void> {
   await knex.raw('create unique index incidents_by_number on incidents (workspace_id, number) where number > 0');
 
   await knex.schema.createTable('changelog', (table) => {
-    addId(table);
+    addWorkspaceKey(table);
     table.bigInteger('incident_id').notNullable();
     table.bigInteger('revision').notNullable();
     table.text('actor').notNullable();
@@ -236,7 +221,7 @@ async function createIncidents(knex: Knex): Promise<void> {
     table
       .text('import_key')
       .comment('digest of what an import brought as this entry; empty: what an import changed; null: other changes');
-    belongsTo(table, 'incidents');
+    belongsTo(table, 'incidents', 'incident_id');
     table.index(['workspace_id', 'incident_id', 'id']);
   });
 
@@ -248,7 +233,7 @@ async function createIncidents(knex: Knex): Promise<void> {
     table.timestamp('started_at', { precision: 3 }).notNullable();
     table.timestamp('completed_at', { precision: 3 });
     table.timestamp('told_at', { precision: 3 }).notNullable().comment('when the event that said so occurred');
-    belongsTo(table, 'incidents');
+    belongsTo(table, 'incidents', 'incident_id');
     table.primary(['workspace_id', 'incident_id', 'run_id']);
   });
 }
@@ -278,7 +263,7 @@ async function createValues(knex: Knex): Promise<void> {
     table.specificType('option_keys', 'text[]').comment("options, each '<field_id> <its beginning>'");
     table.timestamp('updated_at', { precision: 3 }).notNullable();
     table.text('updated_by').notNullable();
-    belongsTo(table, 'incidents');
+    belongsTo(table, 'incidents', 'incident_id');
     table.primary(['workspace_id', 'incident_id', 'field_id']);
   });
   // Texts are indexed, and sorted, by their beginning: a whole one may be longer than an index entry or a cursor can be.
@@ -373,7 +358,7 @@ async function createMrr(knex: Knex): Promise<void> {
     table.specificType('currency', 'text collate "C"').notNullable().comment('empty in the only row of no revenue');
     table.specificType('amount_minor', 'numeric').notNullable();
     table.specificType('total_minor', 'numeric').notNullable().comment('of all currencies, as if they were one');
-    belongsTo(table, 'incidents');
+    belongsTo(table, 'incidents', 'incident_id');
     table.primary(['workspace_id', 'incident_id', 'currency']);
   });
   await knex.raw(`
@@ -431,7 +416,7 @@ async function createTimeline(knex: Knex): Promise<void> {
 
   await knex.schema.createTable('timeline_events', (table) => {
     const moment = (name: string) => table.timestamp(name, { precision: 3 });
-    addId(table);
+    addWorkspaceKey(table);
     table.bigInteger('incident_id').notNullable();
     table.bigInteger('revision').notNullable();
     moment('started_at').notNullable();
@@ -463,7 +448,7 @@ async function createTimeline(knex: Knex): Promise<void> {
     table.specificType('type_folded', folded).notNullable();
     table.specificType('tags_folded', foldedList).notNullable();
     table.specificType('texts_folded', foldedList).notNullable().comment('all that a search looks into');
-    belongsTo(table, 'incidents');
+    belongsTo(table, 'incidents', 'incident_id');
     table.index(['workspace_id', 'incident_id', 'started_at', 'id']);
     table
       .foreign(['workspace_id', 'group_id'], 'timeline_events_group')
@@ -478,7 +463,7 @@ async function createTimeline(knex: Knex): Promise<void> {
     where external_id is not null`);
 
   await knex.schema.createTable('timeline_attachments', (table) => {
-    addId(table);
+    addWorkspaceKey(table);
     table.bigInteger('timeline_event_id').notNullable();
     table.text('filename').notNullable();
     table.text('storage_key').comment('its path below ATTACHMENT_BASE_URL; null: not to be had');
@@ -535,7 +520,7 @@ async function createRelations(knex: Knex): Promise<void> {
     table.primary(['workspace_id', 'incident_id', 'type', 'related_id']);
     table.unique(['workspace_id', 'id', 'incident_id']);
     table.index(['workspace_id', 'related_id']);
-    belongsTo(table, 'incidents');
+    belongsTo(table, 'incidents', 'incident_id');
     belongsTo(table, 'incidents', 'related_id');
   });
   await knex.raw('alter sequence incident_relations_id_seq owned by incident_relations.id');
@@ -544,7 +529,7 @@ async function createRelations(knex: Knex): Promise<void> {
 async function createFollowUps(knex: Knex): Promise<void> {
   const moment = { precision: 3 };
   await knex.schema.createTable('follow_ups', (table) => {
-    addId(table);
+    addWorkspaceKey(table);
     table.bigInteger('incident_id').notNullable();
     table.bigInteger('revision').notNullable();
     table.text('external_id').comment('in the system that an import brought it from');
@@ -560,7 +545,7 @@ async function createFollowUps(knex: Knex): Promise<void> {
     table.jsonb('created_by_key').comment(CREATED_BY_KEY);
     table.timestamp('completed_at', moment);
     table.timestamp('updated_at', moment).notNullable();
-    belongsTo(table, 'incidents');
+    belongsTo(table, 'incidents', 'incident_id');
     table.unique(['workspace_id', 'incident_id', 'external_id']);
   });
   // The order of lists, of each status.
@@ -601,7 +586,7 @@ async function createChat(knex: Knex): Promise<void> {
     table.timestamp('created_at', { precision: 3 }).notNullable();
     table.text('trace_context').comment('traceparent, and tracestate after a space; null without a trace');
     table.primary(['workspace_id', 'incident_id']);
-    belongsTo(table, 'incidents');
+    belongsTo(table, 'incidents', 'incident_id');
   });
 
   await knex.schema.createTable('provisioning_steps', (table) => {
@@ -646,7 +631,7 @@ async function createChannelUpdates(knex: Knex): Promise<void> {
     table.text('trace_context').comment('traceparent, and tracestate after a space; null without a trace');
     table.timestamp('updated_at', moment).notNullable();
     table.primary(['workspace_id', 'incident_id']);
-    belongsTo(table, 'incidents');
+    belongsTo(table, 'incidents', 'incident_id');
   });
   await knex.raw(`
     create index channel_updates_due on channel_updates (workspace_id, due_at) where due_at is not null`);
@@ -674,7 +659,7 @@ async function createAlerts(knex: Knex): Promise<void> {
     table.primary(['workspace_id', 'key_id']);
   });
   await knex.schema.createTable('alert_groups', (table) => {
-    addId(table);
+    addWorkspaceKey(table);
     table.bigInteger('key_id').notNullable();
     table.binary('identity').notNullable().comment("digest of the monitor's own identity of the group");
     table.bigInteger('incident_id');
@@ -686,7 +671,7 @@ async function createAlerts(knex: Knex): Promise<void> {
     table.timestamp('quiet_at', { precision: 3 }).comment('when nothing has been heard of it for so long');
     table.unique(['workspace_id', 'key_id', 'identity']);
     table.index(['workspace_id', 'incident_id']);
-    belongsTo(table, 'incidents');
+    belongsTo(table, 'incidents', 'incident_id');
   });
   await knex.schema.createTable('alert_members', (table) => {
     table.bigInteger('workspace_id').notNullable();
@@ -717,7 +702,7 @@ async function createAlerts(knex: Knex): Promise<void> {
       .timestamp('last_end', { precision: 3 })
       .comment('the latest end of its alerts, as monitors say it; null: none');
     table.primary(['workspace_id', 'incident_id']);
-    belongsTo(table, 'incidents');
+    belongsTo(table, 'incidents', 'incident_id');
   });
 }
 
@@ -754,7 +739,7 @@ async function createNotifications(knex: Knex): Promise<void> {
 /** What must be heard until when: heartbeats of monitors, and groups of alerts that fire. */
 async function createHeartbeats(knex: Knex): Promise<void> {
   await knex.schema.createTable('alert_heartbeats', (table) => {
-    addId(table);
+    addWorkspaceKey(table);
     table.bigInteger('key_id').notNullable().comment('the monitor: the first key of its rotations');
     table.text('name').notNullable();
     table.integer('within').notNullable().comment('seconds in which it must be heard again');

@@ -1,5 +1,5 @@
 import { createDeadLetterTable, createInboxTable, createOutboxTable } from '@tocsin/messaging';
-import type { Knex } from '@tocsin/postgres';
+import { addWorkspaceKey, belongsTo, type Knex } from '@tocsin/postgres';
 
 export async function up(knex: Knex): Promise<void> {
   await createOutboxTable(knex);
@@ -45,15 +45,9 @@ async function createSubscriptions(knex: Knex): Promise<void> {
   await knex.raw(`create index subscriptions_revoked on subscriptions (updated_at) where status = 'revoked'`);
 
   await knex.schema.createTable('secrets', (table) => {
-    table.bigInteger('workspace_id').notNullable();
-    table.bigIncrements('id', { primaryKey: false });
-    table.primary(['workspace_id', 'id']);
+    addWorkspaceKey(table);
     table.text('subscription_id').notNullable();
-    table
-      .foreign(['workspace_id', 'subscription_id'])
-      .references(['workspace_id', 'id'])
-      .inTable('subscriptions')
-      .onDelete('CASCADE');
+    belongsTo(table, 'subscriptions', 'subscription_id');
     table.text('key_id').notNullable();
     table.binary('ciphertext').notNullable().comment('sealed, with the subscription as context');
     table.timestamp('created_at', { precision: 3 }).notNullable();
@@ -72,15 +66,9 @@ async function createSubscriptions(knex: Knex): Promise<void> {
     create unique index secrets_previous on secrets (workspace_id, subscription_id) where expires_at is not null`);
 
   await knex.schema.createTable('activity', (table) => {
-    table.bigInteger('workspace_id').notNullable();
-    table.bigIncrements('id', { primaryKey: false });
-    table.primary(['workspace_id', 'id']);
+    addWorkspaceKey(table);
     table.text('subscription_id').notNullable();
-    table
-      .foreign(['workspace_id', 'subscription_id'])
-      .references(['workspace_id', 'id'])
-      .inTable('subscriptions')
-      .onDelete('CASCADE');
+    belongsTo(table, 'subscriptions', 'subscription_id');
     table.timestamp('started_at', { precision: 3 }).notNullable();
     table.timestamp('ended_at', { precision: 3 }).index().comment('exclusive; null: goes on');
     table.bigInteger('after_number').comment('active for incidents of higher numbers; null: by started_at');
@@ -106,21 +94,11 @@ async function createDeliveries(knex: Knex): Promise<void> {
 
   await knex.schema.createTable('deliveries', (table) => {
     const moment = (name: string) => table.timestamp(name, { precision: 3 });
-    table.bigInteger('workspace_id').notNullable();
-    table.bigIncrements('id', { primaryKey: false });
-    table.primary(['workspace_id', 'id']);
+    addWorkspaceKey(table);
     table.uuid('event_id').notNullable();
-    table
-      .foreign(['workspace_id', 'event_id'])
-      .references(['workspace_id', 'id'])
-      .inTable('events')
-      .onDelete('CASCADE');
+    belongsTo(table, 'events', 'event_id');
     table.text('subscription_id').notNullable();
-    table
-      .foreign(['workspace_id', 'subscription_id'])
-      .references(['workspace_id', 'id'])
-      .inTable('subscriptions')
-      .onDelete('CASCADE');
+    belongsTo(table, 'subscriptions', 'subscription_id');
     table
       .text('status')
       .notNullable()
@@ -159,11 +137,7 @@ async function createDeliveries(knex: Knex): Promise<void> {
   await knex.schema.createTable('attempts', (table) => {
     table.bigInteger('workspace_id').notNullable();
     table.bigInteger('delivery_id').notNullable();
-    table
-      .foreign(['workspace_id', 'delivery_id'])
-      .references(['workspace_id', 'id'])
-      .inTable('deliveries')
-      .onDelete('CASCADE');
+    belongsTo(table, 'deliveries', 'delivery_id');
     table.specificType('number', 'smallint').notNullable().comment('counted as in deliveries.attempts');
     table.timestamp('started_at', { precision: 3 }).notNullable();
     table.integer('duration').notNullable().comment('milliseconds');

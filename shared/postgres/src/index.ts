@@ -29,3 +29,4 @@ export { MEANING } from './session-settings.ts';
 export { setRoleSettings } from './transaction-pooling.ts';
 export { ensureDatabase, ensureSchemaOwner, maintenanceUrl } from './schema-owner.ts';
 export { changedVersions, VERSION_GAP, versionStore } from './version-store.ts';
+export { addWorkspaceKey, belongsTo } from './workspace-tables.ts';
