@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import knexFactory, { type Knex } from 'knex';
+import type { Knex } from 'knex';
 import type pg from 'pg';
 import { databaseHosts } from './database-hosts.ts';
 import type { HostConfig } from './session-settings.ts';
@@ -68,7 +68,7 @@ export async function migrate(owner: SchemaOwner, options: MigrationOptions = {}
   const waits = { ...WAITS, ...options.waits };
   const hosts = databaseHosts(owner.url, MIGRATION_CONNECTION);
   const watcher = await openSession(hosts);
-  const knex = openForMigrations(hosts.current, { schema: owner.schema, wait: waits.turn });
+  const knex = await openForMigrations(hosts.current, { schema: owner.schema, wait: waits.turn });
   try {
     const run: Run = { knex, watcher, waits, onWait: options.onWait, failedAttempts: 0 };
     await inTransaction(run, 'the table of migrations', async (trx) => prepare(trx, owner.schema));
@@ -89,7 +89,9 @@ export const listMigrations = async (folder: string): Promise<string[]> =>
     .sort();
 
 /** @param options.wait milliseconds, while another process migrates the schema */
-function openForMigrations(config: HostConfig, { schema, wait }: { schema: string; wait: number }): Knex {
+async function openForMigrations(config: HostConfig, { schema, wait }: { schema: string; wait: number }) {
+  // Loaded here: commands of the operator use this package, and migrate nothing.
+  const { default: knexFactory } = await import('knex');
   const open = async (connection: pg.Client) => {
     await prepareSession(connection, { config, schema });
     // The server then ends the statement of a process that has died. Systems that cannot do this refuse the setting.

@@ -1,10 +1,13 @@
-import { Redis, type RedisOptions } from 'ioredis';
+import { createRequire } from 'node:module';
+import type { Redis, RedisOptions } from 'ioredis';
 import { urlsOfHosts } from './hosts.ts';
 import type { ReadinessCheck } from './health.ts';
 import type { Logger } from './logger.ts';
 import { ownProperty } from './own-properties.ts';
 
 export type { Redis };
+
+const require = createRequire(import.meta.url);
 
 /** Milliseconds between two attempts to find a server that may be written to: meanwhile a replica can be read. */
 const RECONNECT_PAUSE = 1_000;
@@ -17,7 +20,9 @@ const HEALTH_TTL = 60_000;
  */
 export function openRedis(options: { url: string; namespace: string; log: Logger; sendsTogether?: boolean }): Redis {
   let reconnectFrom = 0;
-  const redis = new Redis({
+  // Loaded here: a command of the operator uses Redis only where there is one.
+  const { Redis: Client } = require('ioredis') as typeof import('ioredis');
+  const redis = new Client({
     ...serverOf(options.url),
     keyPrefix: `${options.namespace}:`,
     connectTimeout: 2_000,

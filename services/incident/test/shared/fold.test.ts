@@ -2,6 +2,12 @@ import { fold } from '@tocsin/schemas';
 import { expect, test } from '@jest/globals';
 import fc from '@tocsin/testing/fuzz';
 
+/** All that Unicode has assigned; the other nine tenths of its code points, and those for private use, have no case and no form. */
+const CHARACTERS = Array.from({ length: 0x110000 }, (_, point) => point)
+  .filter((point) => point < 0xd800 || point > 0xdfff)
+  .map((point) => String.fromCodePoint(point))
+  .filter((text) => !/[\p{Cn}\p{Co}]/u.test(text));
+
 test.each([
   ['ÄRGER', 'ärger'],
   ['STRASSE', 'straße'],
@@ -22,14 +28,12 @@ test.each([
 
 test('a character is the same in every form and case, and folded texts stay as they are', () => {
   const differing: string[] = [];
-  for (let point = 0; point <= 0x10ffff; point += 1) {
-    if (point >= 0xd800 && point <= 0xdfff) continue;
-    const text = String.fromCodePoint(point);
+  for (const text of CHARACTERS) {
     const folded = fold(text);
     const others = [folded, text.toUpperCase(), text.toLowerCase()].concat(
       ['NFC', 'NFD', 'NFKC', 'NFKD'].map((form) => text.normalize(form)),
     );
-    if (others.some((other) => fold(other) !== folded)) differing.push(point.toString(16));
+    if (others.some((other) => fold(other) !== folded)) differing.push(text);
   }
   expect(differing).toEqual([]);
 });
@@ -39,12 +43,9 @@ test('what is part of a text is part of it folded, also at the end of a word', (
 });
 
 /** Characters that have marks, that are marks, or that change with case or form. */
-const CHANGING = Array.from({ length: 0x110000 }, (_, point) => point)
-  .filter((point) => point < 0xd800 || point > 0xdfff)
-  .map((point) => String.fromCodePoint(point))
-  .filter(
-    (text) => /\p{M}/u.test(text) || text.toLowerCase() !== text.toUpperCase() || text.normalize('NFKD') !== text,
-  );
+const CHANGING = CHARACTERS.filter(
+  (text) => /\p{M}/u.test(text) || text.toLowerCase() !== text.toUpperCase() || text.normalize('NFKD') !== text,
+);
 const character = fc.oneof(fc.constantFrom(...CHANGING), fc.constantFrom('\u0345', '\u0301', 'Ι', 'ς', 'İ', 'a'));
 const characters = fc.array(character, { maxLength: 6 }).map((list) => list.join(''));
 

@@ -72,7 +72,7 @@ test('relations come with either of their incidents, in any turns, and never twi
         expect(await from.results(...lines)).toMatchObject(lines.map(() => ({ outcome: 'unchanged' })));
       },
     ),
-    { numRuns: 25 },
+    { numRuns: 12 },
   );
 });
 
