@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { describeWithProgram } from '@tocsin/testing/suites';
 import { Ajv } from 'ajv';
 import { parse, parseAllDocuments } from 'yaml';
