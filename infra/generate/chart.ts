@@ -18,7 +18,6 @@ import { HEAD } from './kubernetes.ts';
 const FOLDER = 'infra/kubernetes/chart';
 const CHART_HEAD = '# Generated from the manifests of infra/kubernetes by npm run generate.';
 const NAMESPACE = '{{ .Release.Namespace | quote }}';
-
 const TEMPLATES = ['settings', 'migrate', 'apps', 'ingress'] as const;
 const NAME = { type: 'string', minLength: 1 };
 const INTEGER = { type: 'integer', minimum: 1 };
@@ -27,44 +26,30 @@ const RESOURCES = { cpu: { type: ['string', 'number'] }, memory: { type: 'string
 /** The values and groups of values by their names: `values.yaml` and its schema are made of their rules. */
 type Values = Map<string, { description?: string; default?: unknown; [rule: string]: unknown }>;
 
-/** What is not only in the manifests. */
-const described = (): Values =>
-  new Map([
-    [
-      'image',
-      { description: 'Your image with its tag or digest: no registry has localhost/tocsin.', pattern: '^\\S+$' },
-    ],
-    [
-      'domain',
-      {
-        ...{ pattern: DOMAIN.source, default: '' },
-        description: 'Required, such as incidents.example.com: workspaces are <slug>.<domain>.',
-      },
-    ],
-    [
-      'authorities',
-      {
-        ...{ pattern: '^$|-----BEGIN CERTIFICATE-----', not: { pattern: 'PRIVATE KEY' } },
-        description: 'Certificates of your own authorities, in PEM: helm install --set-file authorities=ca.pem.',
-      },
-    ],
-    [
-      'ingress',
-      {
-        description: 'What leads the domain and the hosts of all workspaces to the gateway.',
-        if: { properties: { type: { const: 'gateway-api' } } },
-        then: { properties: { class: NAME } },
-      },
-    ],
-    ['ingress.type', { enum: INGRESSES, default: INGRESSES[0] }],
-    [
-      'ingress.class',
-      { type: 'string', default: '', description: `The class of its controller. An Ingress has ${DEFAULT_CLASS}.` },
-    ],
-    ['secrets', { description: 'The names of Secrets. The chart creates none: examples/secrets.yaml has their keys.' }],
-    ['apps', { description: 'How many pods the autoscaler starts of each app, and what each pod has.' }],
-    ['settings', { description: 'The settings of the apps, all of them strings (helm install --set-string).' }],
-  ]);
+/** What is not in the manifests. */
+const RULES = {
+  image: { description: 'Your image with its tag or digest: no registry has localhost/tocsin.', pattern: '^\\S+$' },
+  domain: {
+    description: 'Required, such as incidents.example.com: workspaces are <slug>.<domain>.',
+    ...{ pattern: DOMAIN.source, default: '' },
+  },
+  authorities: {
+    description: 'Certificates of your own authorities, in PEM: helm install --set-file authorities=ca.pem.',
+    ...{ pattern: '^$|-----BEGIN CERTIFICATE-----', not: { pattern: 'PRIVATE KEY' } },
+  },
+  ingress: {
+    description: 'What leads the domain and the hosts of all workspaces to the gateway.',
+    ...{ if: { properties: { type: { const: 'gateway-api' } } }, then: { properties: { class: NAME } } },
+  },
+  'ingress.type': { enum: INGRESSES, default: INGRESSES[0] },
+  'ingress.class': {
+    description: `The class of its controller. An Ingress has ${DEFAULT_CLASS} by default.`,
+    ...{ type: 'string', default: '' },
+  },
+  secrets: { description: 'The names of Secrets. The chart creates none: examples/secrets.yaml has their keys.' },
+  apps: { description: 'How many pods the autoscaler starts of each app, and what each pod has.' },
+  settings: { description: 'The settings of the apps, all of them strings (helm install --set-string).' },
+};
 
 const camelCase = (name: string) => name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
@@ -194,7 +179,7 @@ const valuesText = (values: Values, group = ''): string =>
     })
     .join('\n');
 
-/** All values are required, which those of `values.yaml` are: null takes none of them away. */
+/** All values are required: `values.yaml` has each, and a null would remove it. */
 function schemaOf(values: Values, group = ''): { properties: Record<string, object> } {
   const names = namesIn(values, group);
   const schemas = names.map((name) => {
@@ -210,7 +195,7 @@ function schemaOf(values: Values, group = ''): { properties: Record<string, obje
 }
 
 async function chart(): Promise<Record<string, string>> {
-  const values = described();
+  const values: Values = new Map(Object.entries(RULES));
   const files = await templates(values);
   const schema = { $schema: 'http://json-schema.org/draft-07/schema#', ...schemaOf(values) };
   // Helm gives it to a chart on which another one depends.
