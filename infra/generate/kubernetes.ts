@@ -7,7 +7,7 @@ import { jsonText } from './formatted.ts';
 /** `TOCSIN_NAMESPACE`, unless the settings have another. */
 const NAMESPACE = 'tocsin';
 const FOLDER = 'infra/kubernetes';
-const HEAD =
+export const HEAD =
   '# Generated from infra/installation/apps.ts by npm run generate: change it there, or with a patch of a kustomization.';
 
 const podsOf = (app: AppName) => `- podSelector: { matchLabels: { app.kubernetes.io/name: ${app} } }`;

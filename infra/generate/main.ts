@@ -11,6 +11,7 @@ import path from 'node:path';
 import { APP_NAMES } from '../installation/apps.ts';
 import { ROOT } from '../installation/environment.ts';
 import { asyncApiFile, exampleFiles } from './asyncapi.ts';
+import { chartFiles } from './chart.ts';
 import { cliFile } from './cli.ts';
 import { composeFile } from './compose.ts';
 import { dockerfile } from './dockerfile.ts';
@@ -38,6 +39,7 @@ const COMMITTED: readonly GeneratedFile[] = [
   dockerfile,
   composeFile,
   ...kubernetesFiles,
+  ...chartFiles,
   ...sdkFiles,
   cliFile,
   workspaceSchemaFile,

@@ -30,9 +30,13 @@ const CLASSES = {
   ingress: { field: 'ingressClassName', example: 'nginx' },
   'gateway-api': { field: 'gatewayClassName', example: 'REPLACE' },
 };
+/** The class of an Ingress, unless the options name another. */
+export const DEFAULT_CLASS = CLASSES.ingress.example;
 const KEPT = 'kept';
 const AUTHORITIES = { folder: '/etc/tocsin/authorities', file: 'ca.crt', name: 'tocsin-authorities' };
-const DOMAIN = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/;
+/** Where pods have the certificates. */
+export const AUTHORITIES_FILE = path.posix.join(AUTHORITIES.folder, AUTHORITIES.file);
+export const DOMAIN = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/;
 
 const read = async (file: string) => readFile(path.join(import.meta.dirname, file), 'utf8');
 
@@ -46,8 +50,8 @@ export async function writeManifests(options: ManifestOptions, env: Environment)
   if (!DOMAIN.test(domain)) throw new ConfigError(`--domain: ${domain} is not a domain, such as incidents.example.com`);
   await mkdir(out, { recursive: true });
   const files = new Map<string, string>();
-  const authorities = options.ca === undefined ? undefined : await authoritiesOf(options.ca);
-  const NODE_EXTRA_CA_CERTS = authorities === undefined ? '' : path.posix.join(AUTHORITIES.folder, AUTHORITIES.file);
+  const authorities = options.ca === undefined ? undefined : authoritiesOf(await readCertificates(options.ca));
+  const NODE_EXTRA_CA_CERTS = authorities === undefined ? '' : AUTHORITIES_FILE;
   for (const [file, folder] of [
     ['settings.yaml', 'settings'],
     ['migrate.yaml', 'migrate'],
@@ -63,13 +67,11 @@ export async function writeManifests(options: ManifestOptions, env: Environment)
     files.set(file, text(documents));
   }
   if (options.ingress !== 'none') {
-    const { field, example } = CLASSES[options.ingress];
-    const ingressClass = options.ingressClass ?? (options.ingress === 'ingress' ? example : undefined);
+    const ingressClass = options.ingressClass ?? (options.ingress === 'ingress' ? DEFAULT_CLASS : undefined);
     if (ingressClass === undefined) {
       throw new ConfigError('--ingress-class: the Gateway API needs the class of its controller');
     }
-    const manifests = (await read(`examples/${options.ingress}.yaml`)).replaceAll(EXAMPLE_DOMAIN, domain);
-    files.set('ingress.yaml', manifests.replace(`${field}: ${example}`, `${field}: ${ingressClass}`));
+    files.set('ingress.yaml', await ingressManifests(options.ingress, domain, ingressClass));
   }
 
   const steps = ['kubectl apply -f settings.yaml'];
@@ -102,7 +104,14 @@ export async function writeManifests(options: ManifestOptions, env: Environment)
 
 const secretNames = () => [...APP_NAMES, 'databases', 'migrate', 'admin'].map((name) => `tocsin-${name}`);
 
-const text = (documents: readonly Document[]) =>
+/** What leads the hosts of all workspaces to the gateway. */
+export async function ingressManifests(ingress: keyof typeof CLASSES, domain: string, ingressClass: string) {
+  const { field, example } = CLASSES[ingress];
+  const manifests = (await read(`examples/${ingress}.yaml`)).replaceAll(EXAMPLE_DOMAIN, domain);
+  return manifests.replace(`${field}: ${example}`, `${field}: ${ingressClass}`);
+}
+
+export const text = (documents: readonly Document[]) =>
   documents.map((document) => document.toString({ lineWidth: 0, directives: false }).trimEnd()).join('\n---\n') + '\n';
 
 interface Kustomization {
@@ -112,7 +121,7 @@ interface Kustomization {
 }
 
 /** The files of a kustomization, without those of other folders, with its namespace and image: what `kubectl kustomize` does. */
-async function kustomized(folder: string, image: string | undefined): Promise<Document[]> {
+export async function kustomized(folder: string, image?: string): Promise<Document[]> {
   const {
     apiVersion,
     kind,
@@ -140,16 +149,20 @@ async function kustomized(folder: string, image: string | undefined): Promise<Do
   return documents;
 }
 
-/** The ConfigMap that all pods mount if it is there. @throws ConfigError about a file without certificates */
-async function authoritiesOf(file: string): Promise<Document> {
+/** @throws ConfigError about a file without certificates */
+async function readCertificates(file: string): Promise<string> {
   const certificates = await readFile(file, 'utf8').catch(() => '');
   if (!certificates.includes('-----BEGIN CERTIFICATE-----') || certificates.includes('PRIVATE KEY'))
     throw new ConfigError('--ca: must be a file with certificates in PEM, and no key');
-  return new Document({
+  return certificates;
+}
+
+/** The ConfigMap that all pods mount if it is there. */
+export const authoritiesOf = (certificates: string): Document =>
+  new Document({
     ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: AUTHORITIES.name, namespace: 'tocsin' } },
     data: { [AUTHORITIES.file]: certificates },
   });
-}
 
 /** @throws ConfigError about a name that the ConfigMap does not have */
 function set(document: Document, settings: Readonly<Record<string, string>>): void {

@@ -13,6 +13,7 @@ import { ROOT } from '../installation/environment.ts';
 import { ignoreMissing } from '../installation/missing-files.ts';
 import { runScript } from '../installation/run-script.ts';
 import { git } from '../verification/compat/baseline.ts';
+import { chartArchive } from './chart-archive.ts';
 import { releaseNotes } from './texts.ts';
 
 const PACKAGES = ['@tocsin/cli', '@tocsin/events', '@tocsin/sdk'];
@@ -93,6 +94,7 @@ async function build(folder: string, withImage: boolean): Promise<Manifest> {
   const changed = (await git(ROOT, 'status', '--porcelain')) !== '';
 
   await run('npm', 'pack', '--pack-destination', folder, ...PACKAGES.flatMap((name) => ['--workspace', name]));
+  await writeFile(path.join(folder, `tocsin-chart-${version}.tgz`), chartArchive());
   await writeFile(path.join(folder, `tocsin-${version}.cdx.json`), await billOfMaterials());
   const notes = releaseNotes(await readFile(path.join(ROOT, 'CHANGELOG.md'), 'utf8'), version);
   await writeFile(path.join(folder, 'notes.md'), notes);

@@ -41,7 +41,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 type Manifest = any;
 
 const manifests: Manifest[] = readdirSync(path.join(ROOT, 'infra/kubernetes'), { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.yaml'))
+  .filter((file) => file.endsWith('.yaml') && !file.startsWith('chart/'))
   .flatMap((file) => parseAllDocuments(read(`infra/kubernetes/${file}`)).map((document) => document.toJS()));
 const find = (kind: string, name: string): Manifest =>
   manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name);

@@ -1,7 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { ROOT } from '../../installation/environment.ts';
+import { chartArchive } from '../chart-archive.ts';
 import {
   checkVersion,
   releaseChangelog,
@@ -104,5 +108,21 @@ test('every file that names the version gets the new one, and nothing else chang
     const changed = change(text, '9.8.7');
     expect(changed).toContain('9.8.7');
     expect(change(changed, version)).toBe(text);
+  }
+});
+
+test('the archive of the Helm chart has its files, which all may read', async () => {
+  await using folder = await mkdtempDisposable(path.join(tmpdir(), 'tocsin-test-'));
+  const archive = path.join(folder.path, 'chart.tgz');
+  writeFileSync(archive, chartArchive());
+  const listed = execFileSync('tar', ['-tvzf', archive, '--numeric-owner'], { encoding: 'utf8' }).trim().split('\n');
+  expect(listed.filter((line) => !/^-rw-r--r-- +0/.test(line))).toEqual([]);
+  execFileSync('tar', ['-xzf', archive, '-C', folder.path]);
+  const chart = path.join(ROOT, 'infra/kubernetes/chart');
+  const files = readdirSync(chart, { recursive: true, encoding: 'utf8' }).filter((file) => path.extname(file) !== '');
+  expect(listed.length).toBe(files.length + 1);
+  for (const file of files) {
+    const packed = readFileSync(path.join(folder.path, 'tocsin', file), 'utf8');
+    expect(packed).toBe(readFileSync(path.join(chart, file), 'utf8'));
   }
 });

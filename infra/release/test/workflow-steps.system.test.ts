@@ -89,7 +89,7 @@ async function runStep(start: string, options: { cwd: string; env?: object; inst
 }
 
 describe('the steps of the workflows', () => {
-  test('make packages, bill of materials and manifest, the same bytes in two folders', async () => {
+  test('make packages, chart, bill of materials and manifest, the same bytes in two folders', async () => {
     await makeClone('first');
     shell(`umask 077; git clone --quiet first second`, folder.path);
     await linkPackages(at('second'));
@@ -99,7 +99,7 @@ describe('the steps of the workflows', () => {
     }
     const files = await readdir(at('first/dist/release'));
     expect(files).toEqual(expect.arrayContaining(['SHA256SUMS', 'manifest.json', 'notes.md']));
-    expect(files.filter((file) => file.endsWith('.tgz')).length).toBe(3);
+    expect(files.filter((file) => file.endsWith('.tgz')).length).toBe(4);
     expect(await readdir(at('second/dist/release'))).toEqual(files);
     for (const file of files) {
       const [first, second] = await Promise.all(
@@ -175,16 +175,18 @@ docker exec c0ffee pg_isready -h 127.0.0.1
     const blob = await runStep('cosign sign-blob', { cwd, instead: ['cosign'] });
     expect(blob.calls).toContain(' release/SHA256SUMS\n');
     const check = await runStep('cd release && sha256sum', { cwd });
-    expect([check.status, check.output.match(/: OK$/gm)?.length]).toEqual([0, 5]);
+    expect([check.status, check.output.match(/: OK$/gm)?.length]).toEqual([0, 6]);
 
     const packages = await runStep('for package in', { cwd, instead: ['npm'] });
     expect(
       packages.calls.match(/^npm publish --access public --provenance \.\/release\/tocsin-.*\.tgz$/gm),
     ).toHaveLength(3);
+    expect(packages.calls).not.toContain('chart');
     const tag = { GITHUB_REF_TYPE: 'tag', GITHUB_REF_NAME: 'v0.1.0', VERSION: '0.1.0', DIGEST: digest };
     const notes = await runStep('# Links of the changelog', { cwd, env: tag, instead: ['gh'] });
     expect(notes.calls).toMatch(/^gh release create v0\.1\.0 --repo example\/tocsin --title Tocsin 0\.1\.0 /);
     expect(notes.calls).toContain('release/SHA256SUMS');
+    expect(notes.calls).toMatch(/ release\/tocsin-chart-\S+\.tgz /);
     const text = await readFile(at('publish/release/notes.md'), 'utf8');
     expect(text).toContain(`ghcr.io/example/tocsin@${digest}`);
     expect(text).toContain('](https://github.com/example/tocsin/blob/v0.1.0/docs/');
