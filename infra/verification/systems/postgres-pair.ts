@@ -16,6 +16,8 @@ export interface PostgresPair {
   url(database: string): string;
   /** The URL of the primary alone. */
   readonly primaryUrl: string;
+  /** Lets no commit reach the standby until the function that it returns is called. */
+  holdStandby(): Promise<() => void>;
   /** Kills the primary, and makes the standby one. */
   failOver(): Promise<void>;
   stop(): Promise<void>;
@@ -59,6 +61,13 @@ export async function startPostgresPair(folder: string): Promise<PostgresPair> {
   return {
     url: (database) => urlOf(`127.0.0.1:${standbyPort},127.0.0.1:${primaryPort}`, database),
     primaryUrl,
+    holdStandby: async () =>
+      withClient(primaryUrl, async (client) => {
+        const { rows } = await client.query<{ pid: number }>('select pid from pg_stat_replication');
+        const signal = (name: NodeJS.Signals) => rows.forEach(({ pid }) => process.kill(pid, name));
+        signal('SIGSTOP');
+        return () => signal('SIGCONT');
+      }),
     failOver: async () => {
       const [pid = ''] = (await readFile(path.join(installations.primary.cluster, 'postmaster.pid'), 'utf8')).split(
         '\n',

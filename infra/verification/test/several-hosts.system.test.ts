@@ -7,6 +7,7 @@ import { createLogger } from '@tocsin/runtime';
 import { openRedis } from '@tocsin/runtime/redis';
 import { eventually, httpClient, reservePorts, tcpProxy, type TcpProxy, testServers } from '@tocsin/testing';
 import { describeWithBroker, describeWithProgram } from '@tocsin/testing/suites';
+import { withClient } from '../../installation/databases.ts';
 import { BUSY_MACHINE, localHarness } from '../systems/local-harness.ts';
 import { type PostgresPair, startPostgresPair } from '../systems/postgres-pair.ts';
 import { running } from '../systems/running.ts';
@@ -101,6 +102,26 @@ describeWithBroker('an installation whose servers have several hosts', () => {
           return page.events.length === 1 && page;
         });
 
+        // No standby has what a session commits that an operator ends meanwhile: its repetition is answered only with one.
+        const release = await databases.holdStandby();
+        const finds = async (statement: string) =>
+          withClient(databases.primaryUrl.replace(/postgres$/, 'tocsin'), async (sql) => (await sql.query(statement)).rowCount === 1);
+        expect(await declare('Cancelled')).toBe(false);
+        await finds(`select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`);
+        const isVisible = `select 1 from incident.idempotency_keys where key = 'Cancelled'`;
+        await eventually(async () => finds(isVisible), { what: 'the end of the create' });
+        const repeated = declare('Cancelled');
+        const confirms = `select 1 from pg_stat_activity where wait_event = 'SyncRep' and query like '%update idempotency_keys%'`;
+        await eventually(async () => finds(confirms), { what: 'a repetition that waits for the standby' });
+        release();
+        const cancelled = await repeated;
+        expect(cancelled).not.toBe(false);
+        const page = await eventually(async () => {
+          const next = await read(`after=${pagination.next_cursor}&types=incident.created`);
+          return next.events.length === 1 && next;
+        });
+        expect(page.events[0].data.incident.id).toBe(cancelled);
+
         await databases.failOver();
         redis.failOver();
         first.restore();
@@ -109,8 +130,8 @@ describeWithBroker('an installation whose servers have several hosts', () => {
         const after = await eventually(async () => declare('After'), { what: 'a create after the failure' });
         expect((await client.get(`/api/v1/incidents/${before}`)).status).toBe(200);
         const events = await eventually(async () => {
-          const page = await read(`after=${pagination.next_cursor}&types=incident.created`);
-          return page.events?.length > 0 && page.events;
+          const next = await read(`after=${page.pagination.next_cursor}&types=incident.created`);
+          return next.events?.length > 0 && next.events;
         });
         expect(events.map(({ data }: { data: { incident: { id: number } } }) => data.incident.id)).toEqual([after]);
         const chosen = openRedis({

@@ -201,6 +201,12 @@ const FREE = `
   delete from idempotency_keys where ${PRIMARY_KEY} and (${IS_EXPIRED} or (state = 'claimed' and ${IS_ABANDONED}))`;
 
 /**
+ * Changes nothing, but commits. A commit whose wait for a synchronous standby was cancelled is visible without it; one that
+ * comes later waits for both.
+ */
+const CONFIRM = `update idempotency_keys set state = state where ${PRIMARY_KEY}`;
+
+/**
  * Returns the stored response for a key; `undefined` if it has none and can be used. Deletes an expired outcome and the
  * claim of a process that crashed.
  * @throws DomainError `idempotency_key_reused`, `idempotency_in_progress`, `idempotency_outcome_unknown`
@@ -220,6 +226,7 @@ export async function findOutcome(database: Knex, { identity, digest, hours }: K
     });
   }
   if (row.state === 'finished') {
+    await query(database, { name: 'confirm-idempotency-outcome', text: CONFIRM, values: primaryKey(identity) });
     return { status: row.status ?? 200, text: row.body ?? '', revision: row.revision ?? undefined };
   }
   if (!row.is_abandoned) throw idempotencyInProgress();
