@@ -1,4 +1,5 @@
 /** The process of the clients: each sends its own part of the requests in turns, one after the other, on one connection. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'undici';
 import { quantile } from '../quantile.ts';
 
@@ -21,6 +22,8 @@ export interface Load {
   /** It ends after this time, or after so many requests. */
   seconds?: number;
   count?: number;
+  /** Requests a second of all clients together, at most; by default as many as they can. */
+  rate?: number | undefined;
 }
 
 export interface LoadResult {
@@ -33,7 +36,14 @@ export interface LoadResult {
 
 let number = 0;
 
-async function run({ origin, clients, requests, seconds = Infinity, count = Infinity }: Load): Promise<LoadResult> {
+async function run({
+  origin,
+  clients,
+  requests,
+  seconds = Infinity,
+  count = Infinity,
+  rate,
+}: Load): Promise<LoadResult> {
   const latencies: number[] = [];
   let begun = 0;
   const start = performance.now();
@@ -47,7 +57,9 @@ async function run({ origin, clients, requests, seconds = Infinity, count = Infi
       begun < count && performance.now() - start < seconds * 1_000;
       turn = (turn + 1) % requestsOfClient.length
     ) {
+      const due = rate === undefined ? undefined : start + (begun / rate) * 1_000;
       begun += 1;
+      if (due !== undefined) await delay(due - performance.now());
       const request = requestsOfClient[turn];
       if (request === undefined) throw new Error('there are fewer requests than clients');
       const sentAt = performance.now();

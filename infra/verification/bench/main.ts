@@ -34,6 +34,7 @@ function readOptions() {
       clients: { type: 'string', default: '1,16,64' },
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '2' },
+      rate: { type: 'string' },
       only: { type: 'string', multiple: true, default: [] },
       growth: { type: 'boolean', default: false },
       peers: { type: 'boolean', default: false },
@@ -53,6 +54,7 @@ function readOptions() {
     clients: values.clients.split(',').map((text) => count('clients', text)),
     rounds: count('rounds', values.rounds),
     seconds: count('seconds', values.seconds),
+    rate: values.rate === undefined ? undefined : count('rate', values.rate),
   };
 }
 
@@ -95,12 +97,12 @@ async function measureOperations(runLoad: RunLoad, options: Options): Promise<Op
       {
         name: 'floor',
         origin: floor.origin,
-        requests: async () => floorRequests(world, operation),
+        requests: async () => floorRequests(world, operation, system),
         groups: floorGroups,
       },
       {
         ...{ name: 'behind a proxy', origin: proxy.origin },
-        requests: async () => floorRequests(world, operation),
+        requests: async () => floorRequests(world, operation, system),
         groups: async () => new Map([...(await floorGroups()), ['proxy', [proxy.pid]]]),
       },
       ...(peer === undefined || peerRequests === undefined

@@ -1,5 +1,5 @@
 import { cpuTimes, type ProcessGroups, usedCpu } from './cpu.ts';
-import type { LoadRequest } from './load.ts';
+import type { Load, LoadRequest } from './load.ts';
 import type { RunLoad } from './processes.ts';
 
 /** What is measured in turns with others. */
@@ -23,23 +23,25 @@ export interface Sample {
   cpu: Record<string, number>;
 }
 
+type Bounds = Pick<Load, 'clients' | 'rate'> & { seconds: number };
+
 /** Measures in turns, so that all get the same moods of the machine. Returns samples by the names of the targets. */
 export async function measureInTurns(
   runLoad: RunLoad,
   targets: readonly Target[],
-  { clients, rounds, seconds }: { clients: number; rounds: number; seconds: number },
+  { clients, rounds, seconds, rate }: Bounds & { rounds: number },
 ): Promise<Record<string, Sample>> {
   const samples = targets.map((): Sample[] => []);
   for (let round = 0; round < rounds; round += 1)
     for (const [index, target] of targets.entries())
-      samples[index]?.push(await measure(runLoad, target, { clients, seconds }));
+      samples[index]?.push(await measure(runLoad, target, { clients, seconds, rate }));
   return Object.fromEntries(targets.map(({ name }, index) => [name, medianOf(samples[index] ?? [])]));
 }
 
 async function measure(
   runLoad: RunLoad,
   { origin, requests, groups, drained }: Target,
-  bounds: { clients: number; seconds: number },
+  bounds: Bounds,
 ): Promise<Sample> {
   const load = { origin, requests: await requests(), ...bounds };
   const processes = await groups();

@@ -60,12 +60,17 @@ export const OPERATIONS: readonly Operation[] = [
   { name: 'create', floor: '/create', hasTail: true, requests: async (world) => world.map(createRequest) },
 ];
 
-/** The same for the floor, which gets the IDs. */
-export const floorRequests = (world: World, { floor }: Operation): LoadRequest[] =>
-  world.flatMap(({ id, incidents }) =>
+/** The same for the floor, which gets the IDs, and a body as long as that of the operation. */
+export async function floorRequests(
+  world: World,
+  { floor, requests }: Operation,
+  system: BenchSystem,
+): Promise<LoadRequest[]> {
+  const [{ method, body }] = (await requests(world, system)) as [LoadRequest];
+  return world.flatMap(({ id, incidents }) =>
     incidents.slice(0, 10).map((incident): LoadRequest => ({
-      method: 'GET',
-      path: `${floor}?workspace=${id}&incident=${incident}`,
-      headers: { host: 'floor' },
+      ...{ method, path: `${floor}?workspace=${id}&incident=${incident}`, headers: { host: 'floor' } },
+      ...(body !== undefined && { body }),
     })),
   );
+}
