@@ -56,10 +56,10 @@ export function forwardedHeaders(
   const connectionOptions = connectionOptionsOf(headers.connection ?? '');
   const isForService = (name: string) =>
     !DROPPED_REQUEST_HEADERS.has(name) && !name.startsWith(INTERNAL_PREFIX) && !connectionOptions.includes(name);
-  const forwarded: IncomingHttpHeaders = {
-    ...Object.fromEntries(Object.entries(headers).filter(([name]) => isForService(name))),
-    ...added.trace,
-  };
+  const forwarded: IncomingHttpHeaders = Object.fromEntries(
+    Object.entries(headers).filter(([name]) => isForService(name)),
+  );
+  Object.assign(forwarded, added.trace);
   forwarded[PRINCIPAL_HEADER] = added.principal;
   forwarded['x-request-id'] = added.requestId;
   if (added.bodyLength !== undefined) forwarded['content-length'] = String(added.bodyLength);

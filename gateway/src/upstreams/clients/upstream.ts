@@ -8,7 +8,7 @@
  * services for the gateway itself (ADR 35).
  */
 import { type IncomingMessage, ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
+import type { Stream } from 'node:stream';
 import {
   type Attempt,
   COST_HEADER,
@@ -22,7 +22,7 @@ import {
   type ServiceAddresses,
 } from '@tocsin/http';
 import type { Logger } from '@tocsin/runtime';
-import { createProxyMiddleware } from 'http-proxy-middleware';
+import { createProxyMiddleware, type Options } from 'http-proxy-middleware';
 import { overloaded } from '../domain/overload.ts';
 import { endStream, isStream, relayResponse } from './relay-response.ts';
 
@@ -79,14 +79,28 @@ const CLIENT_HAS_GONE = new Error('the client has gone');
 const WAIT_IS_OVER = new Error('the wait is over');
 
 /** The proxy sends no body: neither what the client still sends, nor once more what was read of it. */
-const NO_BODY = Readable.from([]).resume().setMaxListeners(0);
+const NO_BODY = { pipe: () => undefined } as unknown as Stream;
+
+/** What the proxy reads of a URL at each request. It takes longer to read of the URL itself. */
+type ProxyTargetDetailed = Exclude<Options['target'], string | URL | undefined>;
+const targets = new WeakMap<URL, ProxyTargetDetailed>();
+
+function targetOf(url: URL): ProxyTargetDetailed {
+  let target = targets.get(url);
+  if (target === undefined) {
+    const { protocol, host, hostname, port } = url;
+    target = { protocol, host, port, hostname: hostname.replace(/^\[(.*)\]$/, '$1') };
+    targets.set(url, target);
+  }
+  return target;
+}
 
 const proxy = createProxyMiddleware<IncomingMessage, AttemptResponse>({
   router: (_request, response, options) => {
     if (response === undefined) throw new Error('an upgrade is not forwarded');
     const { agent, url } = response.attempt.address;
     options.agent = agent;
-    return url;
+    return targetOf(url);
   },
   buffer: NO_BODY,
   changeOrigin: true,
