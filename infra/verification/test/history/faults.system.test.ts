@@ -14,7 +14,7 @@ const OTHER_CLIENTS = 3;
 /** Milliseconds between two operations of a client: processes that never rest notice late what happens to others. */
 const PAUSE = 20;
 /** Requests between two faults. */
-const BETWEEN = 80;
+const BETWEEN = 50;
 /** Violations in the output of a failure. */
 const SHOWN = 5;
 
