@@ -19,7 +19,8 @@ const PARTITION = /^(\w+)_p\d+$/;
 const partition = async (database: TestDatabase) => {
   const urls = APP_NAMES.map((app) => [APPS[app].databaseVariable, database.url(APPS[app].schema.name)]);
   const { partitioned } = await adminCommand(Object.fromEntries(urls))('database', 'partition');
-  expect(partitioned).toEqual(TABLES.map((each) => ({ ...each, partitions: 16 })));
+  const isAlready = (process.env['TOCSIN_TEST_PARTITIONS'] ?? '') !== '';
+  expect(partitioned).toEqual(isAlready ? [] : TABLES.map((each) => ({ ...each, partitions: 16 })));
   return {};
 };
 
@@ -127,10 +128,10 @@ describeWithServers('a system whose largest tables are partitioned', () => {
   });
 
   afterAll(async () => {
+    await receiver.stop();
     await Promise.all([...databases.values()].map(async (database) => database.destroy()));
     await administrator.end();
     await system.stop();
-    await receiver.stop();
   });
 
   test('reads one partition of a table in each statement of a workspace', async () => {
