@@ -16,7 +16,8 @@ interface ConcurrentIndex {
  */
 export async function createIndexConcurrently(knex: Knex, index: ConcurrentIndex): Promise<void> {
   const { name, on } = index;
-  const [, table = '', definition = ''] = /^("[^"]+"|\w+)(.*)$/s.exec(on) ?? [];
+  const [table = ''] = /^(?:"[^"]+"|\w+)/.exec(on) ?? [];
+  const definition = on.slice(table.length);
   const { rows: partitions } = await knex.raw<{ rows: { table: string; suffix: string }[] }>(
     `select inhrelid::regclass::text as "table", substring(relname from '_p[0-9]+$') as suffix
      from pg_inherits join pg_class on pg_class.oid = inhrelid where inhparent = to_regclass(?) order by relname`,
