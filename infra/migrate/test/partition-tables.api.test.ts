@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Knex, openDatabase } from '@tocsin/postgres';
+import { type Knex, migrate, openDatabase } from '@tocsin/postgres';
 import { createTestDatabase, type TestDatabase } from '@tocsin/testing';
 import { schema } from '../../../services/incident/src/schema.ts';
 import { partitionTables } from '../partition-tables.ts';
@@ -34,8 +34,11 @@ const CATALOGUE = `
 let database: TestDatabase;
 let knex: Knex;
 beforeAll(async () => {
-  database = await createTestDatabase({ schema: 'incident', migrations: schema.migrations });
-  knex = openDatabase({ ...{ url: database.url('incident'), schema: 'incident' }, application: 'test', poolSize: 1 });
+  // Not a template, which may have partitions.
+  database = await createTestDatabase();
+  const owner = { url: database.adminUrl, schema: 'incident' };
+  await migrate({ ...owner, migrations: schema.migrations });
+  knex = openDatabase({ ...owner, application: 'test', poolSize: 1 });
 });
 afterAll(async () => {
   await knex.destroy();

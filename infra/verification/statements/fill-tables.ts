@@ -6,9 +6,10 @@ interface Column {
   type: string;
 }
 
-/** Unique columns besides IDs: each copy needs other values. */
+/** Columns besides IDs whose values are unique, or nearly so: each copy needs other ones. */
 const UNIQUE_TEXTS = new Set([
   'gateway.workspaces.slug',
+  'incident.provisionings.channel_name',
   'webhook.host_addresses.host',
   'webhook.windows.key',
   'webhook.subscriptions.id',

@@ -76,6 +76,12 @@ const isValid = async (index: string): Promise<boolean | undefined> =>
   (await admin.query('select indisvalid from pg_index where indexrelid = to_regclass($1)', [`shop.${index}`])).rows[0]
     ?.indisvalid;
 
+/** How many sessions wait for a lock of a table. */
+const waiting = async (): Promise<number> => {
+  const locks = `select count(*)::int as count from pg_locks where not granted and relation = 'shop.things'::regclass`;
+  return (await admin.query<{ count: number }>(locks)).rows[0]?.count ?? 0;
+};
+
 describe('a migration of a table that a long transaction has read', () => {
   beforeEach(async () => {
     await add('1_create', 'create table things (id bigint primary key)');
@@ -226,6 +232,91 @@ describe('an index', () => {
     await reader.query('commit');
     expect(await run()).toEqual(['2_index']);
     expect(await isValid('things_name')).toBe(true);
+  });
+});
+
+describe('an index of a partitioned table', () => {
+  const index = { name: 'things_name', on: 'things (name, id) where name is not null', unique: true };
+
+  beforeEach(async () => {
+    const partition = (number: number) =>
+      `create table things_p0${number} partition of things for values with (modulus 2, remainder ${number})`;
+    await add(
+      '1_create',
+      `create table things (id bigint, name text) partition by hash (id); ${partition(0)}; ${partition(1)}`,
+    );
+    await run();
+    await admin.query(`insert into shop.things select n, 'name ' || n from generate_series(1, 100) n`);
+    await addIndex('2_index', index);
+  });
+
+  const createParts = async () => {
+    for (const part of ['p00', 'p01'])
+      await admin.query(
+        `create unique index things_name_${part} on shop.things_${part} (name, id) where name is not null`,
+      );
+  };
+  const whole = async () => {
+    const { rows } = await admin.query<{ definition: string }>(
+      `select pg_get_indexdef(inhrelid) as definition from pg_inherits where inhparent = 'shop.things_name'::regclass`,
+    );
+    return [await isValid(index.name), rows.map(({ definition }) => definition).sort()];
+  };
+  const complete = [
+    true,
+    [0, 1].map(
+      (number) =>
+        `CREATE UNIQUE INDEX things_name_p0${number} ON shop.things_p0${number} USING btree (name, id) WHERE (name IS NOT NULL)`,
+    ),
+  ];
+
+  test('is built while others read and write', async () => {
+    const reader = await openReader();
+    const running = run();
+    await eventually(async () => (await isValid('things_name_p00')) === false);
+    await admin.query(`insert into shop.things select n, 'new' from generate_series(101, 110) n`);
+    await reader.query('commit');
+    expect(await running).toEqual(['2_index']);
+    expect(await whole()).toEqual(complete);
+  });
+
+  test('does not let others wait behind a writer when it is put together', async () => {
+    const writer = await session('test-writer');
+    // The index of each partition would wait for the writer, too.
+    await createParts();
+    await writer.query(`begin; insert into shop.things values (201, 'x')`);
+    const running = run();
+    await eventually(async () => (await waiting()) > 0);
+    await admin.query(`insert into shop.things values (202, 'x')`);
+    expect(await isValid(index.name)).toBeUndefined();
+    await writer.query('commit');
+    expect(await running).toEqual(['2_index']);
+    expect(await whole()).toEqual(complete);
+  });
+
+  test('that failed is built again where it is missing', async () => {
+    await admin.query(`
+      create unique index things_name_p00 on shop.things_p00 (name, id) where name is not null;
+      insert into shop.things select id, name from shop.things_p01 limit 1`);
+    await expect(run()).rejects.toThrow('could not create unique index "things_name_p01"');
+    await admin.query('delete from shop.things_p01');
+    const before = await admin.query(`select 'shop.things_name_p00'::regclass::oid`);
+    expect(await run()).toEqual(['2_index']);
+    expect((await admin.query(`select 'shop.things_name_p00'::regclass::oid`)).rows).toEqual(before.rows);
+    expect(await whole()).toEqual(complete);
+  });
+
+  test('that was not put together completely is so by the next run', async () => {
+    await createParts();
+    await admin.query(`
+      create unique index things_name on only shop.things (name, id) where name is not null;
+      alter index shop.things_name attach partition shop.things_name_p00`);
+    expect(await isValid(index.name)).toBe(false);
+    expect(await run()).toEqual(['2_index']);
+    expect(await whole()).toEqual(complete);
+    await admin.query(`delete from shop.migrations where name = '2_index'`);
+    expect(await run()).toEqual(['2_index']);
+    expect(await whole()).toEqual(complete);
   });
 });
 

@@ -8,13 +8,11 @@ const OF_INSTALLATION: Readonly<Record<string, string>> = {
   'gateway.workspaces': 'a workspace is found by its slug',
   'gateway.identity_version': 'it has one row',
   'gateway.installation': 'it has one row',
+  'incident.alert_clock': 'it has one row',
   'webhook.windows': 'it has the few counts of a minute, also of hosts and addresses that several workspaces have',
   'webhook.slots': 'it has the few requests under way, which all count in the limits of the installation',
   'webhook.host_addresses': 'several workspaces may have the same host',
 };
-
-/** Schemas whose tables are not keyed by workspaces yet. */
-const KEYS_FOLLOW: readonly string[] = ['incident'];
 
 const COLUMN = 'workspace_id';
 
@@ -24,8 +22,7 @@ const isOfInstallation = (name: string): boolean =>
 const schemaOf = (name: string): string => name.slice(0, name.indexOf('.'));
 
 function* tablesOfWorkspaces({ tables }: Catalog): Generator<[name: string, table: CatalogTable]> {
-  for (const [name, table] of Object.entries(tables))
-    if (!isOfInstallation(name) && !KEYS_FOLLOW.includes(schemaOf(name))) yield [name, table];
+  for (const [name, table] of Object.entries(tables)) if (!isOfInstallation(name)) yield [name, table];
 }
 
 /** The tables with rows of workspaces, without their schemas, by schema. */

@@ -109,7 +109,6 @@ export async function tick(database: Knex, now: Instant): Promise<void> {
     if (clock !== undefined && Date.parse(now) - Date.parse(clock.tickedAt) > LONGEST_TICK)
       for (const [table, column, seconds] of MOVED)
         await query(trx, {
-          name: `move-${table}`,
           text: `update ${table} set ${column} = ${column} + greatest(interval '0',
             $1::timestamptz - greatest($2::timestamptz, ${column} - ${seconds} * interval '1 second'))
           where ${column} is not null`,

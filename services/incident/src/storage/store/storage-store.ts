@@ -39,6 +39,7 @@ const sumOf = (table: string, ...columns: string[]) =>
 const ATTACHMENTS = `(
     select incident_id, event.workspace_id, filename, url from timeline_events as event join timeline_attachments as file
       on file.workspace_id = event.workspace_id and file.timeline_event_id = event.id
+    where event.workspace_id = $1
   ) as file`;
 
 const TEXTS_OF_EVENT = ['title', 'body', 'tags', 'ai_context', 'evidence_links'];
