@@ -64,7 +64,7 @@ describe('the page of the first production day', () => {
 /** What a block may need, and whether it is here. */
 const HAS: Record<string, () => boolean> = {
   provider: () => false,
-  observability: () => isHere('prometheus') && isHere('grafana'),
+  observability: () => ['prometheus', 'alertmanager', 'grafana'].every(isHere),
 };
 const isHere = (service: string) => hasImage(withoutDigest(compose.services[service]?.image ?? ''));
 
