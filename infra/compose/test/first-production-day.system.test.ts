@@ -3,22 +3,18 @@ import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { describeWithDocker } from '@tocsin/testing/suites';
 import { parse } from 'yaml';
-import { runAdmin } from '../../admin/run-admin.ts';
 import { ROOT } from '../../installation/environment.ts';
 import { freePorts } from '../../installation/ports.ts';
 import { copySources, hasImage, shellIn, withoutDigest } from '../../verification/systems/docker.ts';
+import { blocksOf, commandsOf, unknownFlags } from '../../verification/systems/page-commands.ts';
 import { temporaryFolder } from '../../verification/systems/running.ts';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 const PAGE = read('docs/first-production-day.md');
 const LONGEST = 1_500;
 
-/** The commands of the page, in their order. `needs` names what only some machines have. */
-const BLOCKS = Array.from(PAGE.matchAll(/^```sh(?: (\w+))?\n([^]*?)^```$/gm), ([, needs, script = '']) => ({
-  needs,
-  script,
-}));
-const COMMANDS = BLOCKS.flatMap(({ script }) => script.replaceAll(/\\\n\s*/g, ' ').split('\n'));
+const BLOCKS = blocksOf(PAGE);
+const COMMANDS = commandsOf(BLOCKS);
 
 const compose = parse(read('docker-compose.yml'), { merge: true }) as {
   services: Record<string, { image?: string; profiles?: string[] }>;
@@ -51,13 +47,7 @@ describe('the page of the first production day', () => {
   test('has commands of administration with flags that they know', async () => {
     const commands = COMMANDS.flatMap((command) => / admin ([a-z].*?)(?: [|<].*|"?)$/.exec(command)?.[1] ?? []);
     expect(commands.length).toBeGreaterThan(6);
-    for (const command of commands) {
-      const [words = ''] = command.split(/ -/);
-      const { output, error } = await runAdmin([...words.trim().split(' '), '--help'], {});
-      const help = `${output ?? ''}${error ?? ''}`;
-      for (const [flag] of command.matchAll(/--[a-z-]+/g))
-        expect([command, help]).toEqual([command, expect.stringContaining(flag)]);
-    }
+    expect(await unknownFlags(commands)).toEqual([]);
   });
 });
 
