@@ -87,7 +87,7 @@ describe('the page of the first production day on Kubernetes', () => {
     });
     expect(find('gateway', 'tocsin').spec.gatewayClassName).toBe('envoy');
     expect(JSON.stringify(manifests)).not.toContain('tocsin.example.com');
-    const { receivers } = parse(readFileSync(at('production/kept/alertmanager.yaml'), 'utf8')) as Manifest;
+    const { receivers } = parse(readFileSync(at('production/kept/alertmanager.yaml'), 'utf8'));
     expect(receivers[0].webhook_configs[0]).toMatchObject({
       url: expect.stringMatching(/^https:\/\/acme\.incidents\.example\.com\//),
       http_config: { authorization: { credentials: 'tcs_of_our_own' } },
@@ -98,7 +98,7 @@ describe('the page of the first production day on Kubernetes', () => {
   test('backs up with the image and the script of Compose, what is mounted is there, and PostgreSQL is reachable', () => {
     const { template } = find('cronjob', 'backup').spec.jobTemplate.spec;
     const [{ image, command, volumeMounts, env }] = template.spec.containers;
-    const { services } = parse(read('docker-compose.yml'), { merge: true }) as Manifest;
+    const { services } = parse(read('docker-compose.yml'), { merge: true });
     expect(image).toBe(services.backup.image);
     expect(command.join(' ')).toMatch(/backup\.sh once && sh \/script\/backup\.sh drill$/);
     const volumes = template.spec.volumes.map(({ name }: Manifest) => name);
