@@ -1,12 +1,13 @@
 #!/bin/sh
-# Of the service `backup` of docker-compose.yml: a dump of the database each day, and its restore as a drill.
+# Of the service `backup` of docker-compose.yml, and of the CronJob of infra/kubernetes/examples/backup.yaml, which names
+# its server: a dump of the database each day, and its restore as a drill.
 #   backup.sh          dumps now and then each day
 #   backup.sh once     dumps now
 #   backup.sh drill    restores the newest dump into a database of its own, counts what it has, and removes it
 #   backup.sh healthy  fails when the newest dump is older than 26 hours
 set -eu
 PGPASSWORD="$(cat /run/tocsin/password)"
-export PGHOST=postgres PGUSER=postgres PGDATABASE=tocsin PGPASSWORD
+export PGHOST="${PGHOST:-postgres}" PGUSER="${PGUSER:-postgres}" PGDATABASE="${PGDATABASE:-tocsin}" PGPASSWORD
 
 dump() {
   file="/backups/tocsin-$(date -u +%Y%m%dT%H%M%SZ).dump"
@@ -28,7 +29,8 @@ drill() {
   dropdb --if-exists --force tocsin_drill
   createdb tocsin_drill
   trap 'dropdb --force tocsin_drill' EXIT
-  pg_restore --exit-on-error --dbname=tocsin_drill "$newest"
+  # The role that restores need not be that of the apps.
+  pg_restore --exit-on-error --no-owner --no-privileges --dbname=tocsin_drill "$newest"
   psql --dbname=tocsin_drill --no-psqlrc --tuples-only --no-align --command="
     select 'restored ' || (select count(*) from gateway.workspaces) || ' workspaces and '
       || (select count(*) from incident.incidents) || ' incidents'"

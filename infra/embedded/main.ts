@@ -1,10 +1,11 @@
 /**
- * `embedded` is `make start`: all apps in one process, and a PostgreSQL from an npm package. `app.ts` takes the lock of
- * the data folder, opens the log, finds or makes the secret keys, starts PostgreSQL, migrates, and starts the services
- * and then the gateway, which stops first. Broker, versions and request counts are in memory, and the outboxes in the
- * database, so a crash loses nothing (contract: Events on the broker). PostgreSQL starts again if it ends by itself, is
- * stopped when this process dies, and one that has outlived its process is stopped by the next start. A start that
- * fails closes what it has opened (`start-parts.ts`). `reset.ts` removes the files of an instance, and no others.
+ * `embedded` is `make start`, and a target of the image: all apps in one process, and a PostgreSQL from an npm package.
+ * `app.ts` takes the lock of the data folder, opens the log, finds or makes the secret keys, starts PostgreSQL,
+ * migrates, and starts the services and then the gateway, which stops first. Broker, versions and request counts are in
+ * memory, and the outboxes in the database, so a crash loses nothing (contract: Events on the broker). PostgreSQL
+ * starts again if it ends by itself, is stopped when this process dies, and one that has outlived its process is
+ * stopped by the next start. A start that fails closes what it has opened (`start-parts.ts`). `reset.ts` removes the
+ * files of an instance, and no others.
  */
 import path from 'node:path';
 import { runProcess } from '@tocsin/runtime';

@@ -1,26 +1,20 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import { describeWithDocker } from '@tocsin/testing/suites';
 import { parse } from 'yaml';
-import { runAdmin } from '../../admin/run-admin.ts';
 import { ROOT } from '../../installation/environment.ts';
 import { freePorts } from '../../installation/ports.ts';
+import { copySources, hasImage, shellIn, withoutDigest } from '../../verification/systems/docker.ts';
+import { blocksOf, commandsOf, unknownFlags } from '../../verification/systems/page-commands.ts';
 import { temporaryFolder } from '../../verification/systems/running.ts';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 const PAGE = read('docs/first-production-day.md');
 const LONGEST = 1_500;
 
-/** The commands of the page, in their order. `needs` names what only some machines have. */
-const BLOCKS = Array.from(PAGE.matchAll(/^```sh(?: (\w+))?\n([^]*?)^```$/gm), ([, needs, script = '']) => ({
-  needs,
-  script,
-}));
-const COMMANDS = BLOCKS.flatMap(({ script }) => script.replaceAll(/\\\n\s*/g, ' ').split('\n'));
+const BLOCKS = blocksOf(PAGE);
+const COMMANDS = commandsOf(BLOCKS);
 
 const compose = parse(read('docker-compose.yml'), { merge: true }) as {
   services: Record<string, { image?: string; profiles?: string[] }>;
@@ -53,25 +47,16 @@ describe('the page of the first production day', () => {
   test('has commands of administration with flags that they know', async () => {
     const commands = COMMANDS.flatMap((command) => / admin ([a-z].*?)(?: [|<].*|"?)$/.exec(command)?.[1] ?? []);
     expect(commands.length).toBeGreaterThan(6);
-    for (const command of commands) {
-      const [words = ''] = command.split(/ -/);
-      const { output, error } = await runAdmin([...words.trim().split(' '), '--help'], {});
-      const help = `${output ?? ''}${error ?? ''}`;
-      for (const [flag] of command.matchAll(/--[a-z-]+/g))
-        expect([command, help]).toEqual([command, expect.stringContaining(flag)]);
-    }
+    expect(await unknownFlags(commands)).toEqual([]);
   });
 });
 
-const docker = (...args: string[]) => spawnSync('docker', args, { encoding: 'utf8' });
 /** What a block may need, and whether it is here. */
 const HAS: Record<string, () => boolean> = {
   provider: () => false,
-  observability: () => isHere('prometheus') && isHere('grafana'),
+  observability: () => ['prometheus', 'alertmanager', 'grafana'].every(isHere),
 };
-/** Images that were loaded from a file have no digest. */
-const isHere = (service: string, digest = '') =>
-  docker('image', 'inspect', (compose.services[service]?.image ?? '').replace(/@.*/, digest)).status === 0;
+const isHere = (service: string) => hasImage(withoutDigest(compose.services[service]?.image ?? ''));
 
 describeWithDocker('its commands', () => {
   const folder = temporaryFolder();
@@ -94,35 +79,18 @@ describeWithDocker('its commands', () => {
         `curl() { command curl --insecure --connect-to "::127.0.0.1:$PROXY_PORT" "$@"; }`,
         ...blocks.flatMap((block) => [`cat <<'COMMANDS'\n${block.script}COMMANDS`, block.script]),
       ].join('\n');
-      await run(
-        `(cd '${ROOT}' && git ls-files -z --cached --others --exclude-standard | tar -c --null -T -) | tar -x`,
-        env,
-      );
-      if (isHere('postgres') && !isHere('postgres', '$&'))
-        await run(`sed -i -E 's/@sha256:[0-9a-f]+//' docker-compose.yml infra/Dockerfile`, env);
+      const run = shellIn(folder.path, env);
+      await copySources(run);
       try {
-        const { code, output } = await run(script.replaceAll('PROXY_TLS=you@example.com', 'PROXY_TLS=internal'), env);
+        const { code, output } = await run(script.replaceAll('PROXY_TLS=you@example.com', 'PROXY_TLS=internal'));
         expect([code, code === 0 ? '' : output.slice(-5_000)]).toEqual([0, '']);
         for (const shown of ['/app/', 'INC-1', 'restored 1 workspaces and 1 incidents', 'no migration is pending']) {
           expect(output).toContain(shown);
         }
       } finally {
-        await run(
-          `docker compose --profile '*' down --volumes --remove-orphans; docker image rm -f "$TOCSIN_IMAGE"`,
-          env,
-        );
+        await run(`docker compose --profile '*' down --volumes --remove-orphans; docker image rm -f "$TOCSIN_IMAGE"`);
       }
     },
     20 * 60_000,
   );
-
-  async function run(script: string, env: NodeJS.ProcessEnv): Promise<{ code: number | null; output: string }> {
-    const child = spawn('bash', ['-c', `exec 2>&1\n${script}`], {
-      cwd: folder.path,
-      env,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'close') as Promise<[number | null]>]);
-    return { code, output };
-  }
 });

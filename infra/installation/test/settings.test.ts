@@ -93,6 +93,7 @@ test('the guide has the default and the range of each limit', () => {
     'METRICS_PORT',
     'INTERNAL_PORT',
     'PROMETHEUS_PORT',
+    'ALERTMANAGER_PORT',
     'PROXY_PORT',
     'BACKUP_KEEP',
     'GRAFANA_PORT',

@@ -169,9 +169,10 @@ docker exec c0ffee pg_isready -h 127.0.0.1
 
   test('sign and publish exactly what was built', async () => {
     const cwd = at('publish');
-    const digest = `sha256:${'0'.repeat(64)}`;
-    const image = await runStep('cosign sign --yes', { cwd, env: { DIGEST: digest }, instead: ['cosign'] });
-    expect(image.calls).toBe(`cosign sign --yes ghcr.io/example/tocsin@${digest}\n`);
+    const [digest, embedded] = [`sha256:${'0'.repeat(64)}`, `sha256:${'1'.repeat(64)}`];
+    const digests = { DIGEST: digest, EMBEDDED: embedded };
+    const image = await runStep('cosign sign --yes', { cwd, env: digests, instead: ['cosign'] });
+    expect(image.calls).toBe(`cosign sign --yes ghcr.io/example/tocsin@${digest} ghcr.io/example/tocsin@${embedded}\n`);
     const blob = await runStep('cosign sign-blob', { cwd, instead: ['cosign'] });
     expect(blob.calls).toContain(' release/SHA256SUMS\n');
     const check = await runStep('cd release && sha256sum', { cwd });
@@ -182,13 +183,13 @@ docker exec c0ffee pg_isready -h 127.0.0.1
       packages.calls.match(/^npm publish --access public --provenance \.\/release\/tocsin-.*\.tgz$/gm),
     ).toHaveLength(3);
     expect(packages.calls).not.toContain('chart');
-    const tag = { GITHUB_REF_TYPE: 'tag', GITHUB_REF_NAME: 'v0.1.0', VERSION: '0.1.0', DIGEST: digest };
+    const tag = { GITHUB_REF_TYPE: 'tag', GITHUB_REF_NAME: 'v0.1.0', VERSION: '0.1.0', ...digests };
     const notes = await runStep('# Links of the changelog', { cwd, env: tag, instead: ['gh'] });
     expect(notes.calls).toMatch(/^gh release create v0\.1\.0 --repo example\/tocsin --title Tocsin 0\.1\.0 /);
     expect(notes.calls).toContain('release/SHA256SUMS');
     expect(notes.calls).toMatch(/ release\/tocsin-chart-\S+\.tgz /);
     const text = await readFile(at('publish/release/notes.md'), 'utf8');
-    expect(text).toContain(`ghcr.io/example/tocsin@${digest}`);
+    for (const each of [digest, embedded]) expect(text).toContain(`ghcr.io/example/tocsin@${each}`);
     expect(text).toContain('](https://github.com/example/tocsin/blob/v0.1.0/docs/');
     expect(text).not.toMatch(/\]\((?!https:)/);
     await writeFile(at('publish/release/notes.md'), 'changed');

@@ -11,7 +11,7 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   'gateway/src/orphan.ts': [], // no-orphan
   'gateway/src/store/forgotten.ts': ['./sessions.ts'], // no-dead-file
   'gateway/src/store/sessions.ts': ['./gone.ts'], // no-unresolvable
-  'infra/admin/main.ts': ['../demo/main.ts'], // infra-in-the-image
+  'infra/admin/main.ts': ['../verification/compat/main.ts'], // infra-in-the-image
   'infra/demo/main.ts': ['../embedded/main.ts'], // room-order, room-story
   'infra/embedded/main.ts': ['../../services/alpha/src/store/things.ts'], // infra-entry-points-only
   'infra/embedded/test/helper.ts': [],

@@ -14,7 +14,7 @@ export const PRODUCTION = [
 const TESTS = '^(gateway|(?:services|shared|infra)/[^/]+)/test/';
 
 /** The rooms of infra that the image has (`.dockerignore`). */
-const IN_IMAGE = '^infra/(?:admin|cli|compose|installation|kubernetes|migrate)/';
+const IN_IMAGE = '^infra/(?:admin|backup|cli|compose|console|demo|embedded|installation|kubernetes|migrate)/';
 
 /** The files of an app that infra may import, to start and administer it. */
 const ENTRY_POINTS = '(?:main|app|config|schema|administration|description|http/contracts)[.]ts$';

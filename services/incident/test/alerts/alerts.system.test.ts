@@ -5,17 +5,19 @@ import http, { createServer } from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { json } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { event } from '@pagerduty/pdjs';
 import { Liquid } from 'liquidjs';
-import { createCertificate, eventually, reservePorts } from '@tocsin/testing';
+import { createCertificate, eventually, loopbackServer, reservePorts } from '@tocsin/testing';
 import { describeWithServers, describeWithServersAnd } from '@tocsin/testing/suites';
 import { withClient } from '../../../../infra/installation/databases.ts';
 import { ROOT } from '../../../../infra/installation/environment.ts';
 import { running, runningSystem, temporaryFolder } from '../../../../infra/verification/systems/running.ts';
 
 const CONFIGURATIONS = path.join(ROOT, 'gateway/console/src/settings/monitors');
+const OBSERVABILITY = path.join(ROOT, 'infra/observability');
 const ALERTS = '/api/v1/alerts';
 const INCIDENTS = '/api/v1/incidents';
 
@@ -40,7 +42,7 @@ function workspaceWithMonitor() {
     return {
       ...{ system, client, token, url: system.url },
       configuration: async (file: string) =>
-        (await readFile(path.join(CONFIGURATIONS, file), 'utf8'))
+        (await readFile(path.resolve(CONFIGURATIONS, file), 'utf8'))
           .replaceAll(/https:\/\/(\S+@)?acme\.tocsin\.example\.com/g, system.url.replace('://', '://$1'))
           .replaceAll('tcs_…', token),
       incidents: async () => (await client.get(`${INCIDENTS}?sort=created_at&direction=asc`)).body.incidents,
@@ -297,7 +299,7 @@ describeWithServersAnd('prometheus-alertmanager')('a pair of Alertmanagers with 
   });
 });
 
-describeWithServersAnd('prometheus', 'prometheus-alertmanager')('the Watchdog of Prometheus, as a heartbeat', () => {
+describeWithServersAnd('prometheus', 'prometheus-alertmanager')('the configuration of Compose', () => {
   const workspace = workspaceWithMonitor();
   const folder = temporaryFolder();
   const written = async (name: string, content: string) => {
@@ -305,30 +307,45 @@ describeWithServersAnd('prometheus', 'prometheus-alertmanager')('the Watchdog of
     await writeFile(file, content);
     return file;
   };
+  /** The alarms that came to what the operator adds. */
+  const elsewhere = running(async () => {
+    const alarms = new Set<string>();
+    const server = createServer((request, response) => {
+      json(request).then(
+        (body) => {
+          const { alerts } = body as { alerts: { labels: { alertname: string } }[] };
+          for (const { labels } of alerts) alarms.add(labels.alertname);
+          response.end();
+        },
+        () => response.destroy(),
+      );
+    });
+    const { port, close } = await loopbackServer(server);
+    return { alarms, url: `http://127.0.0.1:${port}`, stop: close };
+  });
   const alertmanager = running(async () => {
-    const receiver = {
-      url: `${workspace.url}${ALERTS}/alertmanager?heartbeat=60`,
-      http_config: { authorization: { credentials: workspace.token } },
-    };
-    const configuration = {
-      route: { receiver: 'tocsin', group_wait: '0s', group_interval: '1s', repeat_interval: '1s' },
-      receivers: [{ name: 'tocsin', webhook_configs: [receiver] }],
-    };
+    const given = await workspace.configuration(path.join(OBSERVABILITY, 'alertmanager.yaml'));
+    expect(given).toContain('- name: beside-tocsin\n');
+    const configuration = given
+      .replaceAll(/: (?:30s|1m|5m|1h)\n/g, ': 1s\n')
+      .replace('- name: beside-tocsin\n', `$&    webhook_configs: [{ url: '${elsewhere.url}' }]\n`);
     const [port = 0] = await reservePorts(1);
     return startProgram('prometheus-alertmanager', port, [
-      `--config.file=${await written('alertmanager.yml', JSON.stringify(configuration))}`,
+      `--config.file=${await written('alertmanager.yml', configuration)}`,
       `--storage.path=${path.join(folder.path, 'alertmanager')}`,
       '--cluster.listen-address=',
     ]);
   });
   const prometheus = running(async () => {
-    const rule = { alert: 'Watchdog', expr: 'vector(1)', labels: { severity: 'none' } };
-    const configuration = {
-      global: { evaluation_interval: '1s' },
-      rule_files: [await written('rules.yml', JSON.stringify({ groups: [{ name: 'own', rules: [rule] }] }))],
-      alerting: { alertmanagers: [{ static_configs: [{ targets: [new URL(alertmanager.url).host] }] }] },
-    };
-    const file = await written('prometheus.yml', JSON.stringify(configuration));
+    const given = await readFile(path.join(OBSERVABILITY, 'prometheus.yaml'), 'utf8');
+    const [configuration = ''] = given
+      .replace('evaluation_interval: 15s', 'evaluation_interval: 1s')
+      // Without the alarms about processes that are not here.
+      .replace('- rules.yaml\n', '')
+      .replace('watchdog.yaml', path.join(OBSERVABILITY, 'watchdog.yaml'))
+      .replace('alertmanager:9093', new URL(alertmanager.url).host)
+      .split('scrape_configs:');
+    const file = await written('prometheus.yml', configuration);
     const [port = 0] = await reservePorts(1);
     const start = async () =>
       startProgram('prometheus', port, [
@@ -350,7 +367,7 @@ describeWithServersAnd('prometheus', 'prometheus-alertmanager')('the Watchdog of
     await workspace.system.startApp('incident');
   };
 
-  test('is heard, also across a restart; when Prometheus stops, one incident is declared, which its start resolves', async () => {
+  test('sends the Watchdog as a heartbeat, also across a restart; when Prometheus stops, one incident is declared, which its start resolves', async () => {
     await heard();
     await restart();
     await heard();
@@ -382,6 +399,26 @@ describeWithServersAnd('prometheus', 'prometheus-alertmanager')('the Watchdog of
     await eventually(async () => (await workspace.incidents())[0].status === 'resolved', { what: 'the resolution' });
     expect(await workspace.incidents()).toHaveLength(1);
     expect(await heartbeat()).toMatchObject({ due_at: expect.any(String) });
+  });
+
+  test('sends all alarms to Tocsin, and those that it may be unable to take also elsewhere', async () => {
+    const alarms = [
+      { labels: { alertname: 'TocsinAppDown', severity: 'critical' }, annotations: { summary: 'No process answers' } },
+      { labels: { alertname: 'TocsinLatencyHigh', severity: 'warning' }, annotations: { summary: 'It is slow' } },
+    ];
+    const body = JSON.stringify(alarms.map((alarm) => ({ ...alarm, startsAt: new Date().toISOString() })));
+    const headers = { 'Content-Type': 'application/json' };
+    expect((await fetch(`${alertmanager.url}/api/v2/alerts`, { method: 'POST', headers, body })).status).toBe(200);
+    await eventually(
+      async () => {
+        const titles = (await workspace.incidents()).map(({ title }: { title: string }) => title);
+        expect(titles.slice(1).toSorted()).toEqual(['It is slow', 'No process answers']);
+        return true;
+      },
+      { what: 'both incidents' },
+    );
+    await eventually(() => elsewhere.alarms.size > 0, { what: 'the notification beside Tocsin' });
+    expect([...elsewhere.alarms]).toEqual(['TocsinAppDown']);
   });
 });
 
