@@ -105,7 +105,10 @@ describeWithBroker('an installation whose servers have several hosts', () => {
         // No standby has what a session commits that an operator ends meanwhile: its repetition is answered only with one.
         const release = await databases.holdStandby();
         const finds = async (statement: string) =>
-          withClient(databases.primaryUrl.replace(/postgres$/, 'tocsin'), async (sql) => (await sql.query(statement)).rowCount === 1);
+          withClient(
+            databases.primaryUrl.replace(/postgres$/, 'tocsin'),
+            async (sql) => (await sql.query(statement)).rowCount === 1,
+          );
         expect(await declare('Cancelled')).toBe(false);
         await finds(`select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`);
         const isVisible = `select 1 from incident.idempotency_keys where key = 'Cancelled'`;

@@ -34,15 +34,19 @@ export function bodyReader<Holder>(
   leases: FairQueue<Holder>,
   { times, maxBytes, holder: name }: { times: BodyTimes; maxBytes: number; holder: 'workspace' | 'network' },
 ): BodyReader<Holder> {
+  const hold = (bytes: Buffer, holder: Holder): ReceivedBody => {
+    const lease = leases.tryTake(holder, bytes.length);
+    if (lease === undefined) throw noMemory(name, leases.heldBy(holder));
+    return { bytes, release: () => lease.release() };
+  };
+
   return {
-    hold: (bytes, holder) => {
-      const lease = leases.tryTake(holder, bytes.length);
-      if (lease === undefined) throw noMemory(name, leases.heldBy(holder));
-      return { bytes, release: () => lease.release() };
-    },
+    hold,
 
     read: async (request, holder) => {
       if (request.destroyed) return undefined;
+      // Nearly all bodies: there is nothing to wait for.
+      if (request.complete && request.readableLength <= maxBytes) return hold(read(request), holder);
       const { promise, resolve, reject } = Promise.withResolvers<ReceivedBody | undefined>();
       let buffer: Buffer = Buffer.alloc(0);
       let length = 0;
@@ -100,6 +104,9 @@ export function bodyReader<Holder>(
     },
   };
 }
+
+/** Takes what has arrived. */
+const read = (request: IncomingMessage) => (request.read() as Buffer | null) ?? Buffer.alloc(0);
 
 /**
  * Returns a buffer with the first `length` bytes of this one, and the piece after them. A list of the chunks would take
