@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: measures Tocsin as separate processes on the local servers, beside one bare process that executes the
- * same statements on the same tables, in turns. Prints tables, or JSON with `--json`; `--write` puts them into
- * docs/performance.md.
+ * same statements on the same tables, in turns; or, with `--growth`, a large installation beside a small one. Prints tables,
+ * or JSON with `--json`; `--write` puts them into docs/performance.md.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
@@ -18,7 +18,7 @@ import { measureInTurns, type Target } from './measure.ts';
 import { floorRequests, OPERATIONS } from './operations.ts';
 import { PEER_NAME, startPeer } from './peer.ts';
 import { loadIn, type RunLoad, startScript } from './processes.ts';
-import { type OperationResult, render, type Report } from './report.ts';
+import { type OperationResult, render, renderGrowth } from './report.ts';
 import { startSystem } from './system.ts';
 import { createWorld } from './world.ts';
 
@@ -37,13 +37,15 @@ function readOptions() {
       rate: { type: 'string' },
       only: { type: 'string', multiple: true, default: [] },
       growth: { type: 'boolean', default: false },
+      workspaces: { type: 'string', default: '10000' },
+      incidents: { type: 'string', default: '10000000' },
       peers: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
     },
   });
   const count = (flag: string, text: string): number => {
-    if (!/^[1-9]\d{0,5}$/.test(text)) throw new Error(`--${flag} must be a whole number of at least 1`);
+    if (!/^[1-9]\d{0,7}$/.test(text)) throw new Error(`--${flag} must be a whole number of at least 1`);
     return Number(text);
   };
   const names = OPERATIONS.map(({ name }) => name);
@@ -55,6 +57,8 @@ function readOptions() {
     rounds: count('rounds', values.rounds),
     seconds: count('seconds', values.seconds),
     rate: values.rate === undefined ? undefined : count('rate', values.rate),
+    workspaces: count('workspaces', values.workspaces),
+    incidents: count('incidents', values.incidents),
   };
 }
 
@@ -123,14 +127,13 @@ async function measureOperations(runLoad: RunLoad, options: Options): Promise<Op
   return results;
 }
 
-const BEGIN = '<!-- results of npm run bench -->';
-const END = '<!-- end of the results -->';
-
-async function write(text: string): Promise<void> {
+/** Replaces what is between two comments of the page. */
+async function write(results: string, text: string): Promise<void> {
   const file = path.join(ROOT, 'docs/performance.md');
-  const [before = '', fromBegin = ''] = (await readFile(file, 'utf8')).split(BEGIN);
-  const [, after = ''] = fromBegin.split(END);
-  await writeFile(file, await formatted(file, `${before}${BEGIN}\n\n${text}\n\n${END}${after}`));
+  const [begin, end] = [`<!-- ${results} -->`, `<!-- end of ${results} -->`];
+  const [before = '', fromBegin = ''] = (await readFile(file, 'utf8')).split(begin);
+  const [, after = ''] = fromBegin.split(end);
+  await writeFile(file, await formatted(file, `${before}${begin}\n\n${text}\n\n${end}${after}`));
 }
 
 const interrupted = interruption('stopping what was started');
@@ -142,13 +145,14 @@ await runScript(async () => {
   const clients = await startScript('load.ts');
   started.defer(clients.stop);
   const runLoad = loadIn(clients, interrupted);
-  const report: Report = {
+  const report = {
     machine: `${cpus().length} × ${cpus()[0]?.model ?? 'an unknown processor'}`,
     date: new Date().toISOString().slice(0, 10),
-    operations: await measureOperations(runLoad, options),
-    growth: options.growth ? await measureGrowth(runLoad, options) : undefined,
+    ...(options.growth
+      ? { growth: await measureGrowth(runLoad, options) }
+      : { operations: await measureOperations(runLoad, options) }),
   };
-  const text = render(report);
+  const text = 'growth' in report ? renderGrowth(report) : render(report);
   console.log(options.json ? JSON.stringify(report, undefined, 2) : text);
-  if (options.write) await write(text);
+  if (options.write) await write(options.growth ? 'growth' : 'results', text);
 });

@@ -46,7 +46,9 @@ export const OPERATIONS: readonly Operation[] = [
     // Of incidents whose revision nothing else changes.
     requests: async (world, { sql }) => {
       const { rows } = await sql.query<{ id: number; revision: number }>(
-        'select id::int, revision::int from incident.incidents',
+        `select id::float8, revision::int from unnest($1::bigint[], $2::bigint[]) as given (workspace, incident)
+         join incident.incidents on workspace_id = workspace and id = incident`,
+        [world.map(({ id }) => id), world.map(({ incidents }) => incidents[20])],
       );
       const revisions = new Map(rows.map(({ id, revision }) => [id, revision]));
       return forIncidents(world, [20, 21], (incident) => ({
@@ -58,6 +60,16 @@ export const OPERATIONS: readonly Operation[] = [
     },
   },
   { name: 'create', floor: '/create', hasTail: true, requests: async (world) => world.map(createRequest) },
+];
+
+/** A search that reads all it may. */
+export const IN_VAIN = 'search in vain';
+
+/** Measured as an installation grows, too. */
+export const SEARCHES: readonly Operation[] = [
+  read('search', '', () => '/api/v1/incidents?q=checkout'),
+  read(IN_VAIN, '', () => '/api/v1/incidents?q=nothing'),
+  read('statistics', '', () => '/api/v1/incidents/statistics'),
 ];
 
 /** The same for the floor, which gets the IDs, and a body as long as that of the operation. */

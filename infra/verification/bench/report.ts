@@ -8,11 +8,9 @@ export interface OperationResult {
   samples: Record<string, Sample>;
 }
 
-export interface Report {
+interface Conditions {
   machine: string;
   date: string;
-  operations: OperationResult[];
-  growth: Growth[] | undefined;
 }
 
 const number = (value: number | undefined, digits = 0): string =>
@@ -24,7 +22,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 /** Renders the results as Markdown. */
-export function render({ machine, date, operations, growth }: Report): string {
+export function render({ machine, date, operations }: Conditions & { operations: readonly OperationResult[] }): string {
   const targets = [...new Set(operations.flatMap(({ samples }) => Object.keys(samples)))].filter(
     (name) => name !== 'Tocsin',
   );
@@ -61,15 +59,33 @@ export function render({ machine, date, operations, growth }: Report): string {
         ...groups.map((group) => number(samples['Tocsin']?.cpu[group])),
       ]),
     ),
-    ...(growth === undefined
-      ? []
-      : [
-          '### Growth',
-          'Microseconds of CPU a request, all processes, with 16 clients.',
-          table(
-            ['incidents', ...Object.keys(growth[0]?.cpu ?? {})],
-            growth.map(({ incidents, cpu }) => [number(incidents), ...Object.values(cpu).map((used) => number(used))]),
-          ),
-        ]),
+  ].join('\n\n');
+}
+
+/** Renders a large installation beside a small one as Markdown. */
+export function renderGrowth({ machine, date, growth }: Conditions & { growth: Growth }): string {
+  const { workspaces, incidents, sizes, cpu, tasks } = growth;
+  const [small = '', ...others] = Object.keys(sizes);
+  const sizeOf = (name: string) => `${name}, ${number(sizes[name])}`;
+  return [
+    `Measured ${date} on ${machine}: ${number(workspaces)} workspaces with ${number(incidents)} incidents, beside ten
+    with 10,000.`,
+    'Microseconds of CPU a request, of the apps and their sessions in PostgreSQL, by the incidents of the workspace:',
+    table(
+      ['operation', ...Object.keys(sizes).map(sizeOf), 'highest ratio'],
+      Object.entries(cpu).map(([operation, used]) => [
+        ...[operation, ...Object.keys(sizes).map((name) => number(used[name]))],
+        number(Math.max(...others.map((name) => (used[name] ?? 0) / (used[small] ?? 0))), 2),
+      ]),
+    ),
+    table(
+      ['what', small, `${number(workspaces)} workspaces`],
+      Object.entries(tasks.large).map(([name, value]) => [
+        ...[
+          name,
+          ...[tasks.small[name], value].map((each) => number(each === 0 ? undefined : each, (each ?? 0) < 100 ? 1 : 0)),
+        ],
+      ]),
+    ),
   ].join('\n\n');
 }

@@ -7,7 +7,7 @@ import { startParts } from '../../embedded/start-parts.ts';
 import { processesWith } from '../systems/commands.ts';
 import { localHarness } from '../systems/local-harness.ts';
 import { findReplicas } from '../systems/processes.ts';
-import { startInstance } from '../systems/running-instance.ts';
+import { type RunningInstance, startInstance } from '../systems/running-instance.ts';
 import type { ProcessGroups } from './cpu.ts';
 
 export type BenchSystem = Awaited<ReturnType<typeof startSystem>>;
@@ -16,6 +16,8 @@ export type BenchSystem = Awaited<ReturnType<typeof startSystem>>;
 const RATE_LIMIT_PER_MINUTE = '100000000';
 /** As many as the floor has. */
 const DATABASE_POOL_SIZE = '10';
+/** A busy machine must not end reads. */
+const DATABASE_READ_TIMEOUT_MS = '8000';
 const DRAINED_WITHIN = 300_000;
 
 /** Starts Tocsin as separate processes, as `make services` does, on a database of its own. */
@@ -26,29 +28,43 @@ export async function startSystem() {
   const harness = await localHarness();
   return startParts(async (closing, stop) => {
     closing.push(harness.remove);
-    const instance = await startInstance(harness, { RATE_LIMIT_PER_MINUTE, DATABASE_POOL_SIZE });
-    closing.push(instance.stop);
-    const { command, databaseUrl, env, sql, createWorkspace } = instance;
     const broker = await amqplib.connect(amqpUrl);
     closing.push(async () => broker.close());
     const channel = await broker.createChannel();
-    const namespace = env['TOCSIN_NAMESPACE'] ?? 'tocsin';
-    const outboxes = APP_NAMES.map((name) => `(select count(*) from ${APPS[name].schema.name}.outbox)`);
-    const isDrained = async (): Promise<boolean> => {
-      const { rows } = await sql.query<{ count: number }>(`select (${outboxes.join(' + ')})::int as count`);
-      const names = Object.values(QUEUES).map((queue) => queueName(namespace, queue));
-      const queues = await Promise.all(names.map(async (name) => channel.checkQueue(name)));
-      return rows[0]?.count === 0 && queues.every(({ messageCount }) => messageCount === 0);
+    const start = async () => {
+      const started = await startInstance(harness, {
+        RATE_LIMIT_PER_MINUTE,
+        DATABASE_POOL_SIZE,
+        DATABASE_READ_TIMEOUT_MS,
+      });
+      closing.push(started.stop);
+      return systemOf(started);
     };
-    return {
-      ...{ origin: `http://127.0.0.1:${harness.port}`, databaseUrl, sql, stop },
-      createWorkspaces: async (count: number) => Array.fromAsync({ length: count }, createWorkspace),
-      /** The processes that work for a request, Postgres by the app whose connections they serve. */
-      groups: async () => processGroups(command.pid, sql),
-      /** Waits until the outboxes and the queues are empty. */
-      drained: async () =>
-        eventually(isDrained, { within: DRAINED_WITHIN, what: 'empty queues' }).then(() => undefined),
+    const systemOf = ({ command, databaseUrl, env, sql, createWorkspace, stop: end }: RunningInstance) => {
+      const namespace = env['TOCSIN_NAMESPACE'] ?? 'tocsin';
+      const outboxes = APP_NAMES.map((name) => `(select count(*) from ${APPS[name].schema.name}.outbox)`);
+      const isDrained = async (): Promise<boolean> => {
+        const { rows } = await sql.query<{ count: number }>(`select (${outboxes.join(' + ')})::int as count`);
+        const names = Object.values(QUEUES).map((queue) => queueName(namespace, queue));
+        const queues = await Promise.all(names.map(async (name) => channel.checkQueue(name)));
+        return rows[0]?.count === 0 && queues.every(({ messageCount }) => messageCount === 0);
+      };
+      return {
+        ...{ origin: `http://127.0.0.1:${harness.port}`, databaseUrl, sql, env, stop, pid: command.pid },
+        createWorkspaces: async (count: number) => Array.fromAsync({ length: count }, createWorkspace),
+        /** The processes that work for a request, Postgres by the app whose connections they serve. */
+        groups: async () => processGroups(command.pid, sql),
+        /** Waits until the outboxes and the queues are empty. */
+        drained: async () =>
+          eventually(isDrained, { within: DRAINED_WITHIN, what: 'empty queues' }).then(() => undefined),
+        /** Ends the apps. */
+        end: async () => {
+          closing.splice(closing.indexOf(end), 1);
+          await end();
+        },
+      };
     };
+    return { ...(await start()), restart: start };
   });
 }
 

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 
-interface Column {
+export interface Column {
+  /** With its schema. */
   table: string;
   name: string;
   type: string;
@@ -15,7 +16,7 @@ const UNIQUE_TEXTS = new Set([
   'webhook.subscriptions.id',
 ]);
 /** The distance between the IDs of copies. */
-const STEP = 1_000_000_000;
+export const STEP = 1_000_000_000;
 
 /** Tables that do not grow. */
 const isFixed = (table: string) =>
@@ -33,17 +34,7 @@ export async function fillTables(
   client: pg.Client,
   { schemas, copies }: { schemas: readonly string[]; copies: number },
 ): Promise<Map<string, number>> {
-  const { rows } = await client.query<Column>(
-    `select table_schema || '.' || table_name as "table", column_name as name, udt_name as type
-    from information_schema.columns join information_schema.tables using (table_schema, table_name)
-    where table_schema = any($1) and table_type = 'BASE TABLE' and is_generated = 'NEVER'
-    order by ordinal_position`,
-    [schemas],
-  );
-  const tables = Map.groupBy(
-    rows.filter(({ table }) => !isFixed(table)),
-    ({ table }) => table,
-  );
+  const tables = await growingTables(client, schemas);
   const filled = new Map<string, number>();
   // Foreign keys need no check: all tables are copied.
   await client.query('set session_replication_role = replica');
@@ -60,8 +51,23 @@ export async function fillTables(
   return filled;
 }
 
-/** The SQL expression for a column in a copy of its row. */
-function copyOf({ table, name, type }: Column): string {
+/** The tables of schemas that grow, with their columns that are not generated. */
+export async function growingTables(client: pg.Client, schemas: readonly string[]): Promise<Map<string, Column[]>> {
+  const { rows } = await client.query<Column>(
+    `select table_schema || '.' || table_name as "table", column_name as name, udt_name as type
+    from information_schema.columns join information_schema.tables using (table_schema, table_name)
+    where table_schema = any($1) and table_type = 'BASE TABLE' and is_generated = 'NEVER'
+    order by ordinal_position`,
+    [schemas],
+  );
+  return Map.groupBy(
+    rows.filter(({ table }) => !isFixed(table)),
+    ({ table }) => table,
+  );
+}
+
+/** The SQL expression for a column in a copy of its row; `copy` is the number of the copy. */
+export function copyOf({ table, name, type }: Column): string {
   const column = `${table}."${name}"`;
   const isId = name === 'id' || name.endsWith('_id');
   if (type === 'uuid') return `md5(${column}::text || copy)::uuid`;

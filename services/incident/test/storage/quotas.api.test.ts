@@ -262,7 +262,7 @@ describe('the quota of storage', () => {
     );
     const names = columns.map(({ name }) => name).join(', ');
     await database.raw(
-      `insert into incidents (number, ${names}) select number + added, ${names} from incidents, generate_series(1, 1200) as added
+      `insert into incidents (number, ${names}) select number + added, ${names} from incidents, generate_series(1, 5200) as added
        where workspace_id = ?`,
       [id],
     );
@@ -276,7 +276,7 @@ describe('the quota of storage', () => {
     for (let step = await store.measure(); step !== undefined && steps.length < 9; step = await store.measure())
       steps.push(step === 'continues' ? step : step.workspaceId);
     expect(steps.slice(0, 3)).toEqual(['continues', 'continues', id]);
-    expect(await store.stored(id)).toBeGreaterThan(one + 1_200 * 256);
+    expect(await store.stored(id)).toBeGreaterThan(one + 5_200 * 256);
 
     const dueAt = async () => (await own(id).first<{ due_at: string | null }>('due_at')).due_at;
     expect(await dueAt()).toBeNull();

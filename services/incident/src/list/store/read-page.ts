@@ -161,7 +161,7 @@ async function searchNext(
       ...(text === null ? [] : [ofIncident(query, { expression: hasOwnText(sql`own`, text), incident: sql`i` })]),
     ],
     sizes: [
-      sizeOfValues({ ...query, custom: searches }),
+      ...(searches.length === 0 ? [] : [sizeOfValues({ ...query, custom: searches })]),
       ...(text === null ? [] : [ofIncident(query, { expression: ownTextBytes(sql`own`), incident: sql`incident` })]),
     ],
     comparable: progress.comparable,
@@ -298,7 +298,7 @@ async function searchPortion(db: Knex, request: PortionRequest): Promise<Portion
   return { rows, last, isEnd, compared: last?.compared ?? 0 };
 }
 
-/** The incidents of a portion, their number in its order, and the bytes of their texts up to them. */
+/** The incidents of a portion, their number in its order, and the bytes of their texts up to them, each sized once. */
 function withSizes({ segment, conditions, ids, after, sizes }: PortionRequest): Sql {
   const position = positionColumns(segment);
   return sql`
@@ -308,5 +308,6 @@ function withSizes({ segment, conditions, ids, after, sizes }: PortionRequest): 
       lead(id) over (order by ${segment.order}) is null as is_final
     from (
       select incident.id, ${position}, ${COST_OF_INCIDENT} + ${join(sizes, ' + ')} as cost
-      from (${segment.statement({ conditions, ids, after, limit: PORTION })}) as incident) as sized`;
+      from (${segment.statement({ conditions, ids, after, limit: PORTION })}) as incident
+      offset 0) as sized`;
 }

@@ -10,7 +10,7 @@ export interface WorkspaceBytes {
 const ROW_BYTES = 256;
 /** Rows that one step of a measurement may read, and the incidents among them. */
 const STEP_ROWS = 20_000;
-const STEP_INCIDENTS = 500;
+const STEP_INCIDENTS = 2_500;
 /** How soon after a measurement the next one may be due. */
 const PAUSE = `interval '10 minutes'`;
 
