@@ -49,7 +49,7 @@ admin: installed ## Manage workspaces, users and API keys: make admin ARGS="work
 # to 17 of the 100 connections that a new PostgreSQL allows.
 .PHONY: test
 test: install ## Run the tests of the first tier, or some with ARGS="-t pattern" or ARGS=path
-	@TOCSIN_TEST_WORKERS=$${TOCSIN_TEST_WORKERS:-4} $(RUN) test -- $(ARGS) --ignoreProjects system attacks
+	@TOCSIN_TEST_WORKERS=$${TOCSIN_TEST_WORKERS:-5} $(RUN) test -- $(ARGS) --ignoreProjects system attacks
 
 .PHONY: test-system
 test-system: install ## Run the tests of whole systems, the second tier, or some

@@ -143,15 +143,16 @@ describeWithServers('a system whose largest tables are partitioned', () => {
       const partitions = Map.groupBy(await scannedTables(database, statement), (name) => PARTITION.exec(name)?.[1]);
       for (const [table, names] of partitions) {
         if (table === undefined) continue;
-        scanned.add(`${table} by ${statement.name}`);
+        // Statements of lists are numbered in the order in which the process made them.
+        scanned.add(`${table} by ${statement.name?.replace(/-\d+$/, '')}`);
         if (names.length > 1) violations.add(`${names.join()}: ${statement.text.replaceAll(/\s+/g, ' ').trim()}`);
       }
     }
     expect([...violations]).toEqual([]);
     const reads = [
       'incidents by get-incident',
-      'incidents by list-0',
-      'timeline_events by timeline-0',
+      'incidents by list',
+      'timeline_events by timeline',
       'feed_events by read-feed',
     ];
     expect([...scanned]).toEqual(expect.arrayContaining([...reads, 'incidents by get-incident-for-update']));
