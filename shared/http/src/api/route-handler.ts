@@ -80,7 +80,7 @@ export function routeHandler(route: Route, options: RouteHandlerOptions): Exchan
     const received: Received = {
       ...{ exchange, principal, waiting, querySchema, work, options, bytes: Buffer.alloc(0) },
       // Also if the query is refused.
-      validateOnly: new URLSearchParams(searchOf(request)).get('validate_only') === 'true',
+      validateOnly: asksForValidation(searchOf(request)),
     };
     const reply = await handle(route, received).catch(async (error: unknown) => {
       if (checkReplies) checkError(route, error);
@@ -145,6 +145,9 @@ interface Received {
   bytes: Buffer;
   validateOnly: boolean;
 }
+
+const asksForValidation = (search: string): boolean =>
+  search !== '' && new URLSearchParams(search).get('validate_only') === 'true';
 
 /** The client gets its refusal, whatever becomes of the record. */
 async function recordRefusal({ onRefusal }: Route, received: Received, error: unknown): Promise<void> {
