@@ -45,16 +45,33 @@ export function outboxRow<Type extends EventType>(event: NewEvent<Type>): Outbox
 /** The most rows that one statement inserts: a few megabytes if all events are as large as they can be. */
 const MAX_INSERTED_ROWS = 100;
 
+const COLUMNS = 'message_id, workspace_id, type, body, trace_context';
+
+/** Most changes have one or two. In an array, bodies would be escaped here, and parsed by the server. */
+const INSERTS_OF_FEW = Array.from({ length: 4 }, (_, index) => insertRows(index + 1));
+
+function insertRows(count: number): string {
+  const places = Array.from({ length: count }, (_, row) => [1, 2, 3, 4, 5].map((column) => `$${5 * row + column}`));
+  return `insert into outbox (${COLUMNS}) values ${places.map((row) => `(${row.join(', ')})`).join(', ')}`;
+}
+
 const INSERT = `
-  insert into outbox (message_id, workspace_id, type, body, trace_context)
-  select message_id, workspace_id, type, body, trace_context
+  insert into outbox (${COLUMNS}) select ${COLUMNS}
   from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[]) with ordinality
-    as event (message_id, workspace_id, type, body, trace_context, place)
+    as event (${COLUMNS}, place)
   order by place`;
 
 /** A statement that adds a few events; use it like `outbox(trx).add`. */
 export function insertEvents(events: readonly NewEvent[]): Statement {
   const rows = events.map(outboxRow);
+  const insertOfFew = INSERTS_OF_FEW[rows.length - 1];
+  if (insertOfFew !== undefined) {
+    return {
+      name: `insert-few-events-${rows.length}`,
+      text: insertOfFew,
+      values: rows.flatMap((row) => [row.message_id, row.workspace_id, row.type, row.body, row.trace_context]),
+    };
+  }
   return {
     name: 'insert-events',
     text: INSERT,

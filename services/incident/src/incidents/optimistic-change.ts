@@ -1,9 +1,9 @@
 import { DomainError } from '@tocsin/http';
-import { type Knex, pipeline, type Statement } from '@tocsin/postgres';
+import { type Knex, pipeline } from '@tocsin/postgres';
 import { boundedCache, estimateHeapBytes } from '@tocsin/runtime';
 import type { Incident } from './domain/incident.ts';
 import type { Decision } from './run-command.ts';
-import { incidentStore, type VersionedIncident } from './store/incident-store.ts';
+import { incidentStore, updateOfVersion, type VersionedIncident } from './store/incident-store.ts';
 
 const KEPT_BYTES = 4 * 1_048_576;
 const DIVISION_BY_ZERO = '22012';
@@ -26,9 +26,12 @@ export function keptIncidents(database: Knex) {
       if (before?.revision !== revision) return undefined;
       try {
         const decision = decide(before);
-        if (!('answer' in decision) || decision.stores.length === 0) return undefined;
-        const [[version]] = await pipeline(database, [lockVersion(before), ...decision.stores]);
-        const after = { ...decision.answer([]), ...(version as Version) };
+        if (!('answer' in decision)) return undefined;
+        // The first one updates the incident.
+        const [update, ...others] = decision.stores;
+        if (update === undefined) return undefined;
+        const [[version]] = await pipeline(database, [updateOfVersion(update, before), ...others]);
+        const after = { ...decision.answer([]), ...(version as Pick<VersionedIncident, 'xmin'>) };
         kept.set(id, after);
         return after;
       } catch (error) {
@@ -40,14 +43,3 @@ export function keptIncidents(database: Knex) {
 }
 
 export type KeptIncidents = ReturnType<typeof keptIncidents>;
-
-type Version = Pick<VersionedIncident, 'xmin'>;
-
-/** Locks an incident, or divides by zero if it is another version. Returns the version that this transaction writes. */
-const lockVersion = ({ workspaceId, id, revision, xmin }: VersionedIncident): Statement<Version> => ({
-  name: 'lock-incident-version',
-  text: `with locked as (
-      select 1 from incidents where workspace_id = $1 and id = $2 and revision = $3 and xmin = $4::xid for update)
-    select pg_current_xact_id()::xid as xmin, 1 / (select count(*) from locked) as locked`,
-  values: [workspaceId, id, revision, xmin],
-});

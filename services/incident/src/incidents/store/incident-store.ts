@@ -36,6 +36,24 @@ export function updateOfIncident(workspaceId: number, id: number, properties: Pa
 /** With the version in which it was read. */
 export type VersionedIncident = Incident & IncidentVersion;
 
+/**
+ * The same update for an incident that nobody has locked: it divides by zero if the incident is another version. Returns the
+ * version that this transaction writes.
+ */
+export function updateOfVersion(
+  { name = '', text, values = [] }: Statement,
+  { revision, xmin }: VersionedIncident,
+): Statement<Pick<IncidentVersion, 'xmin'>> {
+  const [expected, version] = [values.length + 1, values.length + 2];
+  return {
+    name: `${name}-of-version`,
+    text: `with changed as (${text} and revision = $${expected} and xmin = $${version}::xid returning 1)
+      select pg_current_xact_id()::xid as xmin, 1 / (select count(*) from changed) as changed`,
+    values: [...values, revision, xmin],
+    isComposed: true,
+  };
+}
+
 /** Stores the incidents of one workspace, over a pool or a transaction. */
 export function incidentStore(db: Knex, workspaceId: number) {
   const rowsOf = async (id: number): Promise<VersionedIncident[]> =>
