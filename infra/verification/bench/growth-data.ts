@@ -7,7 +7,7 @@ import { rateOfSweeps, withSql } from './growth-rates.ts';
 import { type BenchSystem, startSystem } from './system.ts';
 import { clientOf, EVENT, INCIDENTS, withIncidents, type World } from './world.ts';
 
-export const SCHEMAS = APP_NAMES.map((name) => APPS[name].schema.name);
+const SCHEMAS = APP_NAMES.map((name) => APPS[name].schema.name);
 
 /** An installation with many workspaces. */
 export interface Filled {

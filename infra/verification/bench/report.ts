@@ -21,6 +21,9 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(head.map((_, index) => (index === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
 }
 
+/** Microseconds of CPU. */
+const SHOWN_FROM = 30;
+
 /** Renders the results as Markdown. */
 export function render({ machine, date, operations }: Conditions & { operations: readonly OperationResult[] }): string {
   const targets = [...new Set(operations.flatMap(({ samples }) => Object.keys(samples)))].filter(
@@ -28,7 +31,10 @@ export function render({ machine, date, operations }: Conditions & { operations:
   );
   const most = Math.max(...operations.map(({ clients }) => clients).filter((clients) => clients <= 16));
   const ofMost = operations.filter(({ clients }) => clients === most);
-  const groups = [...new Set(ofMost.flatMap(({ samples }) => Object.keys(samples['Tocsin']?.cpu ?? {})))];
+  const cpuOf = (group: string) => ofMost.map(({ samples }) => samples['Tocsin']?.cpu[group] ?? 0);
+  const groups = [...new Set(ofMost.flatMap(({ samples }) => Object.keys(samples['Tocsin']?.cpu ?? {})))].filter(
+    (group) => Math.max(...cpuOf(group)) >= SHOWN_FROM,
+  );
   return [
     `Measured ${date} on ${machine}.`,
     '### Requests',
@@ -49,7 +55,7 @@ export function render({ machine, date, operations }: Conditions & { operations:
       }),
     ),
     `### CPU by process, with ${most} clients`,
-    'Microseconds a request, with what follows the response.',
+    `Microseconds a request, with what follows the response; processes with at least ${SHOWN_FROM}.`,
     table(
       ['operation', 'floor', 'behind a proxy', ...groups],
       ofMost.map(({ name, samples }) => [
