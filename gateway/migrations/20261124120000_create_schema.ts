@@ -103,7 +103,9 @@ async function createSignIns(knex: Knex): Promise<void> {
       .notNullable()
       .defaultTo(false)
       .comment('whether an address counts as verified if the provider says nothing about it');
-    table.jsonb('groups').comment('which groups give which roles, see store/oidc-provider-store.ts; null: none do');
+    table
+      .jsonb('groups')
+      .comment('which groups give roles and seats, see sign-in/domain/group-mapping.ts; null: none do');
     table.timestamp('updated_at', { precision: 3 }).notNullable();
   });
 

@@ -27,7 +27,7 @@ import { existing, getUser, getWorkspace, getWorkspaceById } from './accounts/lo
 import { createUser, setUser } from './accounts/users.ts';
 import { createWorkspace, republishUsers, setWorkspace } from './accounts/workspaces.ts';
 
-export type { GroupRoles } from './sign-in/domain/group-roles.ts';
+export type { GroupMapping, GroupRole } from './sign-in/domain/group-mapping.ts';
 export { ROLES, type Role, type Seat, SEATS } from './identity/domain/roles.ts';
 export type { ApiKey, KeyFilter, OwnedKey } from './accounts/store/key-store.ts';
 export type { User } from './accounts/store/user-store.ts';

@@ -1,12 +1,10 @@
-import { type GroupRoles, ROLES } from '../../gateway/src/administration.ts';
+import { type GroupMapping, type GroupRole, ROLES } from '../../gateway/src/administration.ts';
 import { UsageError } from '../cli/src/operation-parameters.ts';
 import { type Command, workspaceFlag } from './command.ts';
 import { consoleUrl } from '../installation/console-url.ts';
 import { readSecret, secretFlags } from './read-input.ts';
 
 const textOf = ({ group, role }: GroupRole) => `${group}=${role}`;
-
-type GroupRole = GroupRoles['roles'][number];
 
 interface Provider {
   workspace: string;
@@ -17,6 +15,7 @@ interface Provider {
   createViewers?: boolean;
   trustEmail?: boolean;
   groupRole?: GroupRole[];
+  groupSeat?: string[];
   groupsClaim?: string;
   groupsScope?: string;
 }
@@ -30,10 +29,12 @@ function parseGroupRole(text: string, name: string): GroupRole {
 }
 
 /** @throws UsageError for a claim or a scope without a group */
-function groupRoles({ groupsClaim: claim, groupsScope: scope, groupRole: roles = [] }: Provider): GroupRoles | null {
-  if (roles.length > 0) return { claim: claim ?? 'groups', scope: scope ?? null, roles };
+function groupMapping(given: Provider): GroupMapping | null {
+  const { groupsClaim: claim, groupsScope: scope, groupRole: roles, groupSeat: seats } = given;
+  if (roles !== undefined || seats !== undefined)
+    return { claim: claim ?? 'groups', scope: scope ?? null, roles, seats };
   if (claim === undefined && scope === undefined) return null;
-  throw new UsageError('--groups-claim and --groups-scope need at least one --group-role');
+  throw new UsageError('--groups-claim and --groups-scope need at least one --group-role or --group-seat');
 }
 
 export const connect: Command = {
@@ -50,6 +51,11 @@ export const connect: Command = {
       multiple: true,
       parse: parseGroupRole,
     },
+    'group-seat': {
+      value: 'GROUP',
+      help: 'members of the group have the seat responder from their next sign-in on, and people without such a group have none; may be repeated',
+      multiple: true,
+    },
     'groups-claim': { value: 'NAME', help: 'the claim with the groups of a person; groups by default' },
     'groups-scope': { value: 'NAME', help: 'the scope that makes the provider send the claim, if it needs one' },
   },
@@ -63,14 +69,16 @@ export const connect: Command = {
       clientSecret: await readSecret('client-secret', { file, secret }),
       createsViewers: given.createViewers ?? false,
       trustsEmail: given.trustEmail ?? false,
-      groups: groupRoles(given),
+      groups: groupMapping(given),
       secretKeys: secretKeys(),
     });
     return {
       oidc: {
         ...{ workspace: slug, connected: true, issuer, client_id: clientId, create_viewers: createsViewers },
         trust_email: trustsEmail,
-        ...(groups !== null && { groups_claim: groups.claim, group_roles: groups.roles.map(textOf) }),
+        ...(groups !== null && { groups_claim: groups.claim }),
+        ...(groups?.roles && { group_roles: groups.roles.map(textOf) }),
+        ...(groups?.seats && { group_seats: groups.seats }),
         redirect_uri: redirectUri,
       },
     };

@@ -2,7 +2,7 @@ import { checkText, invalidRequest } from '@tocsin/http';
 import { changeByOperator, recordChange } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
-import type { GroupRoles } from './domain/group-roles.ts';
+import type { GroupMapping } from './domain/group-mapping.ts';
 import { ROLES } from '../identity/domain/roles.ts';
 import { type OidcIdentity, oidcIdentityStore } from '../accounts/store/oidc-identity-store.ts';
 import { type OidcProvider, oidcProviderStore } from './store/oidc-provider-store.ts';
@@ -21,7 +21,7 @@ export interface OidcConnection {
   clientSecret: string;
   createsViewers: boolean;
   trustsEmail: boolean;
-  groups: GroupRoles | null;
+  groups: GroupMapping | null;
   secretKeys: string;
 }
 
@@ -84,21 +84,26 @@ export async function forgetOidcIdentities(
 
 const MAX_GROUPS = 100;
 
-function checkGroups({ claim, scope, roles }: GroupRoles): void {
+function checkGroups({ claim, scope, roles, seats }: GroupMapping): void {
   const isName = (text: string) => PRINTABLE.test(text);
   if (!isName(claim) || (scope !== null && !isName(scope)))
     throw invalidRequest(
       'groups',
       `Must have a claim and a scope of 1 to ${MAX_LENGTH} ASCII characters without spaces`,
     );
-  if (roles.length === 0 || roles.length > MAX_GROUPS)
-    throw invalidRequest('groups', `Must have 1 to ${MAX_GROUPS} groups with their roles`);
-  for (const { group, role } of roles) {
+  const lists = [roles?.map(({ group }) => group), seats].filter((list) => list !== undefined);
+  if (lists.length === 0 || lists.some(({ length }) => length === 0 || length > MAX_GROUPS))
+    throw invalidRequest(
+      'groups',
+      `Must have groups with roles, groups with a seat or both, 1 to ${MAX_GROUPS} of each`,
+    );
+  for (const group of lists.flat()) {
     checkText(group, 'groups');
     if (group === '' || group.length > MAX_LENGTH)
       throw invalidRequest('groups', `Must have names of groups with 1 to ${MAX_LENGTH} characters`);
-    if (!ROLES.includes(role)) throw invalidRequest('groups', `Must have roles among ${ROLES.join(', ')}`);
   }
+  if (roles?.some(({ role }) => !ROLES.includes(role)) === true)
+    throw invalidRequest('groups', `Must have roles among ${ROLES.join(', ')}`);
 }
 
 /** Paths of Entra ID where anybody in the world signs in, whatever address they claim. */

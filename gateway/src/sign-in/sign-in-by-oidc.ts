@@ -4,7 +4,7 @@ import type { Knex } from '@tocsin/postgres';
 import type { Clock, Keyring, Logger } from '@tocsin/runtime';
 import { type OidcChecks, type OidcClaims, type OidcClient, ProviderError } from './clients/oidc-client.ts';
 import { isEmail, MAX_NAME_LENGTH } from '../accounts/domain/checks.ts';
-import { roleOfGroups } from './domain/group-roles.ts';
+import { givenByGroups } from './domain/group-mapping.ts';
 import { isAbove, permissionsOf, type Role, ROLES } from '../identity/domain/roles.ts';
 import { RefusedSignIn } from './domain/sign-in-refusal.ts';
 import { type OidcAccount, oidcIdentityStore } from '../accounts/store/oidc-identity-store.ts';
@@ -91,7 +91,7 @@ export function oidcSignIn(options: {
           oidc: { issuer, subject },
         };
         const { user, isKnown } = await findOrCreate(trx, { provider, claims, context: byProvider });
-        await giveRole(trx, { user, provider, claims, context: byProvider });
+        await giveRoleAndSeat(trx, { user, provider, claims, context: byProvider });
         const identity = { userId: user.id, issuer, subject };
         if (present !== undefined && present !== user.id) {
           if (!isKnown) await storeIdentity(trx, { workspace, identity, context: byProvider });
@@ -146,9 +146,9 @@ async function findOrCreate(
   if (user !== undefined) return { user, isKnown: identities.length > 0 };
   if (!createsViewers) throw new RefusedSignIn('unknown_user');
   const name = nameOf(claims) ?? email;
-  const role = groups === null ? 'viewer' : roleOfGroups(groups, claims.groups);
+  const { role = 'viewer', seat = 'none' } = givenByGroups(groups, claims.groups);
   try {
-    const created = await createUser(trx, { workspaceId, email, name, role, seat: 'none' }, context);
+    const created = await createUser(trx, { workspaceId, email, name, role, seat }, context);
     return { user: created, isKnown: false };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
@@ -156,16 +156,16 @@ async function findOrCreate(
   }
 }
 
-/** Gives a user the role of their groups, if groups give roles. */
-async function giveRole(
+/** Gives a user the role and the seat of their groups, if groups give them. */
+async function giveRoleAndSeat(
   trx: Knex.Transaction,
   options: { user: User; provider: OidcProvider; claims: OidcClaims; context: CommandContext },
 ): Promise<void> {
   const { user, provider, claims, context } = options;
-  if (provider.groups === null) return;
-  const role = roleOfGroups(provider.groups, claims.groups);
-  if (role === user.role || (await isNeeded(trx, user, role))) return;
-  await setUser(trx, { workspaceId: user.workspaceId, id: user.id, changes: { role } }, context);
+  const { role = user.role, seat = user.seat } = givenByGroups(provider.groups, claims.groups);
+  const changes = { role: (await isNeeded(trx, user, role)) ? user.role : role, seat };
+  if (changes.role === user.role && seat === user.seat) return;
+  await setUser(trx, { workspaceId: user.workspaceId, id: user.id, changes }, context);
 }
 
 /** Whether nobody else could do what a user can no longer do with another role. */

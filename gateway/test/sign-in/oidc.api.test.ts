@@ -1,7 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { QUEUES } from '@tocsin/schemas';
 import { eventually, httpClient, startConnectProxy, TEST_SECRET_KEYS } from '@tocsin/testing';
 import { type GatewayHarness, openers, startGatewayHarness } from '../gateway-harness.ts';
-import { at, memberOf, USERS } from '../members.ts';
+import { at, clientOf, memberOf, USERS } from '../members.ts';
 import {
   CLIENT,
   claimsOf,
@@ -31,6 +32,9 @@ const gateway = await startGatewayHarness({
     providerTimeout: 1_000,
   },
 });
+// Without them, the events of users stay in the outbox, before those of the audit log.
+for (const queue of [QUEUES.catalogReplicas, QUEUES.incidentReplicas])
+  gateway.broker.subscribe(queue, async () => 'ack');
 const connect = async (changes: Partial<Parameters<GatewayHarness['admin']['connectOidc']>[0]> = {}) =>
   gateway.admin.connectOidc({
     ...{ workspace: 'acme', issuer: provider.issuer, clientId: CLIENT.id, clientSecret: CLIENT.secret },
@@ -173,10 +177,10 @@ describe('an account at a provider', () => {
     expect(await signIn(successor)).toEqual(refusal('other_account'));
     expect((await signIn(person)).location).toBe('/app/');
     expect(await forget(user.email)).toEqual([{ userId: user.id, issuer: provider.issuer, subject: person.sub }]);
+    expect((await signIn(successor)).location).toBe('/app/');
     expect(await entryOf('oidc_identity.deleted', user.id)).toMatchObject({
       ...{ actor: { type: 'operator' }, before: account, after: null },
     });
-    expect((await signIn(successor)).location).toBe('/app/');
     expect(await signIn(person)).toEqual(refusal('other_account'));
   });
 
@@ -302,27 +306,88 @@ describe('groups at a provider', () => {
     expect(await roleAfter({ ...verified(user.email), groups: ['Platform'] })).toBe('manager');
   });
 
+  test('give a seat to new people too, and take it from sessions and keys at the next sign-in without one', async () => {
+    await connect({ createsViewers: true, groups: { claim: 'groups', scope: 'groups', seats: ['Others', 'On-call'] } });
+    const email = 'on-call@acme.example';
+    const person = verified(email);
+    const { cookies } = await signIn({ ...person, groups: ['On-call'] });
+    const { user } = await meOf(cookies);
+    expect(user).toMatchObject({ role: 'viewer', seat: 'responder' });
+    const named = { workspace: 'acme', user: email };
+    const { token } = await gateway.admin.createKey({ ...named, name: 'test', scopes: ['incidents:write'] });
+    const session = { Host: 'acme.localhost', 'Sec-Fetch-Site': 'same-origin', Cookie: cookies[0] ?? '' };
+    const clients = [httpClient(gateway.app.url, session), clientOf(gateway, token)];
+    const declare = async () =>
+      Promise.all(
+        clients.map(async (client) => {
+          const { status, body } = await client.post('/api/v1/incidents', { title: 'Down' });
+          return status === 201 ? status : body.code;
+        }),
+      );
+    expect(await declare()).toEqual([201, 201]);
+    // Roles stay as they are given in Tocsin.
+    await gateway.admin.setUser({ workspace: 'acme', email, role: 'manager' });
+    expect((await meOf((await signIn({ ...person, groups: ['on-call'] })).cookies)).user).toMatchObject({
+      ...{ id: user.id, role: 'manager', seat: 'none' },
+    });
+    await eventually(async () => (await declare()).every((result) => result === 'responder_seat_required'));
+    await eventually(async () => {
+      const { body } = await owner.client.get('/api/v1/settings/audit-log?action=user.updated');
+      const entry = body.entries.find(
+        ({ target, after }: { target: { id: string }; after: { seat: string } }) =>
+          target.id === String(user.id) && after.seat === 'none',
+      );
+      if (entry === undefined) return false;
+      expect(entry).toMatchObject({
+        ...{ actor: { type: 'operator' }, before: { role: 'manager', seat: 'responder' } },
+        after: { role: 'manager', oidc: { issuer: provider.issuer, subject: person.sub } },
+      });
+      return true;
+    });
+    // A seat that is given in Tocsin is taken, too, until groups give none.
+    await gateway.admin.setUser({ workspace: 'acme', email, seat: 'responder' });
+    expect((await meOf((await signIn(person)).cookies)).user.seat).toBe('none');
+    await gateway.admin.setUser({ workspace: 'acme', email, seat: 'responder' });
+    await connect();
+    expect((await meOf((await signIn(person)).cookies)).user.seat).toBe('responder');
+  });
+
+  test('give roles and seats independently', async () => {
+    await connect({ createsViewers: true, groups: { ...groups, seats: ['Everyone', 'Leads'] } });
+    const person = verified('both@acme.example');
+    for (const [names, role, seat] of [
+      [['Everyone', 'Platform'], 'admin', 'responder'],
+      [['Platform'], 'admin', 'none'],
+      [['Leads'], 'manager', 'responder'],
+      [[], 'viewer', 'none'],
+    ] as const) {
+      const { user } = await meOf((await signIn({ ...person, groups: names })).cookies);
+      expect([user.role, user.seat]).toEqual([role, seat]);
+    }
+  });
+
   test('take no role from the last one who has it', async () => {
     await gateway.admin.createWorkspace({ slug: 'few', name: 'Few' });
     const few = await startGroupsProviderOf('few');
     const [boss, deputy] = [
-      await memberOf(gateway, { workspace: 'few', role: 'owner' }),
+      await memberOf(gateway, { workspace: 'few', role: 'owner', seat: 'responder' }),
       await memberOf(gateway, { workspace: 'few', role: 'admin' }),
     ];
-    expect(await few(boss.user.email)).toBe('owner');
-    expect(await few(deputy.user.email)).toBe('viewer');
+    expect(await few(boss.user.email)).toEqual(['owner', 'none']);
+    expect(await few(deputy.user.email)).toEqual(['viewer', 'none']);
     // Without an owner, the last one who manages settings.
     await gateway.admin.setUser({ workspace: 'few', email: boss.user.email, role: 'member' });
     await gateway.admin.setUser({ workspace: 'few', email: deputy.user.email, role: 'admin' });
-    expect(await few(deputy.user.email)).toBe('admin');
+    expect(await few(deputy.user.email)).toEqual(['admin', 'none']);
   });
 
   const startGroupsProviderOf = async (workspace: string) => {
-    await connect({ workspace, groups });
+    await connect({ workspace, groups: { ...groups, seats: ['Everyone'] } });
     return async (email: string) => {
       const { cookies } = await signIn(verified(email), workspace);
       const client = httpClient(gateway.app.url, { Host: `${workspace}.localhost`, Cookie: cookies[0] ?? '' });
-      return (await client.get('/api/v1/me')).body.user.role as string;
+      const { user } = (await client.get('/api/v1/me')).body;
+      return [user.role, user.seat] as string[];
     };
   };
 
@@ -559,13 +624,17 @@ test('guesses of callbacks are counted as requests without a valid token', async
 });
 
 test('a provider is recorded in the audit log without its secret, and its secret is stored encrypted', async () => {
-  await connect({ createsViewers: true });
+  const groups = { claim: 'groups', scope: null, seats: ['On-call'] };
+  await connect({ createsViewers: true, groups });
+  // Without a change by the gateway, its relay would look for those of operators in seconds only.
+  await signIn(verified(owner.user.email));
   await eventually(async () => {
     const { body } = await owner.client.get('/api/v1/settings/audit-log?action=oidc_provider.updated');
     const [entry] = body.entries;
-    if (entry?.after.creates_viewers !== true) return false;
+    if (entry?.after.groups?.seats === undefined) return false;
+    expect(entry).toMatchObject({ before: { groups: null } });
     expect(entry.after).toEqual({
-      ...{ issuer: provider.issuer, client_id: CLIENT.id, creates_viewers: true, trusts_email: false, groups: null },
+      ...{ issuer: provider.issuer, client_id: CLIENT.id, creates_viewers: true, trusts_email: false, groups },
     });
     return true;
   });
@@ -576,7 +645,12 @@ test('a provider is recorded in the audit log without its secret, and its secret
     ['client_id', { clientId: 'two words' }],
     ['client_secret', { clientSecret: '' }],
     ['issuer', { issuer: 'https://login.microsoftonline.com/common/v2.0' }],
+    ['groups', { groups: { claim: 'groups', scope: null } }],
     ['groups', { groups: { claim: 'groups', scope: null, roles: [] } }],
+    ['groups', { groups: { ...groups, seats: [] } }],
+    ['groups', { groups: { ...groups, seats: [''] } }],
+    ['groups', { groups: { ...groups, seats: ['x'.repeat(513)] } }],
+    ['groups', { groups: { ...groups, seats: Array.from({ length: 101 }, String) } }],
     ['groups', { groups: { claim: 'two words', scope: null, roles: [{ group: 'a', role: 'admin' }] } }],
     ['groups', { groups: { claim: 'groups', scope: null, roles: [{ group: '', role: 'admin' }] } }],
   ] as const) {

@@ -186,6 +186,32 @@ describe('addresses of the console', () => {
   });
 });
 
+describe('groups at a provider', () => {
+  const registration = words('--workspace acme --issuer https://id.example --client-id tocsin --client-secret s');
+  const connect = ['oidc', 'connect', ...registration];
+  const seats = ['--group-seat', 'On call', '--group-seat', 'Leads'];
+
+  test('give roles, seats or both', async () => {
+    const { oidc } = await json(...connect, ...seats, '--group-role', 'Leads=manager', '--groups-claim', 'roles');
+    expect(oidc).toMatchObject({
+      ...{ groups_claim: 'roles', group_roles: ['Leads=manager'], group_seats: ['On call', 'Leads'] },
+    });
+    const bySeats = await json(...connect, ...seats);
+    expect(bySeats.oidc).toMatchObject({ groups_claim: 'groups', group_seats: ['On call', 'Leads'] });
+    expect(bySeats.oidc).not.toHaveProperty('group_roles');
+    expect(Object.keys((await json(...connect)).oidc).filter((name) => name.startsWith('group'))).toEqual([]);
+  });
+
+  test.each([
+    [['--group-seat'], /--group-seat/],
+    [['--group-seat', '--trust-email'], '--group-seat: the value is missing'],
+    [['--group-seat', ''], /groups.*1 to 512 characters/],
+    [['--groups-claim', 'roles'], /at least one --group-role or --group-seat/],
+  ])('are refused as %j', async (flags, message) => {
+    expect(await errorOf(...connect, ...flags)).toMatch(message);
+  });
+});
+
 describe('keys', () => {
   const of = ['--workspace', 'acme', '--user', 'keys@acme.example'];
   beforeAll(async () => {

@@ -28,7 +28,7 @@ import {
   setJwksCache,
 } from 'openid-client';
 import { FairQueue, ownProperty } from '@tocsin/runtime';
-import type { GroupRoles } from '../domain/group-roles.ts';
+import type { GroupMapping } from '../domain/group-mapping.ts';
 
 /** A client at a provider. */
 interface OidcRegistration {
@@ -38,7 +38,7 @@ interface OidcRegistration {
   clientSecret: string;
   /** Whether an address counts as verified if the provider says nothing about it. */
   trustsEmail: boolean;
-  groups: Pick<GroupRoles, 'claim' | 'scope'> | null;
+  groups: Pick<GroupMapping, 'claim' | 'scope'> | null;
   /** Changes with the other properties. */
   version: string;
 }

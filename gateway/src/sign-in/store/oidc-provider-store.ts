@@ -1,6 +1,6 @@
 import { type Knex, query } from '@tocsin/postgres';
 import type { Instant, Sealed } from '@tocsin/runtime';
-import type { GroupRoles } from '../domain/group-roles.ts';
+import type { GroupMapping } from '../domain/group-mapping.ts';
 
 /** The OpenID Connect provider that signs the people of a workspace in. */
 export interface OidcProvider {
@@ -13,8 +13,8 @@ export interface OidcProvider {
   createsViewers: boolean;
   /** Whether an address counts as verified if the provider says nothing about it. */
   trustsEmail: boolean;
-  /** Null: roles are given in Tocsin. */
-  groups: GroupRoles | null;
+  /** Null: roles and seats are given in Tocsin. */
+  groups: GroupMapping | null;
   updatedAt: Instant;
 }
 
@@ -26,7 +26,7 @@ interface Row {
   secret_ciphertext: Buffer;
   creates_viewers: boolean;
   trusts_email: boolean;
-  groups: GroupRoles | null;
+  groups: GroupMapping | null;
   updated_at: Instant;
 }
 
