@@ -82,14 +82,14 @@ export async function pipeline<Rows extends readonly unknown[]>(
   const client = db.client as StatementClient;
   const target = await client.acquireConnection({ proven: !statements.some(({ isPoll }) => isPoll === true) });
   try {
-    const sent: Statement[] = [];
+    const executed: Statement[] = [];
     for (const statement of statements) {
-      if (statement.plannedForValues === true) sent.push(PLAN_FOR_VALUES);
-      sent.push(statement.isComposed === true ? numbered(statement) : statement);
+      if (statement.plannedForValues === true) executed.push(PLAN_FOR_VALUES);
+      executed.push(statement.isComposed === true ? numbered(statement) : statement);
     }
     const rows: unknown[][] = [];
-    for (const [index, result] of (await runOn(target, sent, options)).entries())
-      if (sent[index] !== PLAN_FOR_VALUES) rows.push(result.rows);
+    for (const [index, result] of (await runOn(target, executed, options)).entries())
+      if (executed[index] !== PLAN_FOR_VALUES) rows.push(result.rows);
     return rows as unknown as RowsOfEach<Rows>;
   } finally {
     await client.releaseConnection(target);
