@@ -31,6 +31,7 @@ import { Acknowledgements } from './amqp-acknowledgements.ts';
 import { confirmPublisher, type Publisher } from './amqp-publisher.ts';
 import { ensureTopology, openQuietly } from './amqp-topology.ts';
 import { connectionRefusal } from './connection-refusal.ts';
+import { joinWrites } from './join-writes.ts';
 import {
   type Broker,
   DELIVERY_LIMIT,
@@ -290,6 +291,7 @@ export class AmqpBroker implements Broker {
     const open = async (): Promise<ChannelModel> => {
       // Without a delay: the system would hold a small frame back until the broker acknowledges the one before.
       const connection = await connect(node, { timeout: 5_000, noDelay: true });
+      joinWrites(socketOf(connection));
       // Without a listener a reset during set-up would be an uncaught exception. `close` follows.
       connection.on('error', () => undefined);
       connection.once('close', () => {
@@ -538,10 +540,13 @@ async function closeGracefully(...connections: ChannelModel[]): Promise<void> {
   );
 }
 
+const socketOf = ({ connection }: ChannelModel): Socket =>
+  (connection as typeof connection & { stream: Socket }).stream;
+
 /** Ends a connection without AMQP's closing handshake, to which a hanging broker would not respond. */
-function destroy({ connection }: ChannelModel): void {
+function destroy(connection: ChannelModel): void {
   // With an error, because otherwise pending calls on the connection would never settle.
-  (connection as typeof connection & { stream: Socket }).stream.destroy(new Error('the connection was destroyed'));
+  socketOf(connection).destroy(new Error('the connection was destroyed'));
 }
 
 /** Sets a heartbeat that detects a dead peer within twenty seconds, unless the URL has one. */

@@ -7,9 +7,14 @@ export interface BatchBounds {
   bytes: number;
   /** Batches that are handled at the same time; with more than one, messages have no order. */
   concurrent: number;
+  /** Messages that may wait beside those that are handled, so that the next batch is there when one ends; default 0. */
+  ahead?: number;
   /** Milliseconds between the beginnings of two batches, unless the next one is full. */
   gathering?: number;
 }
+
+/** The messages that a broker should deliver without an answer. */
+export const prefetchOf = ({ messages, concurrent, ahead = 0 }: BatchBounds): number => messages * concurrent + ahead;
 
 /** `again`: the message is the first of the next batch. */
 export type BatchDisposition = Disposition | 'again';
@@ -80,7 +85,7 @@ export function collectBatches(
     handle: async (message) => {
       if (stopped) return 'leave';
       // Otherwise every reconnection to the broker would add the same messages, for as long as a batch waits.
-      if (waiting.length >= bounds.messages * bounds.concurrent) dropLost();
+      if (waiting.length >= prefetchOf(bounds)) dropLost();
       const { promise, resolve } = Promise.withResolvers<Disposition>();
       waiting.push({ message, settle: resolve });
       if (isFull()) full?.resolve();

@@ -1,7 +1,7 @@
 import type { Envelope, EventData, EventType, QueueDefinition } from '@tocsin/schemas';
 import { databaseFailure, isDatabaseUnavailable, type Knex } from '@tocsin/postgres';
 import type { Logger, Metrics } from '@tocsin/runtime';
-import { type BatchBounds, type BatchDisposition, collectBatches } from './batch-collector.ts';
+import { type BatchBounds, type BatchDisposition, collectBatches, prefetchOf } from './batch-collector.ts';
 import { type Broker, type Disposition, type IncomingMessage, PREFETCH, type Subscription } from './broker.ts';
 import { type ConsumerMetrics, type ConsumerOutcome, observeConsumer } from './consumer-metrics.ts';
 import { type FaultyMessages, faultyMessages } from './faulty-messages.ts';
@@ -48,7 +48,7 @@ export type ConsumerOptions = ConsumerSpec & {
 };
 
 /** Large enough for thousands of events a second, small enough that a transaction takes milliseconds. */
-const BOUNDS: BatchBounds = { messages: 128, bytes: 4_194_304, concurrent: 1, gathering: 20 };
+const BOUNDS: BatchBounds = { messages: 128, bytes: 4_194_304, concurrent: 1, ahead: 128, gathering: 20 };
 /** Events that have a transaction of their own are handled at the same time. */
 const ONE_EACH: BatchBounds = { messages: 1, bytes: 0, concurrent: PREFETCH };
 
@@ -116,7 +116,7 @@ export function startConsumer(options: ConsumerOptions): Subscription {
   const subscription = pausableSubscription({
     subscribe: (prefetch) => broker.subscribe(queue, batches.handle, { prefetch }),
     queue: queue.name,
-    prefetch: bounds.messages * bounds.concurrent,
+    prefetch: prefetchOf(bounds),
     log,
   });
   return {

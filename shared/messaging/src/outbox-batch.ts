@@ -70,7 +70,9 @@ const statementsOf = ({
   [
     {
       name: 'bound-pause',
-      text: "select set_config('idle_in_transaction_session_timeout', $1, true)",
+      // The plans are kept, and may be made while the outbox is empty: then those that read all of it look as good.
+      text: `select set_config('idle_in_transaction_session_timeout', $1, true),
+        set_config('enable_seqscan', 'off', true)`,
       values: [String(frozenAfter)],
     },
     { name: 'lock-outbox', text: LOCK },
@@ -82,7 +84,11 @@ const LOCK = `
     'tocsin.publishes', pg_try_advisory_xact_lock(${LOCK_CLASS}, 'outbox'::regclass::oid::int)::text, true
   ) as locked`;
 
-/** $1: the workspace after which it begins; $2: rows; $3: rows of one workspace; $4: bytes. */
+/**
+ * A row is looked up by both columns: in a plan for an empty outbox each index is as good as the other.
+ *
+ * $1: the workspace after which it begins; $2: rows; $3: rows of one workspace; $4: bytes.
+ */
 const READ = `
   with recursive workspaces as (
     (select workspace_id, 1 as nth from outbox
@@ -114,7 +120,8 @@ const READ = `
       turn, total, longest, share, workspaces, last_workspace,
       sum(octet_length(body)) over (order by turn, outbox.workspace_id) as sum_of_bytes
     from chosen cross join shares cross join lateral (
-      select id, message_id, workspace_id, type, body, trace_context from outbox where outbox.id = chosen.id limit 1
+      select id, message_id, workspace_id, type, body, trace_context from outbox
+      where workspace_id = chosen.workspace_id and id = chosen.id limit 1
     ) as outbox
   ) as measured
   where sum_of_bytes <= $4 or sum_of_bytes = octet_length(body)

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasConsumer } from '@tocsin/schemas';
-import { type Knex, pipeline, query } from '@tocsin/postgres';
+import { type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
 import { type Logger, type Metrics, startPeriodicTask, type PeriodicTask } from '@tocsin/runtime';
 import type { Broker, DeadLettered, PublishOutcome } from './broker.ts';
 import { observeOutbox, type RelayOutcome } from './outbox-metrics.ts';
@@ -140,9 +140,7 @@ function batchPublisher({ database, broker, metrics, frozenAfter = FROZEN_AFTER 
       const mayHaveMore = hasMore || after !== NO_WORKSPACE;
       after = next;
       const finished = rows.length === 0 ? [] : await publish(rows, trx);
-      const ids = finished.map(({ id }) => id);
-      if (ids.length > 0)
-        await pipeline(trx, [{ name: 'delete-published', text: DELETE, values: [ids] }], { commit: true });
+      if (finished.length > 0) await pipeline(trx, [deleteStatement(finished)], { commit: true });
       if (!isLocked) return 'busy';
       if (mayHaveMore) return finished.length === 0 && rows.length > 0 ? 'failed' : 'more';
       if (finished.length < rows.length) return 'failed';
@@ -162,7 +160,18 @@ async function isEmpty(database: Knex): Promise<boolean> {
   return rows.length === 0;
 }
 
-const DELETE = 'delete from outbox where id = any((select $1::bigint[])::bigint[])';
+const DELETE = `
+  delete from outbox where ctid = any(array(
+    select outbox.ctid from unnest((select $1::bigint[]), (select $2::bigint[])) as finished (workspace_id, id)
+    cross join lateral (
+      select ctid from outbox where workspace_id = finished.workspace_id and id = finished.id limit 1
+    ) as outbox))`;
+
+const deleteStatement = (rows: readonly BatchRow[]): Statement => ({
+  name: 'delete-published',
+  text: DELETE,
+  values: [rows.map((row) => row.workspace_id), rows.map(({ id }) => id)],
+});
 
 const INSERT_DEAD_LETTER = `
   insert into dead_letters (queue, message_id, type, body, reason) values ($1, $2, $3, $4, $5) on conflict do nothing`;
