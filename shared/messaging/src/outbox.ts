@@ -73,7 +73,6 @@ export function insertEvents(events: readonly NewEvent[]): Statement {
     };
   }
   return {
-    name: 'insert-events',
     text: INSERT,
     values: [
       rows.map((row) => row.message_id),
