@@ -16,6 +16,8 @@ export interface LoadRequest {
 
 export interface Load {
   origin: string;
+  /** Several gateways, which the clients share; default: the one of `origin`. */
+  origins?: readonly string[];
   clients: number;
   /** At least as many as clients. */
   requests: readonly LoadRequest[];
@@ -38,6 +40,7 @@ let number = 0;
 
 async function run({
   origin,
+  origins = [origin],
   clients,
   requests,
   seconds = Infinity,
@@ -51,7 +54,7 @@ async function run({
     const requestsOfClient = requests
       .filter((_, index) => index % clients === client)
       .map((request) => ({ ...request }));
-    const connection = new Client(origin);
+    const connection = new Client(origins[client % origins.length] ?? origin);
     for (
       let turn = 0;
       begun < count && performance.now() - start < seconds * 1_000;

@@ -11,15 +11,16 @@ import { ROOT } from '../../installation/environment.ts';
 import { formatted } from '../../generate/formatted.ts';
 import { runScript } from '../../installation/run-script.ts';
 import { interruption } from '../interruption.ts';
-import { findServers, releaseServers } from '../servers/find-servers.ts';
+import { CONNECTIONS_OF_SYSTEMS, findServers, releaseServers } from '../servers/find-servers.ts';
 import type { ProcessGroups } from './cpu.ts';
 import { measureGrowth } from './growth.ts';
 import { measureInTurns, type Target } from './measure.ts';
 import { floorRequests, OPERATIONS } from './operations.ts';
 import { PEER_NAME, startPeer } from './peer.ts';
 import { loadIn, type RunLoad, startScript } from './processes.ts';
-import { type OperationResult, render, renderGrowth } from './report.ts';
+import { type OperationResult, render, renderGrowth, renderReplicas } from './report.ts';
 import { startSystem } from './system.ts';
+import { measureReplicas } from './replicas.ts';
 import { createWorld } from './world.ts';
 
 /** Reads of each kind before anything is measured; the creates of the world warm up the rest. */
@@ -39,6 +40,8 @@ function readOptions() {
       growth: { type: 'boolean', default: false },
       workspaces: { type: 'string', default: '10000' },
       incidents: { type: 'string', default: '10000000' },
+      replicas: { type: 'boolean', default: false },
+      percent: { type: 'string', default: '15' },
       peers: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
@@ -59,6 +62,7 @@ function readOptions() {
     rate: values.rate === undefined ? undefined : count('rate', values.rate),
     workspaces: count('workspaces', values.workspaces),
     incidents: count('incidents', values.incidents),
+    percent: count('percent', values.percent),
   };
 }
 
@@ -127,6 +131,24 @@ async function measureOperations(runLoad: RunLoad, options: Options): Promise<Op
   return results;
 }
 
+/** Returns the name of the results on the page, the results, and their text. */
+async function measure(
+  runLoad: RunLoad,
+  options: Options,
+  conditions: { machine: string; date: string },
+): Promise<[name: string, measured: object, text: string]> {
+  if (options.growth) {
+    const measured = { growth: await measureGrowth(runLoad, options) };
+    return ['growth', measured, renderGrowth({ ...conditions, ...measured })];
+  }
+  if (options.replicas) {
+    const measured = { replicas: await measureReplicas(runLoad, options) };
+    return ['replicas', measured, renderReplicas({ ...conditions, ...measured })];
+  }
+  const measured = { operations: await measureOperations(runLoad, options) };
+  return ['results', measured, render({ ...conditions, ...measured })];
+}
+
 /** Replaces what is between two comments of the page. */
 async function write(results: string, text: string): Promise<void> {
   const file = path.join(ROOT, 'docs/performance.md');
@@ -140,7 +162,7 @@ const interrupted = interruption('stopping what was started');
 await runScript(async () => {
   const options = readOptions();
   await using started = new AsyncDisposableStack();
-  await findServers();
+  await findServers(options.replicas ? CONNECTIONS_OF_SYSTEMS : undefined);
   started.defer(releaseServers);
   const clients = await startScript('load.ts');
   started.defer(clients.stop);
@@ -148,11 +170,8 @@ await runScript(async () => {
   const report = {
     machine: `${cpus().length} × ${cpus()[0]?.model ?? 'an unknown processor'}`,
     date: new Date().toISOString().slice(0, 10),
-    ...(options.growth
-      ? { growth: await measureGrowth(runLoad, options) }
-      : { operations: await measureOperations(runLoad, options) }),
   };
-  const text = 'growth' in report ? renderGrowth(report) : render(report);
-  console.log(options.json ? JSON.stringify(report, undefined, 2) : text);
-  if (options.write) await write(options.growth ? 'growth' : 'results', text);
+  const [name, measured, text] = await measure(runLoad, options, report);
+  console.log(options.json ? JSON.stringify({ ...report, ...measured }, undefined, 2) : text);
+  if (options.write) await write(name, text);
 });

@@ -56,12 +56,15 @@ async function measure(
 export const total = (cpu: Readonly<Record<string, number>>): number =>
   Object.values(cpu).reduce((sum, used) => sum + used, 0);
 
+/** The median of what a function takes of each. */
+export function medianBy<Value>(values: readonly Value[], numberOf: (value: Value) => number): number {
+  const sorted = values.map(numberOf).toSorted((one, other) => one - other);
+  const middle = (sorted.length - 1) / 2;
+  return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2;
+}
+
 function medianOf(samples: readonly Sample[]): Sample {
-  const median = (numberOf: (sample: Sample) => number) => {
-    const sorted = samples.map(numberOf).toSorted((one, other) => one - other);
-    const middle = (sorted.length - 1) / 2;
-    return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2;
-  };
+  const median = (numberOf: (sample: Sample) => number) => medianBy(samples, numberOf);
   return {
     perSecond: median(({ perSecond }) => perSecond),
     p50: median(({ p50 }) => p50),

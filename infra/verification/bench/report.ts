@@ -1,4 +1,5 @@
 import type { Growth } from './growth.ts';
+import type { ReplicaResults } from './replicas.ts';
 import { type Sample, total } from './measure.ts';
 
 /** The samples of an operation, by target: `Tocsin`, `floor`, `behind a proxy`, and the peer. */
@@ -91,6 +92,26 @@ export function renderGrowth({ machine, date, growth }: Conditions & { growth: G
           name,
           ...[tasks.small[name], value].map((each) => number(each === 0 ? undefined : each, (each ?? 0) < 100 ? 1 : 0)),
         ],
+      ]),
+    ),
+  ].join('\n\n');
+}
+
+/** Renders requests a second of several processes of each app as Markdown. */
+export function renderReplicas({ machine, date, replicas }: Conditions & { replicas: ReplicaResults }): string {
+  const { percent, operations } = replicas;
+  const counts = Object.keys(Object.values(operations)[0] ?? {}).map(Number);
+  return [
+    `Measured ${date} on ${machine}, each process with ${percent} % of a core, with 16 clients for each gateway: requests
+    a second, and their ratio to as many times those of one.`,
+    table(
+      ['operation', ...counts.map((count) => `${count} of each app`)],
+      Object.entries(operations).map(([name, rates]) => [
+        name,
+        ...counts.map((count) => {
+          const [rate = 0, one = 0] = [rates[count], rates[1]];
+          return count === 1 ? number(rate) : `${number(rate)} (${number(rate / (count * one), 2)})`;
+        }),
       ]),
     ),
   ].join('\n\n');

@@ -20,12 +20,15 @@ const DATABASE_POOL_SIZE = '10';
 const DATABASE_READ_TIMEOUT_MS = '8000';
 const DRAINED_WITHIN = 300_000;
 
-/** Starts Tocsin as separate processes, as `make services` does, on a database of its own. */
-export async function startSystem() {
+/**
+ * Starts Tocsin as separate processes, as `make services` does, on a database of its own.
+ * @param options.replicas processes of each app
+ */
+export async function startSystem({ replicas = 1 } = {}) {
   const { amqpUrl, redisUrl } = testServers();
   if (amqpUrl === undefined || redisUrl === undefined)
     throw new Error('the bench needs PostgreSQL, RabbitMQ and Redis on their default ports');
-  const harness = await localHarness();
+  const harness = await localHarness(replicas);
   return startParts(async (closing, stop) => {
     closing.push(harness.remove);
     const broker = await amqplib.connect(amqpUrl);
@@ -36,6 +39,7 @@ export async function startSystem() {
         RATE_LIMIT_PER_MINUTE,
         DATABASE_POOL_SIZE,
         DATABASE_READ_TIMEOUT_MS,
+        REPLICAS: String(replicas),
       });
       closing.push(started.stop);
       return systemOf(started);
@@ -50,7 +54,12 @@ export async function startSystem() {
         return rows[0]?.count === 0 && queues.every(({ messageCount }) => messageCount === 0);
       };
       return {
-        ...{ origin: `http://127.0.0.1:${harness.port}`, databaseUrl, sql, env, stop, pid: command.pid },
+        origin: `http://127.0.0.1:${harness.port}`,
+        /** Of all gateways. */
+        origins: Array.from({ length: replicas }, (_, index) => `http://127.0.0.1:${harness.port + index}`),
+        /** Of all apps. */
+        pids: async () => [...(await findReplicas(command.pid)).values()].flat(),
+        ...{ databaseUrl, sql, env, stop, pid: command.pid },
         createWorkspaces: async (count: number) => Array.fromAsync({ length: count }, createWorkspace),
         /** The processes that work for a request, Postgres by the app whose connections they serve. */
         groups: async () => processGroups(command.pid, sql),
