@@ -81,15 +81,16 @@ const WAIT_IS_OVER = new Error('the wait is over');
 /** The proxy sends no body: neither what the client still sends, nor once more what was read of it. */
 const NO_BODY = { pipe: () => undefined } as unknown as Stream;
 
-/** What the proxy reads of a URL at each request. It takes longer to read of the URL itself. */
-type ProxyTargetDetailed = Exclude<Options['target'], string | URL | undefined>;
-const targets = new WeakMap<URL, ProxyTargetDetailed>();
+type ProxyTarget = Exclude<Options['target'], string | URL | undefined>;
 
-function targetOf(url: URL): ProxyTargetDetailed {
+/** What the proxy reads of a URL at each request. It takes longer to read of the URL itself. */
+const targets = new WeakMap<URL, ProxyTarget>();
+
+function targetOf(url: URL): ProxyTarget {
   let target = targets.get(url);
   if (target === undefined) {
-    const { protocol, host, hostname, port } = url;
-    target = { protocol, host, port, hostname: hostname.replace(/^\[(.*)\]$/, '$1') };
+    const { protocol, host, hostname, port, pathname } = url;
+    target = { protocol, host, port, pathname, hostname: hostname.replace(/^\[(.*)\]$/, '$1') };
     targets.set(url, target);
   }
   return target;
