@@ -8,6 +8,8 @@ export interface NewEvent<Type extends EventType = EventType> {
   occurredAt: Instant;
   workspace: EventWorkspace;
   requestId: string | null;
+  /** Whether it is about a restricted incident (contract: Restricted incidents). */
+  restricted?: boolean;
   data: EventData<Type>;
 }
 
@@ -31,6 +33,7 @@ export function outboxRow<Type extends EventType>(event: NewEvent<Type>): Outbox
     occurred_at: event.occurredAt,
     workspace: event.workspace,
     request_id: event.requestId,
+    ...(event.restricted === true && { restricted: true }),
     data: event.data,
   };
   return {

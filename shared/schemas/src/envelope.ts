@@ -28,6 +28,9 @@ export const envelope = z.object({
     .string()
     .nullable()
     .meta({ description: 'The request that caused the event, as in `X-Request-ID`; null: no request did' }),
+  restricted: z.boolean().optional().meta({
+    description: 'Whether it is about a restricted incident, which few may see; absent: it is not',
+  }),
   data: z.unknown().meta({ description: 'What happened; its form depends on type' }),
 });
 

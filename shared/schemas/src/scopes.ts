@@ -17,10 +17,11 @@ export const SCOPES = [
   'configuration:write',
   'imports:write',
   'alerts:write',
+  'restricted:read',
 ] as const;
 
 export type Scope = (typeof SCOPES)[number];
-export const PERMISSIONS = ['manage_settings', 'manage_teams'] as const;
+export const PERMISSIONS = ['manage_settings', 'manage_teams', 'view_restricted'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 /**
  * What an operation requires besides the key's scope. The gateway and the service check the seat and the permissions of
