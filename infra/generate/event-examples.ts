@@ -42,6 +42,8 @@ const incident: PublishedIncident = {
   recovered_at: null,
   incident_manager: '42',
   incident_responders: [],
+  restricted: false,
+  visible_to: { users: [], teams: [] },
   custom_fields: { customers_affected: 0 },
   event_count: 0,
   last_event_at: null,

@@ -32,7 +32,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   http: [['errors'], ['json', 'server'], ['streams', 'calls'], ['contracts'], ['idempotency', 'pages'], ['api']],
   incident: [
     ['shared'],
-    ['configuration', 'replicas', 'storage'],
+    ['configuration', 'replicas', 'storage', 'visibility'],
     ['incidents'],
     ['timeline', 'values', 'chat', 'relations', 'follow-ups'],
     ['source-imports', 'lifecycle', 'list', 'configuration-changes'],

@@ -126,6 +126,13 @@ async function createIncidents(knex: Knex): Promise<void> {
       .defaultTo(0)
       .comment("counts the changes of the workspace's row in configurations");
   });
+  await knex.raw(`
+    create function incident_viewers(created_by text, manager text, responders text[], visible_to jsonb)
+    returns text[] language sql immutable parallel safe as $$
+      select array['*', created_by, manager] || responders
+        || array(select jsonb_array_elements_text(visible_to -> 'users'))
+        || array(select 'team:' || id from jsonb_array_elements_text(visible_to -> 'teams') as team (id))
+    $$`);
   await knex.schema.createTable('incidents', (table) => {
     const moment = (name: string) => table.timestamp(name, { precision: 3 });
     addWorkspaceKey(table);
@@ -155,6 +162,8 @@ async function createIncidents(knex: Knex): Promise<void> {
     table.text('incident_manager').notNullable().defaultTo('');
     table.specificType('incident_responders', 'text[]').notNullable().defaultTo('{}');
     table.jsonb('custom_fields').notNullable().defaultTo('{}');
+    table.boolean('restricted').notNullable().defaultTo(false);
+    table.jsonb('visible_to').notNullable().defaultTo('{"users":[],"teams":[]}');
     table.bigInteger('event_count').notNullable().defaultTo(0);
     moment('last_event_at');
     table.text('last_event_summary').notNullable().defaultTo('');
@@ -177,6 +186,13 @@ async function createIncidents(knex: Knex): Promise<void> {
     table.text('external_id').comment('in another system; null: none');
     table.text('external_url').notNullable().defaultTo('').comment('in the system that it was imported from');
     moment('imported_at').comment('null: it was created here');
+    table
+      .specificType(
+        'viewers',
+        `text[] generated always as (case when restricted then
+          incident_viewers(created_by, incident_manager, incident_responders, visible_to) end) stored`,
+      )
+      .comment('the names of those who may see it; null: everybody may');
     // What lists filter, sort and count by, see createListIndexes.
     table.specificType('service_folded', folded);
     table.specificType('region_folded', folded).comment('the first region');
@@ -222,6 +238,22 @@ async function createIncidents(knex: Knex): Promise<void> {
       .text('import_key')
       .comment('digest of what an import brought as this entry; empty: what an import changed; null: other changes');
     belongsTo(table, 'incidents', 'incident_id');
+    table.index(['workspace_id', 'incident_id', 'id']);
+  });
+
+  await knex.schema.createTable('incident_accesses', (table) => {
+    addWorkspaceKey(table);
+    table.bigInteger('incident_id').notNullable();
+    table.bigInteger('user_id').notNullable();
+    table.text('key_name');
+    table.text('key_prefix').notNullable().comment('of the API key that was used; empty: not known');
+    const moment = (name: string) => table.timestamp(name, { precision: 3 }).notNullable();
+    moment('hour').comment('the start of the hour of all accesses of the row');
+    moment('first_at');
+    moment('last_at');
+    table.bigInteger('count').notNullable();
+    belongsTo(table, 'incidents', 'incident_id');
+    table.unique(['workspace_id', 'incident_id', 'user_id', 'key_prefix', 'hour']);
     table.index(['workspace_id', 'incident_id', 'id']);
   });
 
@@ -303,7 +335,7 @@ async function createListIndexes(knex: Knex): Promise<void> {
   // rare, a walk through this index alone.
   await knex.raw(`
     create index incidents_active_by_creation on incidents (workspace_id, created_at, id)
-    include (status, severity, issue_type, customer_impact_status) where archived_at is null`);
+    include (status, severity, issue_type, customer_impact_status, restricted) where archived_at is null`);
   for (const column of SORTED) {
     await knex.raw(`
       create index incidents_active_by_${column} on incidents (workspace_id, ${column}, id) where archived_at is null`);
@@ -312,11 +344,12 @@ async function createListIndexes(knex: Knex): Promise<void> {
   await knex.raw(`
     create index incidents_active_with_a_duration on incidents (workspace_id, created_at)
     include (service, team_id, severity, status, impact_started_at, first_reported_at, first_responded_at,
-      first_acted_at, recovered_at, ended_at)
+      first_acted_at, recovered_at, ended_at, restricted)
     where archived_at is null and (first_responded_at is not null or first_acted_at is not null
       or recovered_at is not null or ended_at is not null)`);
   await knex.raw(`
     create index incidents_unhandled_alerts on incidents (workspace_id, created_at, id) where is_unhandled_alert`);
+  await knex.raw('create index incidents_restricted on incidents (workspace_id, id) where restricted');
   await knex.raw('create index incidents_duplicates on incidents (workspace_id, created_at, id) where is_duplicate');
   await knex.raw(`
     create unique index incidents_by_external_id on incidents (workspace_id, external_id)

@@ -32,6 +32,7 @@ import { chats, type ChatTimeout, chatTokenRotation } from './chat/chats.ts';
 import { startProvisioner } from './chat/provisioner.ts';
 import { keptIncidents } from './incidents/optimistic-change.ts';
 import { replicas } from './replicas/replicas.ts';
+import { viewersOf } from './visibility/viewers.ts';
 import { workspaceStorage } from './storage/workspace-storage.ts';
 
 /** Replacements for the service's dependencies, for the embedded mode and tests. */
@@ -109,6 +110,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
   const ignored = countIgnored(metrics);
 
   return runService(base, {
+    viewerOf: viewersOf(owners.findTeams, log),
     routes: routes({ ...dependencies, cursors, attachmentUrl, bodyBytes: base.limits.bodyBytes }),
     internalRoutes: [
       ...internalRoutes(dependencies),

@@ -18,6 +18,8 @@ export interface RequestWorkOptions {
   readonly bodyBytes?: number | undefined;
   /** Nothing of it lasts. */
   readonly dryRun?: DryRun | undefined;
+  /** The names of the caller among those who may see something; undefined: a service calls, which sees all. */
+  readonly viewer?: readonly string[] | undefined;
 }
 
 /** A request that is being handled, as far as waits and deadlines depend on it. */
@@ -26,6 +28,7 @@ export class RequestWork implements RequestWorkOptions {
   readonly readOnly: boolean;
   readonly isClientGone: () => boolean;
   readonly dryRun: DryRun | undefined;
+  readonly viewer: readonly string[] | undefined;
   /** Of its body; of the item that it works on, if it has several. */
   bodyBytes: number;
   /** It has had a connection to the database before. */
@@ -39,6 +42,7 @@ export class RequestWork implements RequestWorkOptions {
     this.readOnly = options.readOnly;
     this.isClientGone = options.isClientGone;
     this.dryRun = dryRun;
+    this.viewer = options.viewer;
     this.bodyBytes = options.bodyBytes ?? 0;
   }
 

@@ -64,6 +64,10 @@ const added = {
   custom_fields: z.record(z.string(), z.unknown()).meta({
     description: 'Values by the slugs of their fields; a field without a value is absent, a large value is a digest',
   }),
+  restricted: z.boolean().meta({ description: 'Whether it exists only for few; those events are for few as well' }),
+  visible_to: z.object({ users: z.array(id), teams: z.array(id) }).meta({
+    description: 'IDs of users and teams who may see it besides declarer, manager and responders',
+  }),
   event_count: z.int().min(0).meta({ description: 'Number of timeline events' }),
   last_event_at: moment.meta({ description: 'Start of the latest timeline event; null: there is none' }),
   last_event_summary: z.string().meta({

@@ -44,6 +44,9 @@ export {
   INTERNAL_PATHS,
   lastIncidentNumber,
   type LastIncidentNumber,
+  memberships,
+  type Memberships,
+  membershipsQuery,
   newServiceTiers,
   type NewServiceTiers,
   idempotencyKeyQuery,
@@ -141,5 +144,5 @@ export {
 } from './quotas.ts';
 export { actorText, isSession, recordedKey, type RecordedKey } from './recorded-key.ts';
 export { cutKey, fold, foldedKey } from './fold.ts';
-export { type Permission, PERMISSIONS, type Prerequisite, type Scope, SCOPES } from './scopes.ts';
+export { type Permission, PERMISSIONS, type Prerequisite, type Scope, SCOPES, VIEW_RESTRICTED } from './scopes.ts';
 export { callersOf, SERVICE_CALLS, SERVICE_NAMES, type ServiceName, SERVICES } from './service-calls.ts';

@@ -20,6 +20,7 @@ export const INTERNAL_PATHS = {
   idempotencyKeys: '/internal/idempotency-keys',
   people: '/internal/people',
   exportedResources: '/internal/exported-resources',
+  memberships: '/internal/memberships',
 } as const;
 
 const version = z.int().min(0);
@@ -101,6 +102,12 @@ export const unmanagedReferences = z.object({
   references: z.array(z.object({ value: z.string(), incident_count: z.int().min(1) })),
   truncated: z.boolean(),
 });
+
+/** Names a user whose teams are asked for. */
+export const membershipsQuery = z.strictObject({ workspace_id: z.int().min(1), user_id: z.int().min(1) });
+
+export const memberships = z.object({ team_ids: z.array(z.int().min(1)) });
+export type Memberships = z.infer<typeof memberships>;
 
 /** The number of a workspace's latest committed incident (`INC-<number>`); 0 if there is none. */
 export const lastIncidentNumber = z.object({ number: z.int().min(0) });

@@ -22,6 +22,11 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number];
 export const PERMISSIONS = ['manage_settings', 'manage_teams', 'view_restricted'] as const;
+/** What a caller needs of both to see every restricted incident. */
+export const VIEW_RESTRICTED = { scope: 'restricted:read', permission: 'view_restricted' } as const satisfies {
+  scope: Scope;
+  permission: (typeof PERMISSIONS)[number];
+};
 export type Permission = (typeof PERMISSIONS)[number];
 /**
  * What an operation requires besides the key's scope. The gateway and the service check the seat and the permissions of

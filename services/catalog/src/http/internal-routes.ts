@@ -4,6 +4,8 @@ import {
   type ExportedResources,
   exportedResourcesQuery,
   INTERNAL_PATHS,
+  type Memberships,
+  membershipsQuery,
   newServiceTiers,
   type QuotaUse,
   type StoredServiceTiers,
@@ -12,6 +14,7 @@ import {
 } from '@tocsin/schemas';
 import { internalCommand, type InternalRoute, internalRoute } from '@tocsin/http';
 import { readResourceChanges } from '@tocsin/versioned-resources';
+import { teamsOf } from '../store/member-store.ts';
 import { serviceStore } from '../store/service-store.ts';
 import { teamStore } from '../store/team-store.ts';
 import type { Dependencies } from '../usecases/context.ts';
@@ -45,6 +48,14 @@ export function internalRoutes(dependencies: Dependencies): InternalRoute[] {
       query: exportedResourcesQuery,
       handle: async ({ workspace_id: id, ...page }): Promise<ExportedResources> =>
         exportResources(dependencies.database, id, page),
+    }),
+    internalRoute({
+      path: INTERNAL_PATHS.memberships,
+      callers: ['incident'],
+      query: membershipsQuery,
+      handle: async ({ workspace_id: workspaceId, user_id: userId }): Promise<Memberships> => ({
+        team_ids: await teamsOf(dependencies.database, workspaceId, userId),
+      }),
     }),
     internalRoute({
       path: INTERNAL_PATHS.serviceTiers,

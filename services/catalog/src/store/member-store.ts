@@ -76,3 +76,13 @@ export function memberStore(db: Knex, { workspaceId, teamId }: { workspaceId: nu
     },
   };
 }
+
+/** Returns the IDs of the teams that a user is a member of, archived ones included. */
+export async function teamsOf(db: Knex, workspaceId: number, userId: number): Promise<number[]> {
+  const rows = await query<{ id: number }>(db, {
+    name: 'list-teams-of-user',
+    text: 'select team_id as id from team_members where workspace_id = $1 and user_id = $2 order by team_id',
+    values: [workspaceId, userId],
+  });
+  return rows.map(({ id }) => id);
+}

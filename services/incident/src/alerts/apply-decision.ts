@@ -10,7 +10,7 @@ import { reopen, resolve } from '../incidents/domain/lifecycle.ts';
 import type { Attempt } from '../incidents/run-command.ts';
 import type { Change } from '../incidents/domain/changes.ts';
 import { authorOf, changeIncident, creatorOf, save } from '../incidents/save-incident.ts';
-import { changeOf, MAX_OF_A_TYPE } from '../relations/domain/relation.ts';
+import { changeOf, MAX_OF_A_TYPE, mayName } from '../relations/domain/relation.ts';
 import { insertRelation, nextRelation } from '../relations/store/relation-store.ts';
 import type { MonitoredService } from '../replicas/store/replica-reads.ts';
 import { newTimelineEvent } from '../timeline/domain/timeline-event.ts';
@@ -18,7 +18,7 @@ import { changeTimeline } from '../timeline/change-timeline.ts';
 import { insertAttachments } from '../timeline/store/attachment-store.ts';
 import { timelineStore } from '../timeline/store/timeline-store.ts';
 import type { FieldValue } from '../values/domain/values.ts';
-import { type HeardGroup, KEPT, type LeftOut } from './domain/alert.ts';
+import { type AlertOptions, type HeardGroup, KEPT, type LeftOut } from './domain/alert.ts';
 import { shorten } from './domain/body-reader.ts';
 import type { Decision } from './domain/decision.ts';
 import type { Act, Ref } from './domain/effects.ts';
@@ -30,6 +30,7 @@ import { alertIncidentStore } from './store/alert-incident-store.ts';
 export interface Applying {
   trx: Knex.Transaction;
   caller: Caller;
+  options: AlertOptions;
   configuration: Configuration;
   values: readonly FieldValue[];
   /** By what the alerts call them. */
@@ -51,9 +52,9 @@ export async function applyDecision(applying: Applying, { effects }: Decision) {
   const telling = { keyName, now, timeZone: applying.configuration.timeZone };
   for (const { incident: ref, acts } of effects) {
     const declaration = acts.find((act): act is Of<'declare'> => act.do === 'declare');
-    const before = declaration === undefined ? incidents.get(ref) : await declare(applying, declaration);
-    if (before === undefined) throw new Error(`the incident ${ref} is not locked`);
     const related = incidents.get(declaration?.related?.id ?? 0);
+    const before = declaration === undefined ? incidents.get(ref) : await declare(applying, declaration, related);
+    if (before === undefined) throw new Error(`the incident ${ref} is not locked`);
     const relation = related && (await relate(applying, before, related));
     if (relation !== undefined) incidents.set(relation.related.id, relation.related);
     const closed = declaration?.related ?? null;
@@ -71,20 +72,28 @@ const MAX_SERVICE = 128;
 /** Characters of a severity that is not known. */
 const NAMED = 100;
 
-async function declare(applying: Applying, { group, alerts, severity }: Of<'declare'>): Promise<Incident> {
-  const { trx, caller, configuration, values, services, now } = applying;
+/** @param related an earlier incident of the alert: the new one is for those who may see that */
+async function declare(
+  applying: Applying,
+  { group, alerts, severity: known }: Of<'declare'>,
+  related: Incident | undefined,
+): Promise<Incident> {
+  const { trx, caller, options, configuration, values, services, now } = applying;
   const [first] = alerts;
   const { name = '', service: called = '' } = first ?? {};
   const named = called.normalize('NFC');
   const status = selectEntry(configuration.statuses, undefined, 'status');
+  const severity = selectEntry(configuration.severities, known ?? undefined, 'severity');
   const service = services.get(fold(named));
   const insert = incidentInsert({
     caller,
     properties: {
       title: shorten(titleOf(group, name, configuration.timeZone), KEPT.name).trim() || 'Alert',
       status: status.key,
-      severity: selectEntry(configuration.severities, severity ?? undefined, 'severity').key,
+      severity: severity.key,
       severityMode: 'auto',
+      restricted: options.restricted || severity.restricted === true || related?.restricted === true,
+      ...(related?.restricted === true && { visibleTo: related.visibleTo }),
       service: service?.slug ?? shorten(named, MAX_SERVICE),
       teamId: service?.ownerTeamId ?? null,
       impactStartedAt: alerts.flatMap(({ startedAt }) => startedAt ?? []).sort()[0] ?? null,
@@ -122,7 +131,7 @@ async function relate({ trx, caller, now }: Applying, incident: Incident, relate
   const [next] = await query(trx, nextRelation(incident.workspaceId, pair));
   if (next === undefined || next.ofInverse >= MAX_OF_A_TYPE) return undefined;
   const relation = { id: next.id, createdAt: now, ...creatorOf(caller) };
-  const others = [changeOf('related', incident, 'added')];
+  const others = mayName(related, incident) ? [changeOf('related', incident, 'added')] : [];
   const changed = changeIncident({ author: authorOf(caller), before: related, change: {}, now, byAlert: true, others });
   return {
     related: await save(trx, changed),

@@ -30,6 +30,7 @@ import { type AlertOutcome, comparison } from './domain/firings.ts';
 import { type Heard, isOpen, type Known, type KnownIncident, type Member } from './domain/known.ts';
 import { reasonOf } from './domain/texts.ts';
 import { alertIncidentStore, incidentNumbers } from './store/alert-incident-store.ts';
+import { EVERY_RESTRICTED } from '../visibility/viewers.ts';
 import { alertStore, type StoredGroup } from './store/alert-store.ts';
 import { quietStore } from './store/overdue-store.ts';
 import { addRecords, type NotificationRecord } from './store/record-store.ts';
@@ -134,7 +135,7 @@ async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCom
       const { decision, stored, locked, source, now } = read;
       return {
         stores: async (trx) => {
-          const applying = { trx, caller: command, ...prepared, checkStorage, now, keyName, locked };
+          const applying = { trx, caller: command, options, ...prepared, checkStorage, now, keyName, locked };
           const { incidents, leftOut } = await applyDecision(applying, decision);
           const idOf = (ref: Ref | null) => (ref === null || ref > 0 ? ref : (incidents.get(ref)?.id ?? null));
           await turn();
@@ -218,7 +219,10 @@ async function decideLocked({ trx, monitor, source, heard, configuration, turn }
     const missing = [...decision.touched].filter((id) => !locked.has(id));
     await turn();
     if (missing.length === 0) return { decision, stored, locked };
-    const [version, rows] = await pipeline(trx, [lockConfiguration(workspaceId), lockIncidents(workspaceId, missing)]);
+    const [version, rows] = await pipeline(trx, [
+      lockConfiguration(workspaceId),
+      lockIncidents(workspaceId, missing, EVERY_RESTRICTED),
+    ]);
     checkLocked(version, configuration);
     for (const row of rows) locked.set(row.id, row);
     for (const [id, incident] of await store.find(missing, terminal)) stored.incidents.set(id, incident);

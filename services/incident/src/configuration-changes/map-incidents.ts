@@ -9,6 +9,7 @@ import { statusChange } from '../incidents/domain/lifecycle.ts';
 import { incidentSnapshot } from '../incidents/domain/snapshot.ts';
 import { insertChangelogEntries } from '../incidents/store/changelog-store.ts';
 import { lockIncidents, updateStates } from '../incidents/store/incident-store.ts';
+import { EVERY_RESTRICTED } from '../visibility/viewers.ts';
 import type { Replacements } from './domain/replacements.ts';
 
 /** Incidents that are changed by one round of statements: their values have at most 256 KiB each. */
@@ -32,7 +33,7 @@ export interface IncidentMapping {
 export async function mapIncidents(trx: Knex.Transaction, mapping: IncidentMapping): Promise<void> {
   for (let start = 0; start < mapping.ids.length; start += BATCH) {
     const ids = mapping.ids.slice(start, start + BATCH);
-    const incidents = await query(trx, lockIncidents(mapping.workspaceId, ids));
+    const incidents = await query(trx, lockIncidents(mapping.workspaceId, ids, EVERY_RESTRICTED));
     const changed = incidents.map((incident) => change(incident, mapping));
     await pipeline(trx, [
       updateStates(
@@ -63,6 +64,7 @@ function change(before: Incident, { replace, statuses, author, now }: IncidentMa
     occurredAt: now,
     workspace: author.workspace,
     requestId: author.requestId,
+    restricted: after.restricted,
     data: { incident: incidentSnapshot(after), changes, ...publishedActor(author) },
   };
   const { id: incidentId, revision } = after;

@@ -104,6 +104,7 @@ async function prepareIncident(
       ...properties,
       status: status.key,
       severity: severity.key,
+      restricted: properties.restricted ?? severity.restricted ?? false,
       severityMode: properties.severity === undefined ? 'auto' : 'manual',
       teamId: properties.teamId ?? ownerTeamId,
       shortTitle,
@@ -153,6 +154,7 @@ export function incidentInsert(create: CheckedCreate): IncidentInsert {
     type: 'incident.created',
     occurredAt: incident.createdAt,
     ...eventOrigin(caller),
+    restricted: incident.restricted,
     data: { incident: incidentSnapshot(incidentWithPlaceholders), ...publishedActor(authorOf(caller)) },
   });
   return {

@@ -156,7 +156,7 @@ function recordOf(
   const author = authorOf(caller);
   const changes = type === 'follow_up.deleted' ? changesFrom(followUp) : changesTo(followUp, was);
   const event: NewEvent = {
-    ...{ type, occurredAt: now, ...eventOrigin(caller) },
+    ...{ type, occurredAt: now, ...eventOrigin(caller), restricted: incident.restricted },
     data: {
       incident: { id: incident.id, reference: humanId(incident.number) },
       follow_up: followUpSnapshot(followUp),

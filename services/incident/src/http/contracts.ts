@@ -5,7 +5,7 @@ import { chatContracts } from '../chat/http/contracts.ts';
 import { configurationContracts } from '../configuration/http/contracts.ts';
 import { configurationChangeContracts } from '../configuration-changes/http/contracts.ts';
 import { creationContracts } from '../creation/http/contracts.ts';
-import { changelogContracts, incidentContracts } from '../incidents/http/contracts.ts';
+import { accessContracts, changelogContracts, incidentContracts } from '../incidents/http/contracts.ts';
 import { followUpContracts } from '../follow-ups/http/contracts.ts';
 import { lifecycleContracts } from '../lifecycle/http/contracts.ts';
 import { listContracts } from '../list/http/contracts.ts';
@@ -23,6 +23,7 @@ export const contracts = {
   ...lifecycleContracts,
   ...bulkContracts,
   ...changelogContracts,
+  ...accessContracts,
   ...relationContracts,
   ...timelineContracts,
   ...postmortemContracts,

@@ -14,6 +14,7 @@ import { chatHandlers } from '../chat/http/handlers.ts';
 import { configurationHandlers } from '../configuration/http/handlers.ts';
 import { configurationChangeHandlers } from '../configuration-changes/http/handlers.ts';
 import { creationHandlers } from '../creation/http/handlers.ts';
+import { accessHandlers } from '../incidents/http/access-handlers.ts';
 import { changelogHandlers, incidentHandlers } from '../incidents/http/handlers.ts';
 import { renderedIncidents } from '../incidents/http/rendered-incidents.ts';
 import { followUpHandlers } from '../follow-ups/http/handlers.ts';
@@ -25,6 +26,7 @@ import { relationHandlers } from '../relations/http/handlers.ts';
 import { timelineHandlers } from '../timeline/http/handlers.ts';
 import { valueHandlers } from '../values/http/handlers.ts';
 import { contracts } from './contracts.ts';
+import { visibleRoutes } from './visible-routes.ts';
 
 /** What the rooms need together. */
 type Dependencies = Omit<Parameters<typeof listHandlers>[0], 'rendered'> &
@@ -45,6 +47,7 @@ export function routes(dependencies: Dependencies): Route[] {
     ...creationHandlers(dependencies),
     ...incidentHandlers(withRendered),
     ...changelogHandlers(dependencies),
+    ...accessHandlers(dependencies),
     ...lifecycleHandlers(dependencies),
     ...bulkHandlers(dependencies),
     ...relationHandlers(dependencies),
@@ -58,5 +61,5 @@ export function routes(dependencies: Dependencies): Route[] {
     ...transferHandlers(dependencies),
     ...alertHandlers(dependencies),
   };
-  return implement(contracts, handlers, alertRefusals(dependencies));
+  return visibleRoutes(implement(contracts, handlers, alertRefusals(dependencies)), dependencies);
 }

@@ -23,7 +23,8 @@ export function keptIncidents(database: Knex) {
       const keptVersion = kept.get(id);
       const isKnown = keptVersion?.workspaceId === workspaceId && keptVersion.revision === revision;
       const before = isKnown ? keptVersion : await incidentStore(database, workspaceId).find(id);
-      if (before?.revision !== revision) return undefined;
+      // Whether the request may see a restricted one, only the database says.
+      if (before?.revision !== revision || before.restricted) return undefined;
       try {
         const decision = decide(before);
         if (!('answer' in decision)) return undefined;

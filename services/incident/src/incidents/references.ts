@@ -21,13 +21,29 @@ interface NewReference {
  */
 export function newReferences(properties: Partial<IncidentProperties>, before?: Incident): NewReference[] {
   return REFERRING.flatMap(({ property, name, refersTo }) => {
-    const value = properties[property];
-    const stored = idsOf(before?.[property]);
-    return idsOf(value)
-      .map((id, index) => ({ field: Array.isArray(value) ? `${name}.${index}` : name, refersTo, id }))
-      .filter(({ id }) => !stored.includes(id));
+    const stored = referencesIn(name, refersTo, before?.[property]);
+    const isStored = (reference: NewReference) =>
+      stored.some(({ refersTo: kind, id }) => kind === reference.refersTo && id === reference.id);
+    return referencesIn(name, refersTo, properties[property]).filter((reference) => !isStored(reference));
   });
 }
+
+type Referrer = Incident[(typeof REFERRING)[number]['property']];
+
+function referencesIn(name: string, refersTo: Referred | 'viewers', value: Referrer | undefined): NewReference[] {
+  if (refersTo === 'viewers') {
+    const { users, teams } = (value ?? NOBODY) as Incident['visibleTo'];
+    return [
+      ...referencesIn(`${name}.users`, 'user', users.map(String)),
+      ...referencesIn(`${name}.teams`, 'team', teams.map(String)),
+    ];
+  }
+  return idsOf(value as Exclude<Referrer, Incident['visibleTo']>).map((id, index) => ({
+    ...{ field: Array.isArray(value) ? `${name}.${index}` : name, refersTo, id },
+  }));
+}
+
+const NOBODY: Incident['visibleTo'] = { users: [], teams: [] };
 
 /** Empty text and null are no reference. */
 const idsOf = (value: string | number | null | undefined | readonly string[]): string[] =>

@@ -87,7 +87,7 @@ async function checkFree(database: Knex, workspaceId: number, externalId: string
   if (existing === undefined) return;
   throw new DomainError('invalid_resource_state', `Another incident has the external ID ${externalId}`, {
     field: 'external_id',
-    details: { existing_id: existing.id },
+    ...(existing.isVisible && { details: { existing_id: existing.id } }),
   });
 }
 

@@ -105,7 +105,8 @@ function eventsOf({
   after: Incident;
   changes: Change[];
 }): NewEvent[] {
-  const origin = { occurredAt: now, workspace: author.workspace, requestId: author.requestId };
+  const { workspace, requestId } = author;
+  const origin = { occurredAt: now, workspace, requestId, restricted: after.restricted };
   const incident = incidentReference(after);
   return [
     { ...origin, type: event, data: { incident: incidentSnapshot(after), changes, ...publishedActor(author) } },

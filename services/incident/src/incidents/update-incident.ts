@@ -80,6 +80,7 @@ const needsLocks = (changes: UpdateCommand['changes']): boolean =>
   changes.status !== undefined ||
   changes.severity !== undefined ||
   changes.service !== undefined ||
+  changes.restricted !== undefined ||
   newReferences(changes).length > 0;
 
 /** A new severity makes the mode manual unless the request gives the mode; the stored severity keeps the mode. */

@@ -25,6 +25,7 @@ import { readLegacyCursor } from '../shared/domain/legacy-cursor.ts';
 import type { RetryDependencies } from '../incidents/run-command.ts';
 import { type QueryRequest, resolveQuery } from './resolve-query.ts';
 import type { IncidentQuery } from './store/query.ts';
+import { noteRead } from '../visibility/viewers.ts';
 import type { KeysetPosition, SortSegment } from './store/segments.ts';
 
 interface ListRequest<Rendered, Wire> extends QueryRequest {
@@ -112,6 +113,7 @@ async function readRows<Rendered extends IncidentVersion>(
   const { findRendered, ...page } = options;
   const read = async (db: Knex) => {
     const { listed, searchedUntil } = await readPage(db, prefiltered, page);
+    noteRead(listed);
     const rendered = new Map(listed.map((row) => [row.id, findRendered(row)]));
     const missing = listed.filter((row) => row.largeWeight === null && rendered.get(row.id) === undefined);
     const { readVersioned } = incidentStore(db, prefiltered.query.workspaceId);

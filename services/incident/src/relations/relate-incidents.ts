@@ -8,13 +8,14 @@
  * (`../transfer/relate-items.ts`).
  */
 import type { KeyedOutcome } from '@tocsin/http';
-import { query } from '@tocsin/postgres';
+import { query, type Statement } from '@tocsin/postgres';
 import type { Caller } from '@tocsin/versioned-resources';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
+import type { Change } from '../incidents/domain/changes.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
 import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
-import { authorOf, changeIncident, creatorOf } from '../incidents/save-incident.ts';
-import { incidentStore, lockIncidents, requireIncident } from '../incidents/store/incident-store.ts';
+import { authorOf, changeIncident, creatorOf, type IncidentChange } from '../incidents/save-incident.ts';
+import { incidentStore, lockIncidents, requireIncident, updateOfIncident } from '../incidents/store/incident-store.ts';
 import {
   changeOf,
   checkNoCircle,
@@ -22,6 +23,7 @@ import {
   checkRoom,
   type GivenType,
   inverseOf,
+  mayName,
   type Relation,
   type RelationType,
 } from './domain/relation.ts';
@@ -64,7 +66,7 @@ export async function relateIncidents(dependencies: CommandDependencies, command
     },
     decides: ({ incident, other, existing, walked, next }, { now }) => {
       checkWritable(incident);
-      const related = checkRelated(incident, other);
+      const related = checkRelated(incident, other, type);
       if (existing !== undefined) return { stores: [], answer: () => ({ relation: existing, isNew: false }) };
       if (walked !== undefined) checkNoCircle(walked);
       const { id, ...counts } = next as { id: number; ofType: number; ofInverse: number };
@@ -72,15 +74,16 @@ export async function relateIncidents(dependencies: CommandDependencies, command
       const relation = { id, type, createdAt: now, ...creatorOf(command), related };
       const author = authorOf(command);
       const change = type === 'duplicate_of' ? { isDuplicate: true } : {};
-      const changes = [
-        changeIncident({ author, before: incident, change, now, others: [changeOf(type, related, 'added')] }),
-        changeIncident({
-          ...{ author, before: related, change: {}, now },
-          others: [changeOf(inverseOf(type), incident, 'added')],
-        }),
+      const statements = [
+        ...changeSide({ author, before: incident, change, now }, changeOf(type, related, 'added'), related),
+        ...changeSide(
+          { author, before: related, change: {}, now },
+          changeOf(inverseOf(type), incident, 'added'),
+          incident,
+        ),
       ];
       return {
-        stores: [insertRelation(workspace.id, pair, relation), ...changes.flatMap(({ statements }) => statements)],
+        stores: [insertRelation(workspace.id, pair, relation), ...statements],
         answer: () => ({ relation, isNew: true }),
       };
     },
@@ -129,9 +132,16 @@ export async function unrelateIncidents(dependencies: CommandDependencies, comma
       const author = authorOf(command);
       const statements = sides.flatMap(({ before, type, to, isDuplicate }) => {
         const change = type === 'duplicate_of' ? { isDuplicate } : {};
-        return changeIncident({ author, before, change, now, others: [changeOf(type, to, 'removed')] }).statements;
+        return changeSide({ author, before, change, now }, changeOf(type, to, 'removed'), to);
       });
       return { stores: [deleteRelation(workspace.id, incidentId, relation), ...statements], answer: () => undefined };
     },
   });
+}
+
+/** What is stored of one side: all may see an incident that is not restricted, so its record does not name one that is. */
+function changeSide(side: Omit<IncidentChange, 'others'>, recorded: Change, other: Incident): Statement[] {
+  const { before, change } = side;
+  if (mayName(before, other)) return changeIncident({ ...side, others: [recorded] }).statements;
+  return Object.keys(change).length === 0 ? [] : [updateOfIncident(before.workspaceId, before.id, change)];
 }

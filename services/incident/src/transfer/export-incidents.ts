@@ -7,6 +7,7 @@ import { type ConfigurationDependencies, tierOwner } from '../configuration-chan
 import type { Owners } from '../replicas/clients/owners.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
 import { replicatedTeams } from '../replicas/store/replica-reads.ts';
+import { recordAccess } from '../visibility/store/access-store.ts';
 import { type Person, personOf, USER_ID } from './domain/item.ts';
 import { ChangedMeanwhile, incidentLines } from './incident-lines.ts';
 import { incidentsAfter } from './store/export-store.ts';
@@ -65,12 +66,14 @@ async function* partsOf(
   { principal, after, cursorOf }: Export,
 ): AsyncGenerator<string[], undefined> {
   if (after === undefined) yield* front(dependencies, principal);
-  const { database } = dependencies;
+  const { database, clock } = dependencies;
   const people = knownPeople(dependencies, principal);
   const { id: workspaceId } = principal.workspace;
   let position = after ?? 0;
   for (;;) {
     const incidents = await query(database, incidentsAfter(workspaceId, position, BATCH));
+    const restricted = incidents.filter((incident) => incident.restricted).map(({ id }) => id);
+    if (restricted.length > 0) await recordAccess(database, principal, { incidentIds: restricted, now: clock.now() });
     const teamIds = incidents.flatMap(({ teamId }) => teamId ?? []);
     const teams = await replicatedTeams(database, workspaceId).findSlugs(teamIds);
     let part: string[] = [];

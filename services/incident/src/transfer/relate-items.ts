@@ -8,6 +8,7 @@ import {
   GIVEN_TYPES,
   type GivenType,
   inverseOf,
+  mayName,
   type RelationType,
 } from '../relations/domain/relation.ts';
 import { insertRelation, lockDuplicates, nextRelation, relationStore } from '../relations/store/relation-store.ts';
@@ -60,8 +61,10 @@ export async function relateItems(
         [incident, relation.type, other],
         [other, inverseOf(relation.type), incident],
       ];
-      for (const [incident, type, to] of sides)
-        changes.set(incident.id, [...(changes.get(incident.id) ?? []), changeOf(type, to, 'added')]);
+      for (const [incident, type, to] of sides) {
+        if (mayName(incident, to))
+          changes.set(incident.id, [...(changes.get(incident.id) ?? []), changeOf(type, to, 'added')]);
+      }
     } catch (error) {
       if (!isRefusal(error)) throw error;
       (result.notes ??= []).push({ field: `relations.${index}`, message: error.message });
@@ -87,6 +90,9 @@ async function relate(
   const relations = relationStore(trx, { workspaceId, id: from.id });
   if ((await relations.find(type, to.id)) !== undefined) return false;
   if (!incident.isImported || !other.isImported) throw invalidRequest('external', 'No import made both incidents');
+  if (type === 'duplicate_of' && !mayName(from, to)) {
+    throw invalidRequest('external', 'Must not be restricted unless the duplicate is');
+  }
   if (type === 'duplicate_of') checkNoCircle(await relations.walk(to.id));
   const pair = { incidentId: from.id, type, relatedId: to.id };
   const [next] = await query(trx, nextRelation(workspaceId, pair));

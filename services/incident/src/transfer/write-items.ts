@@ -1,3 +1,4 @@
+import { invalidState } from '@tocsin/http';
 import { auditEvent, changeBy, insertEvents, type NewEvent } from '@tocsin/messaging';
 import { type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
 import type { Caller } from '@tocsin/versioned-resources';
@@ -154,6 +155,7 @@ async function write(trx: Knex.Transaction, options: WriteOptions<PreparedItem>)
   const results = items.map((item, place): ImportResult => {
     try {
       const before = existing.get(item.externalId);
+      if (before?.isVisible === false) throw invalidState(`Another incident has the external ID ${item.externalId}`);
       const identity = before ?? { id: nextIncidentId(), number: last + 1 };
       const next = { nextEventId, nextFollowUpId };
       const plan = planItem(item, { before, identity, stored: stored(place), ...next, context });
@@ -297,6 +299,7 @@ const eventOf = ({ before, after }: Pick<Planned, 'before' | 'after'>, author: A
   occurredAt: now,
   workspace: author.workspace,
   requestId: author.requestId,
+  restricted: after.restricted,
   data: {
     incident: incidentSnapshot(after),
     outcome: before === undefined ? 'created' : 'updated',

@@ -26,7 +26,14 @@ const DAY = 86_400_000;
 const { statuses, severities } = DEFAULT_CONFIGURATION;
 const options: AlertOptions = {
   ...{ onEnd: 'resolve', reopenWithin: 3_600_000, remindAfter: DAY, newIncidents: 3 },
-  ...{ service: '', serviceLabel: 'service', severityLabel: 'severity', isGroupedByAlert: false, quietAfter: null },
+  ...{
+    service: '',
+    serviceLabel: 'service',
+    severityLabel: 'severity',
+    isGroupedByAlert: false,
+    restricted: false,
+    quietAfter: null,
+  },
 };
 
 const said = fc.record({

@@ -3,6 +3,7 @@ import { json } from 'node:stream/consumers';
 import type {
   ConfiguredTier,
   CustomFieldDefinition,
+  Memberships,
   NewServiceTiers,
   People,
   peopleQuery,
@@ -36,6 +37,8 @@ export interface FakeOwners {
   queriesOf(workspaceId: number): string[];
   /** The service tiers of a workspace as the catalog stores them; prepared ones stay prepared. */
   storedTiers(workspaceId: number): StoredServiceTiers;
+  /** The teams of users, by their IDs. */
+  teamsOf: Map<number, number[]>;
   /** What the catalog responds instead of preparing tiers. */
   preparation: TiersPreparation | undefined;
   /** How often the gateway was told that the configuration of a workspace has changed. */
@@ -120,6 +123,9 @@ export async function startOwners(versions: Versions): Promise<FakeOwners> {
       const isNamed = ({ id, email }: UserSnapshot) => ids.includes(id) || emails.includes(email.toLowerCase());
       return { users: dataOf(id).users.filter(isNamed) } satisfies People;
     }
+    if (url.pathname === '/internal/memberships') {
+      return { team_ids: fake.teamsOf.get(Number(url.searchParams.get('user_id'))) ?? [] } satisfies Memberships;
+    }
     if (url.pathname === '/internal/exported-resources') return { resources: [], next: null };
     if (url.pathname !== '/internal/service-tiers') return undefined;
     if (request.method === 'GET') return fake.storedTiers(Number(url.searchParams.get('workspace_id')));
@@ -172,6 +178,7 @@ export async function startOwners(versions: Versions): Promise<FakeOwners> {
     queriesOf: (workspaceId) => queries.get(workspaceId) ?? [],
     storedTiers: (workspaceId) =>
       storedTiers.get(workspaceId) ?? { version: 0, tiers: CONFIGURED_TIERS, prepared: null },
+    teamsOf: new Map(),
     preparation: undefined,
     announced: new Map(),
     announcementsDisabled: false,

@@ -26,7 +26,7 @@ test('each property of an incident that is changed alone comes back, in the chan
   const patched = await patchEachProperty({
     client,
     schema: incidentPatch,
-    values: ['7', ['7'], ...keys],
+    values: ['7', ['7'], { users: [7], teams: [] }, ...keys],
     create: async () =>
       `/api/v1/incidents/${(await client.post('/api/v1/incidents', { title: 'x' })).body.incident.id}`,
   });

@@ -31,7 +31,7 @@ import { refusalsOf } from '../errors/refusals.ts';
 import { sendDraining, sendError, sendHealth, sendJson } from './replies.ts';
 import { requestIdOf } from '../server/request-id.ts';
 import { traceForwarded } from '../server/request-span.ts';
-import { type HttpLimits, internalRouteHandler, routeHandler } from './route-handler.ts';
+import { type HttpLimits, internalRouteHandler, routeHandler, type ViewerOf } from './route-handler.ts';
 import { routeTable, type ServiceRoutes } from './route-table.ts';
 import { toDomainError } from './to-domain-error.ts';
 import { processUnsentBytes, type UnsentBytes } from '../streams/unsent-bytes.ts';
@@ -49,6 +49,8 @@ export interface HttpAppOptions {
   principals: PrincipalVerifier;
   log: Logger;
   metrics: Metrics;
+  /** Names the caller among those who may see something (`RequestWork.viewer`). Default: without names. */
+  viewerOf?: ViewerOf | undefined;
   /** For tests: a reply that does not match its contract is an error. */
   checkReplies?: boolean;
   /** Default: one count for all APIs of this process. */
@@ -73,12 +75,20 @@ const CONTRACT_LIMITS: HttpLimits = { bodyBytes: MAX_BODY_BYTES, idempotencyHour
  * The routes for users have a table of their own, because Express tries its routes one after the other.
  */
 export function httpApp(options: HttpAppOptions): RequestListener {
-  const { routes, principals, log, metrics, checkReplies = false, unsentBytes = processUnsentBytes } = options;
+  const {
+    routes,
+    principals,
+    log,
+    metrics,
+    viewerOf,
+    checkReplies = false,
+    unsentBytes = processUnsentBytes,
+  } = options;
   const { streamTimes = { heartbeat: HEARTBEAT, lifetime: STREAM_LIFETIME }, limits = CONTRACT_LIMITS } = options;
   const { waitingLeases: places = waitingLeases() } = options;
   const refusals = refusalsOf(metrics, log);
   if (routes.some(({ wait }) => wait !== undefined)) observeWaiting(metrics, places);
-  const handling = { principals, log, checkReplies, unsentBytes, streamTimes, waitingLeases: places, limits };
+  const handling = { principals, viewerOf, log, checkReplies, unsentBytes, streamTimes, waitingLeases: places, limits };
   const onError = (
     { request, response, workspace }: Pick<Exchange, 'request' | 'response' | 'workspace'>,
     error: unknown,

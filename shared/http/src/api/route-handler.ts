@@ -40,8 +40,11 @@ export interface HttpLimits {
   idempotencyHours: number;
 }
 
+export type ViewerOf = (principal: Principal) => readonly string[] | Promise<readonly string[]>;
+
 export interface RouteHandlerOptions {
   principals: PrincipalVerifier;
+  viewerOf?: ViewerOf | undefined;
   log: Logger;
   checkReplies: boolean;
   unsentBytes: UnsentBytes;
@@ -71,7 +74,8 @@ export function routeHandler(route: Route, options: RouteHandlerOptions): Exchan
     }
     checkAccess(principal, route);
     const workspaceId = principal.workspace.id;
-    const work = requestWork(response, { holder: workspaceId, readOnly: route.method === 'get' });
+    const viewer = (await options.viewerOf?.(principal)) ?? [];
+    const work = { ...requestWork(response, { holder: workspaceId, readOnly: route.method === 'get' }), viewer };
     const { waitingLeases: places, streamTimes, unsentBytes: unsent, checkReplies } = options;
     const waiting =
       route.wait === undefined
@@ -94,14 +98,16 @@ export function routeHandler(route: Route, options: RouteHandlerOptions): Exchan
     }
     const onError = (error: unknown) => toDomainError(error, request, options.log);
     const sending = { workspaceId, unsent, signal: waiting.signal, heartbeat: streamTimes.heartbeat, onError };
-    if (lines !== undefined) await sendLines(response, inTurns(lines, work), sending);
-    else if (stream !== undefined) await sendStream(response, inTurns(stream, work), sending);
+    // A stream goes on for long: what its reader may see is asked for each part.
+    const workNow = async () => ({ ...work, viewer: (await options.viewerOf?.(principal)) ?? [] });
+    if (lines !== undefined) await sendLines(response, inTurns(lines, workNow), sending);
+    else if (stream !== undefined) await sendStream(response, inTurns(stream, workNow), sending);
   };
 }
 
 /** Reads each part of a stream as a request of its own: it has the time for statements that a request has. */
-const inTurns = <Part>(stream: { next(): Promise<Part> }, work: RequestWorkOptions) => ({
-  next: async () => runForRequest(new RequestWork(work), async () => stream.next()),
+const inTurns = <Part>(stream: { next(): Promise<Part> }, workNow: () => Promise<RequestWorkOptions>) => ({
+  next: async () => runForRequest(new RequestWork(await workNow()), async () => stream.next()),
 });
 
 /** Handles requests of our own services. */

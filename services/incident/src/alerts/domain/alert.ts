@@ -114,6 +114,8 @@ export interface AlertOptions {
   serviceLabel: string;
   severityLabel: string;
   isGroupedByAlert: boolean;
+  /** Whether the incidents are restricted. */
+  restricted: boolean;
 }
 
 /** By which alerts and groups are stored and found: their own identities may have any length. */

@@ -85,8 +85,8 @@ function heartbeatHandlers(
   const { database } = dependencies;
   return {
     sendHeartbeat: async ({ principal, requestId, query }) => {
-      const { name, within, severity = '', service = '' } = query;
-      const options: AlertOptions = { ...optionsOf({}), onEnd: 'resolve', service, severity };
+      const { name, within, severity = '', service = '', restricted } = query;
+      const options: AlertOptions = { ...optionsOf({ restricted }), onEnd: 'resolve', service, severity };
       const command = { principal, requestId, name: name.trim(), within, options };
       const { heartbeat, result } = await hearHeartbeat(dependencies, command);
       const { monitorId: keyId } = senderOf({ principal });
@@ -205,6 +205,7 @@ const optionsOf = (query: z.output<typeof alertmanagerQuery>): AlertOptions => (
   serviceLabel: query.service_label ?? 'service',
   severityLabel: query.severity_label ?? 'severity',
   isGroupedByAlert: query.group === 'alert',
+  restricted: query.restricted ?? false,
 });
 
 const resultView = ({ identity, outcome, reason, incident, remindAt, alerts }: GroupResult) => ({

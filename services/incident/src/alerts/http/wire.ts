@@ -53,6 +53,10 @@ const options = {
       'The label that names the severity, by its key, its label or a word like `critical` or `warning`; default: `severity`',
     default: 'severity',
   }),
+  restricted: z.boolean().optional().meta({
+    description: 'Whether the incidents are restricted; default: as the severity says',
+    default: false,
+  }),
 };
 
 export const alertsQuery = z.strictObject(options);
@@ -81,6 +85,7 @@ export const heartbeatQuery = z.strictObject({
     description: 'Key or label of the severity of the incident if it does not come; default: the default severity',
   }),
   service: boundedText(128).optional().meta({ description: 'The service of the incident; default: none' }),
+  restricted: options.restricted,
 });
 
 export const heartbeatParams = z.strictObject({ id: id.meta({ description: 'ID of the heartbeat' }) });

@@ -4,6 +4,8 @@ import { addMilliseconds, type Instant } from '@tocsin/runtime';
 import type { Principal } from '@tocsin/schemas';
 import { digestOf } from '../domain/alert.ts';
 import { type Heartbeat, heartbeatIdentity } from '../domain/overdue.ts';
+import { visible } from '../../visibility/store/visible.ts';
+import { currentViewer } from '../../visibility/viewers.ts';
 import { keepSender, type Monitor, sourceStore } from './source-store.ts';
 
 /** Heartbeats of a workspace. */
@@ -106,8 +108,14 @@ export async function listHeartbeats(database: Knex, workspaceId: number): Promi
         select incident_id from alert_groups
         where workspace_id = $1 and key_id = own.key_id and identity = decode(own.digest, 'hex') offset 0) as known
       cross join lateral (
-        select id, number from incidents where workspace_id = $1 and id = known.incident_id offset 0) as incident`,
-      values: [workspaceId, rows.map(({ keyId }) => keyId), rows.map(({ name }) => digestOf(heartbeatIdentity(name)))],
+        select id, number from incidents
+        where workspace_id = $1 and id = known.incident_id and ${visible('incidents', 4)} offset 0) as incident`,
+      values: [
+        workspaceId,
+        rows.map(({ keyId }) => keyId),
+        rows.map(({ name }) => digestOf(heartbeatIdentity(name))),
+        currentViewer(),
+      ],
     },
   );
   return rows.map((row): ListedHeartbeat => {

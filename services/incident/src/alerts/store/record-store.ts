@@ -3,6 +3,8 @@ import { column, type ColumnsOf, rowMapping } from '@tocsin/versioned-resources'
 import type { Instant } from '@tocsin/runtime';
 import type { Format } from '../domain/alert.ts';
 import type { Outcome } from '../domain/decision.ts';
+import { visibleOrNone } from '../../visibility/store/visible.ts';
+import { currentViewer } from '../../visibility/viewers.ts';
 import type { AlertSender } from './source-store.ts';
 
 /** A record of a notification, or of a part of it that concerns one incident. */
@@ -107,6 +109,7 @@ export async function listRecords(
     })
     .where('record.workspace_id', workspaceId)
     .where('record.received_at', '>=', from)
+    .whereRaw(visibleOrNone('incident'), [[...currentViewer()]])
     .modify((query) => {
       if (before !== undefined) void query.where('record.id', '<', before);
       if (keyId !== undefined) void query.where('record.key_id', keyId);

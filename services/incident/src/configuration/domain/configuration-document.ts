@@ -40,6 +40,7 @@ export function toLists(part: ConfigurationPart): NewLists {
         order,
         isDefault: severity.is_default,
         minScore: severity.min_score,
+        restricted: severity.restricted,
         description: severity.description,
         color: severity.color,
       })),
@@ -71,6 +72,7 @@ export const severityView = (severity: Severity) => ({
   order: severity.order,
   is_default: severity.isDefault,
   min_score: severity.minScore,
+  restricted: severity.restricted ?? false,
   description: severity.description,
   color: severity.color,
 });

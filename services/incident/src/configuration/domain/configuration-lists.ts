@@ -56,6 +56,10 @@ const severity = z
     min_score: z.number().min(0).meta({
       description: 'The lowest score that has this severity; not more than that of the severity before it',
     }),
+    restricted: flag.meta({
+      description: 'Whether a new incident with it is restricted unless the request says otherwise',
+      default: false,
+    }),
     description: description.meta({ description: 'When to choose it; at most 1,000 characters', default: '' }),
     color,
   })
@@ -150,9 +154,16 @@ export const normalise = {
     is_escalation_threshold,
     color: given.trim(),
   }),
-  severities: ({ min_score, description: text = '', color: given = DEFAULT_COLOR, ...entry }: Given<'severities'>) => ({
+  severities: ({
+    min_score,
+    restricted = false,
+    description: text = '',
+    color: given = DEFAULT_COLOR,
+    ...entry
+  }: Given<'severities'>) => ({
     ...withDefaults(entry),
     min_score,
+    restricted,
     description: text.trim(),
     color: given.trim(),
   }),

@@ -27,6 +27,8 @@ export interface Severity {
   order: number;
   isDefault: boolean;
   minScore: number;
+  /** Whether new incidents with it are restricted unless a request says otherwise; absent: no. */
+  restricted?: boolean;
   description: string;
   color: string;
 }

@@ -35,6 +35,9 @@ export const severitiesReply = z.strictObject({
         .strictObject({
           ...entry,
           min_score: z.number().min(0).meta({ description: 'The lowest score that has this severity' }),
+          restricted: z.boolean().meta({
+            description: 'Whether a new incident with it is restricted unless the request says otherwise',
+          }),
           description: z.string().meta({ description: 'When to choose it; empty: not described' }),
           color,
         })

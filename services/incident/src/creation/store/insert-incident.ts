@@ -13,7 +13,7 @@ import {
   type NewProvisioning,
   provisioningParameter,
 } from '../../chat/store/provisioning-store.ts';
-import { addReference } from '../../incidents/store/service-references.ts';
+import { addReference, countedValue } from '../../incidents/store/service-references.ts';
 import { toRecords, VALUE_COLUMNS, valueRows } from '../../values/store/value-row.ts';
 
 /** Stand for the ID and the number, which the database assigns, in JSON texts that the same statement stores. */
@@ -146,7 +146,8 @@ function optionalPartsOf({ incident, values, provisioning }: IncidentInsert): Op
     const sql = (parameter: string) => insertProvisioning(parameter, WORKSPACE);
     parts.push({ name: 'provisioning', sql, value: provisioningParameter(provisioning) });
   }
-  if (incident.service !== '') parts.push({ name: 'service', sql: countReference, value: incident.service });
+  const service = countedValue(incident);
+  if (service !== '') parts.push({ name: 'service', sql: countReference, value: service });
   return parts;
 }
 

@@ -2,6 +2,7 @@ import { type Knex, query } from '@tocsin/postgres';
 import type { Listed } from '@tocsin/versioned-resources';
 import { containsText } from '../../shared/store/contains-text.ts';
 import { all, join, Sql, sql, statementOf } from '../../shared/store/sql.ts';
+import { isOfVisible } from '../../visibility/store/visible.ts';
 import { FOLLOW_UP_STATUSES, type FollowUp, type FollowUpStatus } from '../domain/follow-up.ts';
 import { LISTED_FOLLOW_UP_COLUMNS } from './follow-up-store.ts';
 
@@ -85,6 +86,7 @@ function positions(
   const { statuses, owner, incidentId, dueBefore } = filters;
   const conditions = [
     sql`workspace_id = ${workspaceId}`,
+    isOfVisible(workspaceId, sql`follow_ups.incident_id`),
     ...(owner === null ? [] : [sql`owner = ${owner}`]),
     ...(incidentId === null ? [] : [sql`incident_id = ${incidentId}`]),
     ...(dueBefore === null ? [] : [sql`${DUE} < ${dueBefore}::date`]),

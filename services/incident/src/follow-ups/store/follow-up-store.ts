@@ -4,6 +4,8 @@ import { type Knex, query, type Statement } from '@tocsin/postgres';
 import { column, type ColumnsOf, insertOf, listedColumns, rowMapping } from '@tocsin/versioned-resources';
 import { ownProperty } from '@tocsin/runtime';
 import type { FollowUp } from '../domain/follow-up.ts';
+import { isOfVisibleText } from '../../visibility/store/visible.ts';
+import { currentViewer } from '../../visibility/viewers.ts';
 
 const COLUMNS = {
   id: column('id', 'bigint'),
@@ -75,7 +77,8 @@ export const deletionOfFollowUp = (workspaceId: number, id: number): Statement =
   values: [workspaceId, id],
 });
 
-const SELECT = `select ${FOLLOW_UP_SELECTION} from follow_ups where workspace_id = $1 and id = `;
+const IS_VISIBLE = isOfVisibleText('follow_ups.incident_id', 3);
+const SELECT = `select ${FOLLOW_UP_SELECTION} from follow_ups where workspace_id = $1 and ${IS_VISIBLE} and id = `;
 
 /** The follow-ups of one workspace, over a pool or a transaction. */
 export function followUpStore(db: Knex, workspaceId: number) {
@@ -86,14 +89,21 @@ export function followUpStore(db: Knex, workspaceId: number) {
   return {
     /** @throws DomainError `not_found` */
     get: async (id: number): Promise<FollowUp> =>
-      one(await query<FollowUp>(db, { name: 'get-follow-up', text: `${SELECT} $2`, values: [workspaceId, id] })),
+      one(
+        await query<FollowUp>(db, {
+          name: 'get-follow-up',
+          text: `${SELECT} $2`,
+          values: [workspaceId, id, currentViewer()],
+        }),
+      ),
 
     /** Returns the incident, which never changes. @throws DomainError `not_found` */
     async getIncidentId(id: number): Promise<number> {
       const rows = await query<{ incidentId: number }>(db, {
         name: 'find-incident-of-follow-up',
-        text: 'select incident_id as "incidentId" from follow_ups where workspace_id = $1 and id = $2',
-        values: [workspaceId, id],
+        text: `select incident_id as "incidentId" from follow_ups
+          where workspace_id = $1 and id = $2 and ${IS_VISIBLE}`,
+        values: [workspaceId, id, currentViewer()],
       });
       return one(rows).incidentId;
     },
@@ -102,7 +112,7 @@ export function followUpStore(db: Knex, workspaceId: number) {
       query<FollowUp>(db, {
         name: 'get-follow-ups',
         text: `${SELECT} any((select $2::bigint[])::bigint[])`,
-        values: [workspaceId, ids],
+        values: [workspaceId, ids, currentViewer()],
       }),
   };
 }

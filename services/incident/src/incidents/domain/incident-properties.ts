@@ -26,6 +26,8 @@ import {
   person,
   type Property,
   text,
+  viewers,
+  viewersInput,
   webAddress,
 } from './property-kinds.ts';
 
@@ -301,6 +303,33 @@ export const INCIDENT_PROPERTIES = {
     name: 'has_assignees',
     schema: z.boolean(),
     description: 'Whether there is a manager or at least one responder',
+  },
+  restricted: {
+    name: 'restricted',
+    type: 'boolean',
+    ...BY_CLIENTS,
+    schema: z.boolean(),
+    input: z.boolean(),
+    default: false,
+    description:
+      'Whether it exists only for its declarer, manager and responders, those in `visible_to`, and users with the permission `view_restricted`',
+    createDescription:
+      'Whether it exists only for few, see `visible_to`; default: as the severity says, which is false unless configured',
+  },
+  visibleTo: {
+    name: 'visible_to',
+    type: 'jsonb',
+    ...BY_CLIENTS,
+    schema: viewers,
+    input: viewersInput,
+    default: { users: [], teams: [] },
+    refersTo: 'viewers',
+    fromRequest: ({ users = [], teams = [] }: { users?: readonly number[]; teams?: readonly number[] }) => ({
+      ...{ users: [...new Set(users)], teams: [...new Set(teams)] },
+    }),
+    description: 'Who else may see it while it is restricted: IDs of users, and of teams for their members',
+    inputDescription:
+      'Who else may see it while it is restricted: IDs of active users and teams, or what is stored; repetitions are dropped',
   },
   /** Whether an alert declared it and nobody has acted on it since (contract: Alerts). */
   isUnhandledAlert: { column: 'is_unhandled_alert', type: 'boolean', schema: z.boolean(), initial: false },

@@ -6,6 +6,8 @@ import { shortenValue } from './large-value.ts';
 
 export type Referred = 'team' | 'user';
 
+const MAX_VIEWERS = 100;
+
 /** All that the code knows of one property of an incident. */
 export interface Property {
   /** Its name in the API, the changelog and the event. Absent: only the database has it. */
@@ -40,7 +42,7 @@ export interface Property {
    * What the value names, or each of its elements, as an ID. A request may only name what is active; what the incident has
    * already may stay (`references.ts`).
    */
-  refersTo?: Referred;
+  refersTo?: Referred | 'viewers';
   /** Makes the stored value of the value in a request. Default: they are the same. */
   fromRequest?: (value: never) => unknown;
   /** Makes the value in the event of the stored one. Default: they are the same. */
@@ -102,3 +104,13 @@ export { isWebAddress };
  * address with 254 (`textOfPerson`).
  */
 export const person = boundedText(512);
+
+const viewerIds = (what: string) => z.array(id).meta({ description: `IDs of ${what}` });
+
+/** Users, and teams for their members. */
+export const viewers = z.strictObject({ users: viewerIds('users'), teams: viewerIds('teams') });
+
+export const viewersInput = z.strictObject({
+  users: viewerIds('users; default: none').max(MAX_VIEWERS).optional(),
+  teams: viewerIds('teams; default: none').max(MAX_VIEWERS).optional(),
+});

@@ -13,7 +13,7 @@ export type Shown = With<{ name: string }>;
 export type Creatable = With<{ create: true }>;
 export type Required = With<{ required: true }>;
 export type Patchable = With<{ patch: true }>;
-export type Referring = With<{ patch: true; refersTo: Referred }>;
+export type Referring = With<{ patch: true; refersTo: Referred | 'viewers' }>;
 export type Published = With<{ event: true }>;
 
 /** The sorts of lists by a column of the table. */
@@ -46,7 +46,7 @@ export const SHOWN = select<Shown>(({ name }) => name !== undefined);
 export const PUBLISHED = select<Published>(({ event }) => event === true);
 
 export const REFERRING = select<Referring>(({ refersTo }) => refersTo !== undefined) as readonly (Item<Referring> & {
-  refersTo: Referred;
+  refersTo: Referred | 'viewers';
 })[];
 
 export const SORTED = select<With<{ sort: string }>>(({ sort }) => sort !== undefined);

@@ -1,6 +1,7 @@
 import { type Contracts, endpoint, type Handlers, pageQuery, pathId } from '@tocsin/http';
+import { VIEW_RESTRICTED } from '@tocsin/schemas';
 import { z } from 'zod';
-import { changelogPage, incidentPatch, incidentQuery, incidentReply, readReply } from './wire.ts';
+import { accessPage, changelogPage, incidentPatch, incidentQuery, incidentReply, readReply } from './wire.ts';
 
 // What the contracts of several rooms have in common.
 
@@ -64,3 +65,18 @@ export const changelogContracts = {
 } as const satisfies Contracts;
 
 export type ChangelogApi = Handlers<typeof changelogContracts>;
+
+/** contract: Restricted incidents */
+export const accessContracts = {
+  listIncidentAccesses: {
+    ...endpoint('GET', `${INCIDENT}/accesses`, 'List who has read a restricted incident'),
+    tag: 'Incidents',
+    scope: VIEW_RESTRICTED.scope,
+    needs: [VIEW_RESTRICTED.permission],
+    params,
+    query: z.strictObject(pageQuery),
+    reply: { status: 200, body: accessPage },
+  },
+} as const satisfies Contracts;
+
+export type AccessApi = Handlers<typeof accessContracts>;

@@ -1,9 +1,11 @@
 import type { Documentation } from '@tocsin/http';
-import type { changelogContracts, incidentContracts } from './contracts.ts';
+import type { accessContracts, changelogContracts, incidentContracts } from './contracts.ts';
 import { incidentExample, params } from './examples.ts';
 
 /** contract: Incidents */
-export const incidentOperations: Documentation<typeof incidentContracts & typeof changelogContracts> = {
+export const incidentOperations: Documentation<
+  typeof incidentContracts & typeof changelogContracts & typeof accessContracts
+> = {
   getIncident: {
     description:
       'Returns an incident, archived ones included: as it is now or, with `at_revision`, as it was at an earlier revision.',
@@ -38,6 +40,23 @@ export const incidentOperations: Documentation<typeof incidentContracts & typeof
           changed_at: '2026-11-20T09:32:10.000Z',
           changes: [{ field: 'status', from: 'open', to: 'active' }],
           imported: false,
+        },
+      ],
+      pagination: { limit: 50, has_more: false },
+    },
+  },
+  listIncidentAccesses: {
+    description:
+      'Returns who has read a restricted incident, by an entry for each user, key and hour. An incident that was never restricted has none.',
+    params,
+    reply: {
+      accesses: [
+        {
+          user_id: 1,
+          api_key: { name: 'demo', prefix: 'tcs_7Jq2' },
+          first_at: '2026-11-20T09:32:10.000Z',
+          last_at: '2026-11-20T09:48:51.000Z',
+          count: 4,
         },
       ],
       pagination: { limit: 50, has_more: false },

@@ -54,7 +54,8 @@ export function renderedIncidents(): RenderedIncidents {
 }
 
 function render(incident: VersionedIncident, now: Instant): RenderedIncident {
-  const { id, revision, xmin, impactStartedAt, firstReportedAt, createdAt, recoveredAt, endedAt } = incident;
+  const { id, revision, xmin, restricted, impactStartedAt, firstReportedAt, createdAt, recoveredAt, endedAt } =
+    incident;
   const view = incidentView(incident, now);
   const text = JSON.stringify(view);
   const name = '"duration_seconds":';
@@ -71,6 +72,7 @@ function render(incident: VersionedIncident, now: Instant): RenderedIncident {
     id,
     revision,
     xmin,
+    restricted,
     json,
     durationAt,
     times: { impactStartedAt, firstReportedAt, createdAt, recoveredAt, endedAt },

@@ -48,6 +48,8 @@ export function incidentView(incident: Incident, now: Instant): IncidentWire {
     archived_by: incident.archivedBy,
     incident_manager: incident.incidentManager,
     incident_responders: incident.incidentResponders,
+    restricted: incident.restricted,
+    visible_to: incident.visibleTo,
     has_assignees: incident.incidentManager !== '' || incident.incidentResponders.length > 0,
   };
 }

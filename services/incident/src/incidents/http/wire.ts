@@ -101,3 +101,20 @@ export const changelogPage = z.strictObject({
   changelog: z.array(changelogEntry).meta({ description: 'The entries of the page, the newest first' }),
   pagination,
 });
+
+const access = z
+  .strictObject({
+    user_id: id.meta({ description: 'ID of the user who read it' }),
+    api_key: recordedKey.nullable().meta({ description: 'The API key, or session, that was used; null: not known' }),
+    first_at: instant.meta({ description: 'When the user first read it in this hour (UTC) with this key' }),
+    last_at: instant.meta({ description: 'When the user last did so' }),
+    count: z.int().min(1).meta({ description: 'How many requests of the user read it in this hour with this key' }),
+  })
+  .meta({ id: 'IncidentAccess' });
+
+export type AccessWire = z.infer<typeof access>;
+
+export const accessPage = z.strictObject({
+  accesses: z.array(access).meta({ description: 'An entry for each user, key and hour, the latest first' }),
+  pagination,
+});

@@ -20,15 +20,15 @@ export const INCIDENT_SELECTION = mapping.selection;
 export const HAS_NUMBER = 'number > 0';
 
 /** A state of an incident. Not every change raises the revision (ADR 10), but each has another transaction. */
-export interface IncidentVersion extends Pick<Incident, 'id' | 'revision'> {
+export interface IncidentVersion extends Pick<Incident, 'id' | 'revision' | 'restricted'> {
   /** The transaction that wrote the row. */
   xmin: string;
 }
 
 /** The select list of lists, from incidents `i`: the version of each and, if it is large, its weight. */
-export const INCIDENT_VERSION_COLUMNS = `i.xmin, ${listedColumns<'id' | 'revision' | 'custom_fields'>({
+export const INCIDENT_VERSION_COLUMNS = `i.xmin, ${listedColumns<'id' | 'revision' | 'restricted' | 'custom_fields'>({
   table: 'i',
-  names: ['id', 'revision'],
+  names: ['id', 'revision', 'restricted'],
   as: mapping.propertyOf,
   large: { custom_fields: 'jsonb' },
 })}`;

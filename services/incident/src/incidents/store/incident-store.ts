@@ -5,6 +5,8 @@ import type { Incident } from '../domain/incident.ts';
 import { HAS_NUMBER, INCIDENT_SELECTION, type IncidentVersion, toColumns } from './incident-row.ts';
 import type { Configuration } from '../../configuration/domain/configuration.ts';
 import { checkLocked, lockConfiguration } from '../../configuration/store/configuration-store.ts';
+import { visible } from '../../visibility/store/visible.ts';
+import { currentViewer, noteRead } from '../../visibility/viewers.ts';
 
 const SELECT = `select xmin, ${INCIDENT_SELECTION} from incidents`;
 
@@ -14,8 +16,8 @@ export const EXTERNAL_ID_INDEX = 'incidents_by_external_id';
 /** Locks the incident until the transaction ends. Returns it as the only row, or none. */
 export const lockIncident = (workspaceId: number, id: number): Statement => ({
   name: 'get-incident-for-update',
-  text: `${SELECT} where workspace_id = $1 and id = $2 for update`,
-  values: [workspaceId, id],
+  text: `${SELECT} where workspace_id = $1 and id = $2 and ${visible('incidents', 3)} for update`,
+  values: [workspaceId, id, currentViewer()],
 });
 
 /** Returns the row of `lockIncident`. @throws DomainError `not_found` */
@@ -56,30 +58,31 @@ export function updateOfVersion(
 
 /** Stores the incidents of one workspace, over a pool or a transaction. */
 export function incidentStore(db: Knex, workspaceId: number) {
-  const rowsOf = async (id: number): Promise<VersionedIncident[]> =>
-    query(db, {
-      name: 'get-incident',
-      text: `${SELECT} where workspace_id = $1 and id = $2`,
-      values: [workspaceId, id],
+  /** @param condition on the incidents, of which the request sees those that it may; `$2` is the value */
+  const select = async <Row extends IncidentVersion = VersionedIncident>(
+    { name, condition, columns = SELECT }: { name: string; condition: string; columns?: string },
+    value: number | readonly number[],
+  ): Promise<Row[]> => {
+    const rows = await query<Row>(db, {
+      name,
+      text: `${columns} where workspace_id = $1 and ${condition} and ${visible('incidents', 3)}`,
+      values: [workspaceId, value, currentViewer()],
     });
-  const readVersioned = async (ids: readonly number[]): Promise<VersionedIncident[]> =>
-    query(db, {
-      name: 'get-incidents',
-      text: `${SELECT} where workspace_id = $1 and id = any((select $2::bigint[])::bigint[])`,
-      values: [workspaceId, ids],
-    });
+    noteRead(rows);
+    return rows;
+  };
+  const rowsOf = async (id: number) => select({ name: 'get-incident', condition: 'id = $2' }, id);
   return {
     /** @throws DomainError `not_found` */
     get: async (id: number): Promise<VersionedIncident> => requireIncident(await rowsOf(id)),
 
     /** @throws DomainError `not_found` */
     async getVersion(id: number): Promise<IncidentVersion> {
-      const text = 'select id, revision, xmin from incidents where workspace_id = $1 and id = $2';
-      const [version] = await query<IncidentVersion>(db, {
-        name: 'get-incident-version',
-        text,
-        values: [workspaceId, id],
-      });
+      const columns = 'select id, revision, xmin, restricted from incidents';
+      const [version] = await select<IncidentVersion>(
+        { name: 'get-incident-version', condition: 'id = $2', columns },
+        id,
+      );
       if (version === undefined) throw notFound('The incident');
       return version;
     },
@@ -89,25 +92,23 @@ export function incidentStore(db: Knex, workspaceId: number) {
     /** @throws DomainError `not_found` */
     getByNumber: async (number: number): Promise<Incident> =>
       requireIncident(
-        await query(db, {
-          name: 'get-incident-by-number',
-          text: `${SELECT} where workspace_id = $1 and number = $2 and ${HAS_NUMBER}`,
-          values: [workspaceId, number],
-        }),
+        await select({ name: 'get-incident-by-number', condition: `number = $2 and ${HAS_NUMBER}` }, number),
       ),
 
-    findByExternalId: async (externalId: string): Promise<Incident | undefined> => {
-      const text = `${SELECT} where workspace_id = $1 and external_id = $2`;
-      const [incident] = await query<Incident>(db, {
+    /** Also one that the request may not see: its external ID is taken. */
+    findByExternalId: async (externalId: string): Promise<{ id: number; isVisible: boolean } | undefined> => {
+      const [incident] = await query<{ id: number; isVisible: boolean }>(db, {
         name: 'get-incident-by-external-id',
-        text,
-        values: [workspaceId, externalId],
+        text: `select id, ${visible('incidents', 3)} as "isVisible" from incidents
+          where workspace_id = $1 and external_id = $2`,
+        values: [workspaceId, externalId, currentViewer()],
       });
       return incident;
     },
 
     /** The incidents with these IDs, in any order. */
-    readVersioned,
+    readVersioned: async (ids: readonly number[]): Promise<VersionedIncident[]> =>
+      select({ name: 'get-incidents', condition: 'id = any((select $2::bigint[])::bigint[])' }, ids),
 
     /** Locks the incident until the transaction ends. @throws DomainError `not_found` */
     getForUpdate: async (id: number): Promise<Incident> =>
@@ -138,12 +139,20 @@ export async function lockWithConfiguration(
   return requireIncident(incidents);
 }
 
-/** Locks several incidents until the transaction ends, in the order of their IDs, and returns them. */
-export const lockIncidents = (workspaceId: number, ids: readonly number[]): Statement<Incident> => ({
+/**
+ * Locks several incidents until the transaction ends, in the order of their IDs, and returns them.
+ * @param viewer `EVERY_RESTRICTED` for what is changed whoever asks for it
+ */
+export const lockIncidents = (
+  workspaceId: number,
+  ids: readonly number[],
+  viewer = currentViewer(),
+): Statement<Incident> => ({
   name: 'lock-incidents',
   text: `select ${INCIDENT_SELECTION} from incidents
-    where workspace_id = $1 and id = any((select $2::bigint[])::bigint[]) order by incidents.id for update`,
-  values: [workspaceId, ids],
+    where workspace_id = $1 and id = any((select $2::bigint[])::bigint[]) and ${visible('incidents', 3)}
+    order by incidents.id for update`,
+  values: [workspaceId, ids, viewer],
 });
 
 /** Writes revision, status and severity of locked incidents. */

@@ -17,9 +17,11 @@ const ADD = addReference({ workspace: '$1', value: '$2' });
 const REMOVE = 'update service_references set incidents = incidents - 1 where workspace_id = $1 and value = $2';
 const DELETE = 'delete from service_references where workspace_id = $1 and value = $2 and incidents <= 0';
 
-type Referring = Pick<Incident, 'workspaceId' | 'service' | 'archivedAt'>;
+type Referring = Pick<Incident, 'workspaceId' | 'service' | 'archivedAt' | 'restricted'>;
 
-const countedValue = ({ service, archivedAt }: Referring) => (archivedAt === null ? service : '');
+/** The counts are shown to all: they say nothing of restricted incidents. */
+export const countedValue = ({ service, archivedAt, restricted }: Omit<Referring, 'workspaceId'>) =>
+  archivedAt === null && !restricted ? service : '';
 
 /**
  * Counts what a change of an incident does to the values that incidents name as their service. All changes lock values in

@@ -6,9 +6,10 @@ import { regionKey } from '../../incidents/store/incident-row.ts';
 import type { CatalogService } from '../../replicas/store/catalog.ts';
 import type { IncidentQuery } from './query.ts';
 import { join, type Sql, sql } from '../../shared/store/sql.ts';
+import { isVisibleByIndex } from '../../visibility/store/visible.ts';
 import { containsText } from '../../shared/store/contains-text.ts';
 
-/** Incidents that the list shows, or incidents that the workspace's history limit hides. */
+/** Incidents that the list shows, or incidents that the workspace's history limit hides (`restricted_count`). */
 export type Visibility = 'shown' | 'restricted';
 
 /** The conditions on incidents `i` of a list, except its filters by status and by custom fields. */
@@ -17,6 +18,7 @@ export function filterConditions(query: IncidentQuery, visibility: Visibility): 
   return [
     sql`i.workspace_id = ${workspaceId}`,
     archived ? sql`i.archived_at is not null` : sql`i.archived_at is null`,
+    isVisibleByIndex(workspaceId),
     ...(visibleFrom === null
       ? []
       : [visibility === 'shown' ? sql`i.created_at >= ${visibleFrom}` : sql`i.created_at < ${visibleFrom}`]),

@@ -10,7 +10,7 @@ const USER_ID = /^[1-9]\d*$/;
 /** What the changes of a property name by an ID: `incident_manager` a user. */
 const REFERRED = new Map<string, Referred>(
   Object.values<Property>(INCIDENT_PROPERTIES).flatMap(({ name, refersTo }) =>
-    name === undefined || refersTo === undefined ? [] : [[name, refersTo]],
+    name === undefined || refersTo === undefined || refersTo === 'viewers' ? [] : [[name, refersTo]],
   ),
 )
   .set('archived_by', 'user')

@@ -42,11 +42,14 @@ export const MAX_VISITED = 1_000;
  * Returns the incident that a body names, if it can be related to another one.
  * @throws DomainError `invalid_request`, `invalid_resource_state` naming `incident_id`
  */
-export function checkRelated(incident: Incident, related: Incident | undefined): Incident {
+export function checkRelated(incident: Incident, related: Incident | undefined, type: GivenType): Incident {
   if (related === undefined) throw invalidRequest('incident_id', 'Must be an existing incident of the workspace');
   if (related.id === incident.id) throw invalidRequest('incident_id', 'Must be another incident');
   if (related.archivedAt !== null) {
     throw new DomainError('invalid_resource_state', 'The incident is archived', { field: 'incident_id' });
+  }
+  if (type === 'duplicate_of' && !mayName(incident, related)) {
+    throw invalidRequest('incident_id', 'Must not be restricted unless this incident is');
   }
   return related;
 }
@@ -81,3 +84,10 @@ export const changeOf = (type: RelationType, related: Pick<Incident, 'number'>, 
     to: what === 'added' ? reference : null,
   };
 };
+
+/**
+ * Whether the changelog and the events of an incident may name another one: those of an incident that all may see say nothing
+ * of a restricted one.
+ */
+export const mayName = (incident: Pick<Incident, 'restricted'>, other: Pick<Incident, 'restricted'>): boolean =>
+  incident.restricted || !other.restricted;

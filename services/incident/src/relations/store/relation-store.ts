@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { notFound } from '@tocsin/http';
 import { type Knex, query, type Statement } from '@tocsin/postgres';
 import type { Incident } from '../../incidents/domain/incident.ts';
+import { visible } from '../../visibility/store/visible.ts';
+import { currentViewer } from '../../visibility/viewers.ts';
 import { type GivenType, inverseOf, MAX_VISITED, type Relation, type RelationType } from '../domain/relation.ts';
 
 interface Row extends Omit<Relation, 'related'> {
@@ -18,7 +20,7 @@ const SELECT = `
     related.id as "relatedId", related.number, related.title, related.severity, related.status
   from incident_relations as relation join incidents as related
     on related.workspace_id = relation.workspace_id and related.id = relation.related_id
-  where relation.workspace_id = $1 and relation.incident_id = $2`;
+  where relation.workspace_id = $1 and relation.incident_id = $2 and ${visible('related', 3)}`;
 
 const toRelation = ({ relatedId, number, title, severity, status, ...relation }: Row): Relation => ({
   ...relation,
@@ -108,8 +110,8 @@ export function relationStore(db: Knex, { workspaceId, id: incidentId }: Pick<In
       (
         await query<Row>(db, {
           name: 'list-relations',
-          text: `${SELECT} and relation.id > $3 order by relation.id limit $4`,
-          values: [workspaceId, incidentId, after, limit],
+          text: `${SELECT} and relation.id > $4 order by relation.id limit $5`,
+          values: [workspaceId, incidentId, currentViewer(), after, limit],
         })
       ).map(toRelation),
 
@@ -117,16 +119,16 @@ export function relationStore(db: Knex, { workspaceId, id: incidentId }: Pick<In
     async get(id: number): Promise<Relation> {
       const [row] = await query<Row>(db, {
         name: 'get-relation',
-        text: `${SELECT} and relation.id = $3`,
-        values: [workspaceId, incidentId, id],
+        text: `${SELECT} and relation.id = $4`,
+        values: [workspaceId, incidentId, currentViewer(), id],
       });
       if (row === undefined) throw notFound('The relation');
       return toRelation(row);
     },
 
     async find(type: RelationType, relatedId: number): Promise<Relation | undefined> {
-      const text = `${SELECT} and relation.type = $3 and relation.related_id = $4`;
-      const values = [workspaceId, incidentId, type, relatedId];
+      const text = `${SELECT} and relation.type = $4 and relation.related_id = $5`;
+      const values = [workspaceId, incidentId, currentViewer(), type, relatedId];
       const [row] = await query<Row>(db, { name: 'find-relation', text, values });
       return row && toRelation(row);
     },

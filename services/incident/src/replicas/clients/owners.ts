@@ -4,6 +4,7 @@ import {
   exportedResources,
   INTERNAL_PATHS,
   MAX_PEOPLE,
+  memberships,
   type NewServiceTiers,
   type People,
   people,
@@ -62,6 +63,12 @@ export function owners(options: {
         () => true,
         () => false,
       );
+    },
+
+    /** Returns the IDs of the teams that a user is a member of. */
+    findTeams: async (workspaceId: number, userId: number): Promise<number[]> => {
+      const query = { workspace_id: workspaceId, user_id: userId };
+      return (await catalog.get(INTERNAL_PATHS.memberships, query, memberships)).team_ids;
     },
 
     /** Makes the gateway raise the workspace's version. */

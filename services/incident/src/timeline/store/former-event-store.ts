@@ -3,6 +3,8 @@ import { type Knex, query, type Statement } from '@tocsin/postgres';
 import { type Listed, listedColumns, readWhole } from '@tocsin/versioned-resources';
 import type { Instant } from '@tocsin/runtime';
 import type { TimelineEvent } from '../domain/timeline-event.ts';
+import { isOfVisibleText } from '../../visibility/store/visible.ts';
+import { currentViewer } from '../../visibility/viewers.ts';
 import { ATTACHMENT_COLUMNS } from './attachment-store.ts';
 import { TIMELINE_SELECTION, timelineMapping } from './timeline-row.ts';
 
@@ -62,7 +64,8 @@ const GET_DELETED = `
     exists (select 1 from timeline_groups as own where own.workspace_id = $1 and own.id = group_id) as "hasGroup",
     exists (select 1 from timeline_events as present
       where present.workspace_id = $1 and present.incident_id = former.incident_id and present.external_id = former.external_id) as "isThereAgain"
-  from former_timeline_events as former where workspace_id = $1 and id = $2 and deleted_at is not null`;
+  from former_timeline_events as former where workspace_id = $1 and id = $2 and deleted_at is not null
+    and ${isOfVisibleText('former.incident_id', 3)}`;
 
 type Deleted = TimelineEvent & { deletedAt: Instant; hasGroup: boolean; isThereAgain: boolean };
 
@@ -93,13 +96,14 @@ export function formerEventStore(db: Knex, workspaceId: number) {
       const [deleted] = await query<Deleted>(db, {
         name: 'get-deleted-event',
         text: GET_DELETED,
-        values: [workspaceId, id],
+        values: [workspaceId, id, currentViewer()],
       });
       if (deleted === undefined) {
         const present = await query(db, {
           name: 'find-present-event',
-          text: 'select id from timeline_events where workspace_id = $1 and id = $2',
-          values: [workspaceId, id],
+          text: `select id from timeline_events
+            where workspace_id = $1 and id = $2 and ${isOfVisibleText('timeline_events.incident_id', 3)}`,
+          values: [workspaceId, id, currentViewer()],
         });
         throw present.length > 0 ? invalidState('The timeline event is not deleted') : notFound('The timeline event');
       }

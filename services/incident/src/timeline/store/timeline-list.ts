@@ -7,6 +7,8 @@ import type { TimelineFilters } from '../domain/timeline-filters.ts';
 import { type Attachment, selectAttachments } from './attachment-store.ts';
 import { MAX_COMPARED_BYTES, containsText } from '../../shared/store/contains-text.ts';
 import { all, Sql, sql, statementOf } from '../../shared/store/sql.ts';
+import { isVisible } from '../../visibility/store/visible.ts';
+import { noteRead } from '../../visibility/viewers.ts';
 import { LISTED_TIMELINE_COLUMNS, TIMELINE_SELECTION } from './timeline-row.ts';
 
 /** How many types, sources and tags are counted, the most frequent first (contract: Timeline). */
@@ -63,10 +65,11 @@ export function timelineReader(database: Knex) {
   const kept = boundedCache<string, KeptCounts>({ bytes: KEPT_BYTES, sizeOf: estimateHeapBytes });
 
   const pageOf = async (
-    workspaceId: number,
+    { workspaceId, incidentId }: TimelineQuery,
     rows: readonly PageRow[],
     counts: TimelineCounts,
   ): Promise<TimelinePage> => {
+    noteRead(rows.slice(0, 1).map(({ restricted }) => ({ id: incidentId, restricted })));
     const listed = rows.filter((row): row is PageRow & Listed<TimelineEvent> => row.id !== null);
     return {
       listed,
@@ -85,7 +88,7 @@ export function timelineReader(database: Knex) {
     if (keptCounts === undefined) return undefined;
     const rows = await query(database, selectCountedPage(list, keptCounts.revision));
     if (rows[0]?.incidentRevision !== keptCounts.revision) return undefined;
-    return pageOf(list.workspaceId, rows, keptCounts.counts);
+    return pageOf(list, rows, keptCounts.counts);
   };
 
   /** Returns undefined if there is too much to read for a request whose turn it is not. */
@@ -98,7 +101,7 @@ export function timelineReader(database: Knex) {
     if (!isSearchable) throw tooMuchText();
     if (counts === null) throw new Error('a timeline was not counted');
     if (!isSearch(list)) kept.set(key, { revision: incidentRevision, counts });
-    return pageOf(list.workspaceId, rows, counts);
+    return pageOf(list, rows, counts);
   };
 
   const readAttachments = async (workspaceId: number, eventIds: readonly number[]): Promise<Attachment[]> => {
@@ -149,6 +152,7 @@ const isSearch = ({ filters }: TimelineQuery) => filters.tags.length > 0 || filt
 type PageRow = { [Property in keyof Listed<TimelineEvent>]: Listed<TimelineEvent>[Property] | null } & {
   hasAttachments: boolean;
   incidentRevision: number;
+  restricted: boolean;
   lastEventAt: Instant | null;
 };
 
@@ -192,12 +196,12 @@ function selectCountedPage(list: TimelineQuery, revision: number): Statement<Pag
   const conditions = all([...ofIncident(list), ...timeConditions(filters), ...propertyConditions(filters), isAfter]);
   return statementOf(
     sql`
-      select ${LISTED}, ${HAS_ATTACHMENTS}, incidents.revision as "incidentRevision", last_event_at as "lastEventAt"
-      from incidents
+      select ${LISTED}, ${HAS_ATTACHMENTS}, i.revision as "incidentRevision", i.restricted, last_event_at as "lastEventAt"
+      from incidents as i
       left join lateral (select id from timeline_events where ${conditions} order by ${order} limit ${limit}) as page
-        on incidents.revision = ${revision}
+        on i.revision = ${revision}
       left join timeline_events on timeline_events.workspace_id = ${workspaceId} and timeline_events.id = page.id
-      where incidents.workspace_id = ${workspaceId} and incidents.id = ${incidentId}
+      where i.workspace_id = ${workspaceId} and i.id = ${incidentId} and ${isVisible()}
       order by ${order}`,
     'counted-timeline',
   );
@@ -220,10 +224,10 @@ function selectPage(list: TimelineQuery, isTurn: boolean): Statement<CountedPage
   return statementOf(
     sql`
       with incident as materialized (
-        select revision, last_event_at, event_count <= ${MANY_EVENTS} or ${isTurn}::boolean as has_turn
-        from incidents where workspace_id = ${workspaceId} and id = ${incidentId}),
+        select revision, restricted, last_event_at, event_count <= ${MANY_EVENTS} or ${isTurn}::boolean as has_turn
+        from incidents as i where workspace_id = ${workspaceId} and id = ${incidentId} and ${isVisible()}),
       timeline as materialized (
-        select revision, last_event_at, has_turn, has_turn and is_searchable as is_read, is_searchable
+        select revision, restricted, last_event_at, has_turn, has_turn and is_searchable as is_read, is_searchable
         from incident
         cross join lateral (
           select case when has_turn then ${textBytes} else 0 end <= ${MAX_COMPARED_BYTES} as is_searchable) as search),
@@ -262,7 +266,7 @@ function selectPage(list: TimelineQuery, isTurn: boolean): Statement<CountedPage
         from ranked where rank <= ${MAX_COUNTED})
       select ${LISTED}, ${HAS_ATTACHMENTS},
         timeline.has_turn as "hasTurn", timeline.is_searchable as "isSearchable",
-        timeline.revision as "incidentRevision", timeline.last_event_at as "lastEventAt",
+        timeline.revision as "incidentRevision", timeline.restricted, timeline.last_event_at as "lastEventAt",
         case when timeline.is_read and coalesce(page.place, 1) = 1 then (select counts from counts) end as counts
       from timeline
       left join page on true

@@ -3,6 +3,8 @@ import { assignmentsOf, insertOf } from '@tocsin/versioned-resources';
 import { brokenConstraint, type Knex, query, type Statement } from '@tocsin/postgres';
 import type { NewTimelineEvent, TimelineEvent } from '../domain/timeline-event.ts';
 import { insertRows } from '../../shared/store/sql.ts';
+import { isOfVisibleText } from '../../visibility/store/visible.ts';
+import { currentViewer } from '../../visibility/viewers.ts';
 import { keepEvents } from './former-event-store.ts';
 import { TIMELINE_SELECTION, toTimelineColumns, toTimelineRow } from './timeline-row.ts';
 
@@ -61,7 +63,13 @@ export function timelineStore(db: Knex, workspaceId: number) {
   return {
     /** @throws DomainError `not_found` */
     get: async (id: number): Promise<TimelineEvent> =>
-      one(await query<TimelineEvent>(db, { name: 'get-timeline-event', text: SELECT, values: [workspaceId, id] })),
+      one(
+        await query<TimelineEvent>(db, {
+          name: 'get-timeline-event',
+          text: `${SELECT} and ${isOfVisibleText('timeline_events.incident_id', 3)}`,
+          values: [workspaceId, id, currentViewer()],
+        }),
+      ),
 
     /** Locks the event; the transaction must have locked the incident. @throws DomainError `not_found` */
     getForUpdate: async (id: number): Promise<TimelineEvent> =>
@@ -77,8 +85,9 @@ export function timelineStore(db: Knex, workspaceId: number) {
     async getIncidentId(id: number): Promise<number> {
       const rows = await query<{ incidentId: number }>(db, {
         name: 'find-incident-of-timeline-event',
-        text: 'select incident_id as "incidentId" from timeline_events where workspace_id = $1 and id = $2',
-        values: [workspaceId, id],
+        text: `select incident_id as "incidentId" from timeline_events
+          where workspace_id = $1 and id = $2 and ${isOfVisibleText('timeline_events.incident_id', 3)}`,
+        values: [workspaceId, id, currentViewer()],
       });
       return one(rows).incidentId;
     },

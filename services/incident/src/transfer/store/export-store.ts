@@ -5,6 +5,8 @@ import type { Incident } from '../../incidents/domain/incident.ts';
 import { HAS_NUMBER, INCIDENT_SELECTION } from '../../incidents/store/incident-row.ts';
 import type { FollowUp } from '../../follow-ups/domain/follow-up.ts';
 import { FOLLOW_UP_SELECTION, LISTED_FOLLOW_UP_COLUMNS } from '../../follow-ups/store/follow-up-store.ts';
+import { visible } from '../../visibility/store/visible.ts';
+import { currentViewer } from '../../visibility/viewers.ts';
 import { timelineMapping } from '../../timeline/store/timeline-row.ts';
 import type { ExportedChange, ExportedEvent, ExportedRelation } from '../domain/export-line.ts';
 
@@ -17,14 +19,14 @@ type IncidentKey = Pick<Incident, 'workspaceId' | 'id'>;
 export const incidentsAfter = (workspaceId: number, after: number, limit: number): Statement<Incident> => ({
   name: 'export-incidents',
   text: `select ${INCIDENT_SELECTION} from incidents
-    where workspace_id = $1 and number > $2 and ${HAS_NUMBER} order by number limit $3`,
-  values: [workspaceId, after, limit],
+    where workspace_id = $1 and number > $2 and ${HAS_NUMBER} and ${visible('incidents', 4)} order by number limit $3`,
+  values: [workspaceId, after, limit, currentViewer()],
 });
 
 export const revisionOf = (workspaceId: number, id: number): Statement<{ revision: number }> => ({
   name: 'export-revision',
-  text: 'select revision from incidents where workspace_id = $1 and id = $2',
-  values: [workspaceId, id],
+  text: `select revision from incidents where workspace_id = $1 and id = $2 and ${visible('incidents', 3)}`,
+  values: [workspaceId, id, currentViewer()],
 });
 
 const EVENT_NAMES =
@@ -82,10 +84,10 @@ export const relationsAfter = (
       related.number, related.external_id as "externalId", null as "largeWeight"
     from incident_relations as relation join incidents as related
       on related.workspace_id = relation.workspace_id and related.id = relation.related_id
-    where relation.workspace_id = $1 and relation.incident_id = $2
+    where relation.workspace_id = $1 and relation.incident_id = $2 and ${visible('related', 5)}
       and (related.number, relation.type) > ($3::bigint, $4::text)
     order by related.number, relation.type limit ${EXPORT_PAGE}`,
-  values: [workspaceId, id, after?.number ?? 0, after?.type ?? ''],
+  values: [workspaceId, id, after?.number ?? 0, after?.type ?? '', currentViewer()],
 });
 
 const CHANGE_NAMES = ['id', 'actor', 'api_key_name', 'api_key_prefix', 'changed_at', 'changes'];

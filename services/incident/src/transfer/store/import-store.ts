@@ -8,6 +8,8 @@ import type { FollowUp } from '../../follow-ups/domain/follow-up.ts';
 import { FOLLOW_UP_SELECTION, toFollowUpColumns } from '../../follow-ups/store/follow-up-store.ts';
 import { nativeIdOf } from '../domain/item.ts';
 import { toTimelineRow } from '../../timeline/store/timeline-row.ts';
+import { visible } from '../../visibility/store/visible.ts';
+import { currentViewer } from '../../visibility/viewers.ts';
 import { insertRows, upsertRows } from '../../shared/store/sql.ts';
 
 // The statements of an import: each is for all incidents of a request, whose rows are in one JSON parameter.
@@ -27,25 +29,32 @@ export const raiseCounter = (workspaceId: number, last: number): Statement => ({
   values: [workspaceId, last],
 });
 
-/** Locks the incidents with these external IDs, and returns them. */
-export const lockByExternalIds = (workspaceId: number, externalIds: readonly string[]): Statement<Incident> => ({
+/** Locks the incidents with these external IDs, and returns them, also those that the request may not see. */
+export const lockByExternalIds = (
+  workspaceId: number,
+  externalIds: readonly string[],
+): Statement<Incident & { isVisible: boolean }> => ({
   name: 'lock-incidents-by-external-id',
-  text: `select ${INCIDENT_SELECTION} from incidents
+  text: `select ${INCIDENT_SELECTION}, ${visible('incidents', 3)} as "isVisible" from incidents
     where workspace_id = $1 and external_id = any((select $2::text[])::text[]) and external_id is not null
     order by incidents.id for update`,
-  values: [workspaceId, externalIds],
+  values: [workspaceId, externalIds, currentViewer()],
 });
 
 /** What a relation of an item needs of its incidents. */
-export type NamedIncident = Pick<Incident, 'id' | 'number'> & { externalId: string; isImported: boolean };
+export type NamedIncident = Pick<Incident, 'id' | 'number' | 'restricted'> & {
+  externalId: string;
+  isImported: boolean;
+};
 
 /** As `lockByExternalIds`, of many incidents. */
 export const lockNamed = (workspaceId: number, externalIds: readonly string[]): Statement<NamedIncident> => ({
   name: 'lock-named-incidents',
-  text: `select id, number, external_id as "externalId", imported_at is not null as "isImported" from incidents
+  text: `select id, number, restricted, external_id as "externalId", imported_at is not null as "isImported" from incidents
     where workspace_id = $1 and external_id = any((select $2::text[])::text[]) and external_id is not null
+      and ${visible('incidents', 3)}
     order by incidents.id for update`,
-  values: [workspaceId, externalIds],
+  values: [workspaceId, externalIds, currentViewer()],
 });
 
 /** Takes the next IDs of a table. Those of events come after the locks of their incidents, see `NEXT_EVENT_ID`. */
