@@ -7,6 +7,7 @@ import { crowdAttacks } from './families/crowds.ts';
 import { definitionAttacks } from './families/definitions.ts';
 import { faultAttacks } from './families/faults.ts';
 import { growingAnswerAttacks } from './families/growing-answers.ts';
+import { outsiderAttacks } from './families/outsiders.ts';
 import { pageAttacks } from './families/pages.ts';
 import { readerAttacks } from './families/readers.ts';
 import { receiverAttacks } from './families/receivers.ts';
@@ -30,6 +31,7 @@ export const ATTACKS: readonly Attack[] = [
   ...transferAttacks,
   ...alertAttacks,
   ...relationAttacks,
+  ...outsiderAttacks,
   ...receiverAttacks,
   ...faultAttacks,
 ];

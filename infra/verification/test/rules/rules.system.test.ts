@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { eventually, startReceiver, startSlack } from '@tocsin/testing';
+import { SCOPES, VIEW_RESTRICTED } from '@tocsin/schemas';
+import { type Client, eventually, startReceiver, startSlack } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import fc from '@tocsin/testing/fuzz';
 import { PARAMETERS } from '../../../cli/src/parameters.ts';
@@ -15,6 +16,7 @@ import { compareAllPlaces, readEvents, showing } from './shown.ts';
 import { recordMessages, validating } from './validated.ts';
 import { fillWorkspace, surroundingsOf, takeAway } from './workspace.ts';
 import { writeExamples } from './write-examples.ts';
+import { compareWorlds, createWorld, type World } from './worlds.ts';
 import { writeTheSame } from './writes-of-the-same.ts';
 
 const SEED = fc.readConfigureGlobal().seed ?? Date.now() % 2 ** 31;
@@ -22,6 +24,34 @@ const SEED = fc.readConfigureGlobal().seed ?? Date.now() % 2 ** 31;
 const WRITES = Object.keys(OPERATIONS).filter((id) => OPERATIONS[id]?.method !== 'GET');
 
 const idsOf = (items: readonly Item[]) => items.map(({ id }) => id);
+
+describeWithServers('a workspace with restricted incidents', () => {
+  const system = runningSystem();
+  const without = SCOPES.filter((scope) => scope !== VIEW_RESTRICTED.scope);
+  test('is to outsiders as one without them, in every answer', async () => {
+    const worlds: World[] = [];
+    const outsiders = new Map<World, Client[]>();
+    for (const workspace of ['secretive', 'unclouded']) {
+      const owner = await system.as({ workspace, role: 'owner' });
+      const people = [
+        await system.as({ workspace, role: 'member' }),
+        await system.as({ workspace, role: 'owner', scopes: without }),
+      ];
+      const world = await createWorld(workspace, owner, worlds.length === 0);
+      worlds.push(world);
+      outsiders.set(world, people);
+    }
+    const [secretive, unclouded] = worlds as [World, World];
+    for (const place of [0, 1]) {
+      const clientOf = (world: World) => outsiders.get(world)?.[place] as Client;
+      const { requests, operations } = await compareWorlds([secretive, unclouded], clientOf);
+      expect(operations.size).toBeGreaterThan(100);
+      expect(requests).toBeGreaterThan(500);
+    }
+    // The comparison would see what an owner sees.
+    await expect(compareWorlds([secretive, unclouded], ({ owner }) => owner)).rejects.toThrow();
+  });
+});
 
 describeWithServers(`a generated workspace (seed ${SEED})`, () => {
   const slack = running(startSlack);

@@ -95,7 +95,8 @@ async function useMonitors(database: Knex, monitor: Monitor, now: string): Promi
       remindAfter: 0,
       newIncidents: 1,
       quietAfter: 60,
-      isGroupedByAlert: false, restricted: false,
+      isGroupedByAlert: false,
+      restricted: false,
     },
     ...{ service: '', serviceLabel: 'service', severityLabel: 'severity' },
   };

@@ -181,6 +181,28 @@ const OF_ALL_WORKSPACES: { statement: RegExp; reason: string }[] = [
   },
 ];
 
+/** Statements of the incident service that find incidents whoever asks for it, and why. */
+const OF_ALL_VIEWERS: { statement: RegExp; reason: string }[] = [
+  {
+    statement:
+      /alert_incidents|as walk|walk join incidents|^select id, number from incidents where workspace_id = \$1 and id = any/,
+    reason: 'an alert acts on its incident, whoever may see that',
+  },
+  {
+    statement: /status = any|severity = any|set ended_at = case/,
+    reason: 'the configuration keeps what any incident has',
+  },
+  {
+    statement:
+      /incident_counters|number > \$2 and number > 0 order by number|event_count, last_event_at from incidents/,
+    reason: 'numbers, bytes and summaries are kept right for all incidents',
+  },
+  {
+    statement: /^select id from incidents where workspace_id = \$1 and id = \$2(?: for update)?$/,
+    reason: 'other systems report on any incident, and nobody gets an answer',
+  },
+];
+
 /** Lists with filters; and the slots after a time, which are few or all. */
 const PLANNED_FOR_VALUES = /^(filtered-\d+|find-used-slots)$/;
 
@@ -1079,6 +1101,21 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     expect([...unnamed]).toEqual([]);
     // An entry for a statement that does not exist would allow it later.
     expect([...allowed].sort()).toEqual([...new Set(OF_ALL_WORKSPACES.map(({ reason }) => reason))].sort());
+  });
+
+  test('find only those incidents that the request may see', () => {
+    const unlimited = new Set<string>();
+    const allowed = new Set<string>();
+    for (const [, { text, role }] of statementsOfApps()) {
+      const line = text.replaceAll(/\s+/g, ' ').trim();
+      if (role !== 'tocsin_incident' || !/\b(?:from|join) incidents\b/.test(line) || line.includes('.viewers &&'))
+        continue;
+      const entry = OF_ALL_VIEWERS.find(({ statement }) => statement.test(line));
+      if (entry === undefined) unlimited.add(line);
+      else allowed.add(entry.reason);
+    }
+    expect([...unlimited]).toEqual([]);
+    expect([...allowed].sort()).toEqual(OF_ALL_VIEWERS.map(({ reason }) => reason).sort());
   });
 
   test('are planned again for their values only where one plan for all would be wrong', async () => {

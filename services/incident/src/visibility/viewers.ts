@@ -1,5 +1,5 @@
 /**
- * `visibility` decides who may see a restricted incident (contract: Restricted incidents) (ADR 105). The row of an
+ * `visibility` decides who may see a restricted incident (contract: Restricted incidents) (ADR 118). The row of an
  * incident has the names of those who may, as a generated column: the IDs of users as text, `team:` and the ID of a
  * team, and `*`; null: everybody. A request has the names of its caller (`viewersOf`), and every statement that finds
  * incidents for a request has the one condition that compares the two (`store/visible.ts`); a test reads all statements

@@ -102,7 +102,6 @@ describe('a restricted incident', () => {
     expect(await results(anItem('7'))).toMatchObject([
       {
         outcome: 'refused',
-        code: 'invalid_resource_state',
         message: 'Another incident has the external ID dispatch:7',
       },
     ]);
