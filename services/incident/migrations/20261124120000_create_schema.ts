@@ -349,7 +349,7 @@ async function createListIndexes(knex: Knex): Promise<void> {
       or recovered_at is not null or ended_at is not null)`);
   await knex.raw(`
     create index incidents_unhandled_alerts on incidents (workspace_id, created_at, id) where is_unhandled_alert`);
-  await knex.raw('create index incidents_restricted on incidents (workspace_id, id) where restricted');
+  await knex.raw('create index incidents_restricted on incidents (workspace_id, created_at, id) where restricted');
   await knex.raw('create index incidents_duplicates on incidents (workspace_id, created_at, id) where is_duplicate');
   await knex.raw(`
     create unique index incidents_by_external_id on incidents (workspace_id, external_id)

@@ -31,7 +31,7 @@ describeWithServers('a workspace with restricted incidents', () => {
   test('is to outsiders as one without them, in every answer', async () => {
     const worlds: World[] = [];
     const outsiders = new Map<World, Client[]>();
-    for (const workspace of ['secretive', 'unclouded']) {
+    for (const workspace of ['opaque', 'lucid']) {
       const owner = await system.as({ workspace, role: 'owner' });
       const people = [
         await system.as({ workspace, role: 'member' }),
@@ -41,15 +41,15 @@ describeWithServers('a workspace with restricted incidents', () => {
       worlds.push(world);
       outsiders.set(world, people);
     }
-    const [secretive, unclouded] = worlds as [World, World];
+    const [opaque, lucid] = worlds as [World, World];
     for (const place of [0, 1]) {
       const clientOf = (world: World) => outsiders.get(world)?.[place] as Client;
-      const { requests, operations } = await compareWorlds([secretive, unclouded], clientOf);
+      const { requests, operations } = await compareWorlds([opaque, lucid], clientOf);
       expect(operations.size).toBeGreaterThan(100);
       expect(requests).toBeGreaterThan(500);
     }
     // The comparison would see what an owner sees.
-    await expect(compareWorlds([secretive, unclouded], ({ owner }) => owner)).rejects.toThrow();
+    await expect(compareWorlds([opaque, lucid], ({ owner }) => owner)).rejects.toThrow();
   });
 });
 

@@ -3,11 +3,14 @@ import { type Answer, type Client, eventually } from '@tocsin/testing';
 import { examplesOf } from '../../systems/examples.ts';
 import { DESCRIPTION, type Operation, OPERATIONS, readList, REVISION } from './operations.ts';
 import { UNKNOWN_ID } from './refusals.ts';
+import { readEvents } from './shown.ts';
 
 /** A workspace with restricted incidents, or the same one without them. */
 export interface World {
   workspace: string;
   owner: Client;
+  /** Of the owner. */
+  userId: number;
   /** The ID of something by the path in front of it: of a restricted incident, or one that was never given. */
   hidden: ReadonlyMap<string, string | number>;
   /** That of something that all may see. */
@@ -59,13 +62,12 @@ export async function createWorld(workspace: string, owner: Client, hasHidden: b
   const archived = await fill({ title: 'Archived' }, 'archived');
   await create(`${archived.path}/archive`);
   // The feed has everything.
-  await eventually(async () => {
-    const { body } = await owner.get('/api/v1/events?limit=100');
-    return body.events.some(({ type }: { type: string }) => type === 'incident.archived') === true;
+  await eventually(async () => (await readEvents(owner)).some(({ type }) => type === 'incident.archived'), {
+    what: `the events of ${workspace}`,
   });
   const unknown = UNKNOWN_ID;
   return {
-    ...{ workspace, owner },
+    ...{ workspace, owner, userId: (await owner.get('/api/v1/me')).body.user.id as number },
     hidden: new Map<string, string | number>([
       [`${INCIDENTS}/`, secret?.id ?? unknown],
       ['/api/v1/timeline/', secret?.event.id ?? unknown],
@@ -95,19 +97,20 @@ interface Probe {
 }
 
 /** Texts of restricted incidents and of others, for parameters that take any. */
-const TEXTS = ['secret', 'vault', 'hidden', 'hidden-1', 'open', 'sev1', 'cause:contains:secret', 'INC-2'];
+const TEXTS = ['secret', 'vault', 'hidden', 'hidden-1', 'open', 'sev1', 'cause:contains:secret'];
 const MOMENTS = ['2000-01-01T00:00:00Z', '2100-01-01T00:00:00Z'];
 
 /** Values of a parameter of a query: all of a choice. */
-function* valuesOf({ schema }: Operation['query'][number], { hidden, shared }: World): Generator<string> {
+function* valuesOf({ name, schema }: Operation['query'][number], { hidden, shared }: World): Generator<string> {
   const { type, enum: choices, format } = schema;
   if (choices !== undefined) yield* choices as string[];
   else if (type === 'boolean') yield* ['true', 'false'];
-  else if (type === 'integer')
-    yield* [...hidden.values(), ...shared.values(), 1].map(String).filter((id) => /^\d+$/.test(id));
-  else if (format === 'date-time') yield* MOMENTS;
+  else if (type === 'integer') {
+    const of = (prefix: string) => [hidden, shared].flatMap((ids) => ids.get(prefix) ?? []).map(String);
+    yield* name.endsWith('team_id') ? of('/api/v1/teams/') : name === 'incident_id' ? of(`${INCIDENTS}/`) : ['1'];
+  } else if (format === 'date-time') yield* MOMENTS;
   else if (format === 'date') yield* MOMENTS.map((moment) => moment.slice(0, 10));
-  else yield* TEXTS;
+  else yield* [...TEXTS, ...(name === 'q' ? [String(hidden.get('/api/v1/incident-references/'))] : [])];
 }
 
 /** What the parameters of a query that wait, or that name a place in a list, are tried with elsewhere. */
@@ -133,6 +136,13 @@ export function* probesOf(world: World): Generator<Probe> {
         body: bodyOf(body, ids, world),
       };
       if (!isRead) continue;
+      if (operation === 'listEvents') {
+        for (const about of [
+          '',
+          ...[world.hidden, world.shared].map((of) => `&resource=incident:${of.get(`${INCIDENTS}/`)}`),
+        ])
+          yield { operation, method, path: `${path}?from=beginning${about}`, headers: {}, body: undefined };
+      }
       for (const parameter of query.filter(({ name }) => !NOT_TRIED.has(name))) {
         for (const value of valuesOf(parameter, world))
           yield {
@@ -164,12 +174,16 @@ function withIds(template: string, ids: World['hidden'], { hidden, shared }: Wor
 }
 
 /** An example in which each ID of an incident is that of this world. */
-const bodyOf = (example: unknown, ids: World['hidden'], { hidden }: World): unknown =>
+const bodyOf = (example: unknown, ids: World['hidden'], { hidden, shared, userId }: World): unknown =>
   example === undefined
     ? undefined
     : JSON.parse(JSON.stringify(example), (name, value: unknown) => {
         // In a request about what all may see, it is the hidden one.
         if (name === 'incident_id') return hidden.get(`${INCIDENTS}/`);
+        if (name === 'field_id') return shared.get('/api/v1/custom-fields/');
+        if (name === 'team_id' || name === 'owner_team_id') return shared.get('/api/v1/teams/');
+        if (name === 'owner' || name === 'incident_manager') return String(userId);
+        if (name === 'user_id') return userId;
         if (name === 'items' && Array.isArray(value)) {
           return value.map((item: object) => ({ ...item, id: hidden.get(`${INCIDENTS}/`) }));
         }
@@ -178,7 +192,7 @@ const bodyOf = (example: unknown, ids: World['hidden'], { hidden }: World): unkn
 
 /** Names of properties whose values are numbers of the installation, or follow from them. */
 const NUMBERED =
-  /(?:^|_)ids?$|^(?:human_id|reference|incident_manager|incident_responders|created_by|archived_by|actor|edited_by|owner|users|teams|etag|used)$/;
+  /(?:^|_)(?:ids?|by)$|^(?:human_id|reference|incident_manager|incident_responders|actor|owner|users|teams|used|duration_seconds)$/;
 const CURSORS = /cursor$/;
 
 /** An answer without times, request IDs, numbers of resources, and what is made of them. */
@@ -190,7 +204,8 @@ export function comparable({ status, headers, text }: Answer, { workspace }: Wor
     try {
       return JSON.parse(line, (name, value: unknown) => {
         if (CURSORS.test(name) && typeof value === 'string') return '<cursor>';
-        if (NUMBERED.test(name)) return JSON.parse(JSON.stringify(value).replaceAll(/\d+/g, '#'));
+        if (name === 'request_id') return '<request>';
+        if (NUMBERED.test(name)) return withoutNumbers(value);
         return typeof value === 'string' ? plain(value, workspace) : value;
       }) as unknown;
     } catch {
@@ -200,13 +215,21 @@ export function comparable({ status, headers, text }: Answer, { workspace }: Wor
   return { status, revision, type, bodies };
 }
 
+function withoutNumbers(value: unknown): unknown {
+  if (typeof value === 'number') return '#';
+  if (typeof value === 'string') return value.replaceAll(/\d+/g, '#');
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(withoutNumbers);
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutNumbers(member)]));
+}
+
 const plain = (text: string, workspace: string): string =>
   text
     .replaceAll(workspace, '<workspace>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
     .replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, '<uuid>')
     .replaceAll(/tcs_\w+/g, '<token>')
-    .replaceAll(/(?:INC-|person-|Person |\/)\d+/g, (match) => match.replaceAll(/\d+/g, '#'));
+    .replaceAll(/(?:INC-|person-|Person |events\.|ups\.|\/)\d+/g, (match) => match.replaceAll(/\d+/g, '#'));
 
 /** Sends the same to both worlds, and compares the answers. Returns how many there were, and of how many operations. */
 export async function compareWorlds(
@@ -214,6 +237,7 @@ export async function compareWorlds(
   clientOf: (world: World) => Client,
 ): Promise<{ requests: number; operations: Set<string> }> {
   const operations = new Set<string>();
+  const different: object[] = [];
   let requests = 0;
   const [mine, theirs] = [probesOf(one), probesOf(other)];
   for (const probe of mine) {
@@ -221,10 +245,11 @@ export async function compareWorlds(
     const send = async (world: World, { method, path, body, headers }: Probe) =>
       comparable(await clientOf(world).send(method.toUpperCase(), path, body, headers), world);
     const [answer, answerOfOther] = await Promise.all([send(one, probe), send(other, twin)]);
-    expect({ probe, answer }).toEqual({ probe, answer: answerOfOther });
+    if (JSON.stringify(answer) !== JSON.stringify(answerOfOther)) different.push({ probe, answer, answerOfOther });
     operations.add(probe.operation);
     requests += 1;
   }
+  expect(different).toEqual([]);
   for (const { method, path, reply, parameters, pathIds } of Object.values(OPERATIONS)) {
     if (method !== 'GET' || reply?.isList !== true || !parameters.includes('cursor') || pathIds.length > 0) continue;
     // Small pages, so that cursors lie beside what is hidden.

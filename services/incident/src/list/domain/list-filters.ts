@@ -35,6 +35,7 @@ export interface FilterParameters extends RangeParameters<'created'>, RangeParam
   mine?: boolean | undefined;
   active_only?: boolean | undefined;
   duplicate?: boolean | undefined;
+  restricted?: boolean | undefined;
   status_scope?: string | undefined;
   diagnosis?: readonly Diagnosis[] | undefined;
   impact_status?: readonly CustomerImpact[] | undefined;
@@ -60,6 +61,7 @@ export interface ListFilters {
   activeOnly: boolean;
   /** Null: incidents that are duplicates of others, and those that are not. */
   duplicate: boolean | null;
+  restricted: boolean | null;
   severities: readonly string[];
   externalId: string | null;
   /** Null: no search. */
@@ -101,6 +103,7 @@ export function listFilters(parameters: FilterParameters, reportingCurrency: str
       parameters.status_scope === undefined || parameters.status_scope === 'all' ? null : parameters.status_scope,
     activeOnly: parameters.active_only === true,
     duplicate: parameters.duplicate ?? null,
+    restricted: parameters.restricted ?? null,
     severities: canonical(parameters.severity),
     externalId: parameters.external_id?.trim() ?? null,
     text: fold(parameters.q ?? '') || null,

@@ -91,6 +91,10 @@ export const listQuery = z.strictObject({
     .boolean()
     .optional()
     .meta({ description: 'true: only duplicates of other incidents; false: without them; default: all incidents' }),
+  restricted: z
+    .boolean()
+    .optional()
+    .meta({ description: 'true: only restricted incidents; false: without them; default: all that you may see' }),
   status_scope: z
     .string()
     .min(1)

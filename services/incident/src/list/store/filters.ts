@@ -44,6 +44,7 @@ function propertyConditions({ workspaceId, filters, catalog: { services }, conve
   const {
     externalId,
     duplicate,
+    restricted,
     severities,
     regions,
     diagnoses,
@@ -56,6 +57,7 @@ function propertyConditions({ workspaceId, filters, catalog: { services }, conve
     values.length === 0 ? [] : [condition()];
   return [
     ...(externalId === null ? [] : [sql`i.external_id = ${externalId}`]),
+    ...(restricted === null ? [] : [restricted ? sql`i.restricted` : sql`not i.restricted`]),
     ...(duplicate === null ? [] : [duplicate ? sql`i.is_duplicate` : sql`not i.is_duplicate`]),
     ...rangeConditions(sql`i.impact_started_at`, filters.impactStarted),
     ...lifecycleConditions(filters),
