@@ -37,7 +37,8 @@ export async function recordAndQueueDeliveries(
   const incoming = events.flatMap(({ event, body }) => {
     const resource = resourceOf(event);
     if (resource === undefined) return [];
-    return [{ id: event.id, workspaceId: event.workspace.id, type: event.type, resource, body }];
+    const { id, type, workspace, restricted: isRestricted = false } = event;
+    return [{ id, workspaceId: workspace.id, type, resource, body, isRestricted }];
   });
   if (incoming.length === 0) return { handled: new Set() };
 

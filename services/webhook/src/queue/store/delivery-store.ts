@@ -12,6 +12,8 @@ interface StoredEvent {
   /** As `storableTrace` returns it; the attempts belong to it. */
   trace: string | null;
   occurredAt: Instant;
+  /** Whether it is about a restricted incident. */
+  isRestricted: boolean;
 }
 
 /** An event with the subscriptions that it is delivered to. */
@@ -26,10 +28,10 @@ const QUEUE_LENGTHS = `
 
 const QUEUE = `
   with added as (
-    insert into events (id, workspace_id, body, request_id, trace_context, occurred_at, queued_at)
-    select id, workspace_id, body, request_id, trace_context, occurred_at, $1
-    from unnest($3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
-      as event (id, workspace_id, body, request_id, trace_context, occurred_at)
+    insert into events (id, workspace_id, body, request_id, trace_context, occurred_at, restricted, queued_at)
+    select id, workspace_id, body, request_id, trace_context, occurred_at, restricted, $1
+    from unnest($3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::timestamptz[], $13::boolean[])
+      as event (id, workspace_id, body, request_id, trace_context, occurred_at, restricted)
   )
   insert into deliveries (event_id, subscription_id, workspace_id, status, due_at, deadline_at)
   select event_id, subscription_id, workspace_id, status, $1, $2
@@ -78,6 +80,7 @@ export function queueStatement(events: readonly QueuedEvent[], now: Instant): St
       deliveries.map(({ subscriptionId }) => subscriptionId),
       deliveries.map(({ workspaceId }) => workspaceId),
       deliveries.map(({ isHeld }) => (isHeld ? 'held' : 'queued')),
+      events.map(({ isRestricted }) => isRestricted),
     ],
   };
 }
