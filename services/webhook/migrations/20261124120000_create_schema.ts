@@ -243,4 +243,11 @@ async function createFeed(knex: Knex): Promise<void> {
     table.index(['workspace_id', 'restricted', 'type', 'position']);
     table.index(['workspace_id', 'restricted', 'resource', 'type', 'position']);
   });
+
+  await knex.schema.createTable('feed_restrictions', (table) => {
+    table.bigInteger('workspace_id').notNullable();
+    table.text('resource').notNullable();
+    table.primary(['workspace_id', 'resource']);
+    table.bigInteger('position').notNullable().comment('up to which its events are still to be hidden');
+  });
 }

@@ -966,7 +966,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     });
     await recentEventsReader(webhook).heads([workspaceId]);
     await deleteRecordedBefore(webhook, latest);
-    await feedReader(webhook).head(workspaceId);
+    await feedReader(webhook).end(workspaceId, true);
     await expiryStore(webhook).forget(before);
     await expiryStore(webhook).failExpired(before);
   }

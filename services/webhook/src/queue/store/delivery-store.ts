@@ -38,6 +38,21 @@ const QUEUE = `
   from unnest($9::uuid[], $10::text[], $11::bigint[], $12::text[])
     as delivery (event_id, subscription_id, workspace_id, status)`;
 
+/** A workspace has few waiting deliveries, and no index tells what their events are about. */
+const RESTRICT = `
+  with waiting as (
+    select distinct event_id from deliveries where workspace_id = $1 and status in ('queued', 'held')
+  ), restricted as (
+    update events e set restricted = true from waiting
+    where e.workspace_id = $1 and e.id = waiting.event_id
+      and concat_ws(':', e.body::json #>> '{resource,type}', e.body::json #>> '{resource,id}') = $2
+    returning e.id
+  )
+  update deliveries set status = 'cancelled', lease_token = null, finished_at = $3
+  from restricted, subscriptions s
+  where deliveries.workspace_id = $1 and deliveries.event_id = restricted.id and deliveries.status in ('queued', 'held')
+    and s.workspace_id = $1 and s.id = deliveries.subscription_id and not s.include_restricted`;
+
 const NEXT_DUE = `select (select min(due_at) from deliveries where status = 'queued') as due, ${currentTime('$1')} as now`;
 
 /** How many deliveries of workspaces wait; those without waiting deliveries are missing. */
@@ -122,6 +137,11 @@ export function deliveryStore(db: Knex) {
           where workspace_id = $1 and subscription_id = $2 and status in ('queued', 'held')`,
         values: [workspaceId, subscriptionId, now],
       });
+    },
+
+    /** Makes the waiting events about a resource restricted, and cancels those that their receivers must not get. */
+    async restrict({ workspaceId, resource }: { workspaceId: number; resource: string }, now: Instant): Promise<void> {
+      await query(db, { text: RESTRICT, values: [workspaceId, resource, now] });
     },
 
     /** When the next delivery is due, in the past when one is already due, and the time now. */
