@@ -7,7 +7,7 @@ import { Named, Table } from '../ui/table.tsx';
 import { say } from '../ui/toast.tsx';
 import { Button } from '../ui/button.tsx';
 import { Confirm, SecretDialog } from '../ui/dialogs.tsx';
-import { Input } from '../ui/fields.tsx';
+import { Check, Input } from '../ui/fields.tsx';
 import { Card, Page } from '../ui/layout.tsx';
 import { Empty, Loaded, NoPermission } from '../ui/states.tsx';
 import { Ago, Badge } from '../ui/texts.tsx';
@@ -31,7 +31,7 @@ function reasonOf({ status, last_success_at: success, last_failure_at: failure }
 }
 
 export function WebhooksPage() {
-  const { canManage, user } = useAccess();
+  const { canManage, canSeeRestricted, user } = useAccess();
   const [isCreating, setCreating] = useState(false);
   const [secret, setSecret] = useState<string>();
   const list = useGet<{ webhooks: Webhook[] }>(PATH, { enabled: canManage });
@@ -66,6 +66,7 @@ export function WebhooksPage() {
                       <>
                         <Badge tone={TONES.get(webhook.status)}>{webhook.status}</Badge>
                         <p className={ui.muted}>{reasonOf(webhook)}</p>
+                        {webhook.include_restricted && <p className={ui.muted}>Gets restricted incidents, too</p>}
                       </>
                     ),
                   ],
@@ -81,11 +82,14 @@ export function WebhooksPage() {
         </Loaded>
       </Card>
       {isCreating && (
-        <EditDialog<{ url: string; name: string }, { secret: string }>
+        <EditDialog<{ url: string; name: string; isRestricted: boolean }, { secret: string }>
           title="New webhook"
           label="Create"
-          initial={{ url: '', name: '' }}
-          request={({ url, name }) => ({ path: PATH, body: { url, ...(name !== '' && { name }) } })}
+          initial={{ url: '', name: '', isRestricted: false }}
+          request={({ url, name, isRestricted }) => ({
+            path: PATH,
+            body: { url, ...(name !== '' && { name }), ...(isRestricted && { include_restricted: true }) },
+          })}
           onDone={(reply) => setSecret(reply.secret)}
           onClose={() => setCreating(false)}
         >
@@ -93,6 +97,12 @@ export function WebhooksPage() {
             <>
               <Input label="Address" type="url" placeholder="https://hooks.example.com/tocsin" {...bind('url')} />
               <Input label="Name" hint="To tell it from others; it cannot be changed." {...bind('name')} />
+              {canSeeRestricted && (
+                <Check
+                  label="Also send restricted incidents: whoever reads what the receiver gets sees them."
+                  {...bind('isRestricted')}
+                />
+              )}
             </>
           )}
         </EditDialog>
