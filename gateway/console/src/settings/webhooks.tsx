@@ -31,7 +31,7 @@ function reasonOf({ status, last_success_at: success, last_failure_at: failure }
 }
 
 export function WebhooksPage() {
-  const { canManage, canSeeRestricted, user } = useAccess();
+  const { canManage, user } = useAccess();
   const [isCreating, setCreating] = useState(false);
   const [secret, setSecret] = useState<string>();
   const list = useGet<{ webhooks: Webhook[] }>(PATH, { enabled: canManage });
@@ -81,38 +81,43 @@ export function WebhooksPage() {
           }
         </Loaded>
       </Card>
-      {isCreating && (
-        <EditDialog<{ url: string; name: string; isRestricted: boolean }, { secret: string }>
-          title="New webhook"
-          label="Create"
-          initial={{ url: '', name: '', isRestricted: false }}
-          request={({ url, name, isRestricted }) => ({
-            path: PATH,
-            body: { url, ...(name !== '' && { name }), ...(isRestricted && { include_restricted: true }) },
-          })}
-          onDone={(reply) => setSecret(reply.secret)}
-          onClose={() => setCreating(false)}
-        >
-          {(bind) => (
-            <>
-              <Input label="Address" type="url" placeholder="https://hooks.example.com/tocsin" {...bind('url')} />
-              <Input label="Name" hint="To tell it from others; it cannot be changed." {...bind('name')} />
-              {canSeeRestricted && (
-                <Check
-                  label="Also send restricted incidents: whoever reads what the receiver gets sees them."
-                  {...bind('isRestricted')}
-                />
-              )}
-            </>
-          )}
-        </EditDialog>
-      )}
+      {isCreating && <NewWebhook onSecret={setSecret} onClose={() => setCreating(false)} />}
       {secret !== undefined && (
         <SecretDialog title="The signing secret" label="Secret" value={secret} onClose={() => setSecret(undefined)}>
           Give it to the receiver, then verify. It is not shown again.
         </SecretDialog>
       )}
     </Page>
+  );
+}
+
+function NewWebhook({ onSecret, onClose }: { onSecret: (secret: string) => void; onClose: () => void }) {
+  const { canSeeRestricted } = useAccess();
+  return (
+    <EditDialog<{ url: string; name: string; isRestricted: boolean }, { secret: string }>
+      title="New webhook"
+      label="Create"
+      initial={{ url: '', name: '', isRestricted: false }}
+      request={({ url, name, isRestricted }) => ({
+        path: PATH,
+        body: { url, ...(name !== '' && { name }), ...(isRestricted && { include_restricted: true }) },
+      })}
+      onDone={({ secret }) => onSecret(secret)}
+      onClose={onClose}
+    >
+      {(bind) => (
+        <>
+          <Input label="Address" type="url" placeholder="https://hooks.example.com/tocsin" {...bind('url')} />
+          <Input label="Name" hint="To tell it from others; it cannot be changed." {...bind('name')} />
+          {canSeeRestricted && (
+            <Check
+              label="Also send restricted incidents: whoever reads what the receiver gets sees them."
+              {...bind('isRestricted')}
+            />
+          )}
+        </>
+      )}
+    </EditDialog>
   );
 }
 
