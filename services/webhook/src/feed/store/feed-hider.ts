@@ -48,7 +48,7 @@ export const findRestriction = async (db: Knex): Promise<Restriction | undefined
   const [restriction] = await query<Restriction>(db, {
     name: 'find-restriction',
     isPoll: true,
-    text: 'select workspace_id as "workspaceId", resource, position from feed_restrictions limit 1',
+    text: 'select workspace_id as "workspaceId", resource, position from feed_restrictions order by workspace_id, resource limit 1',
   });
   return restriction;
 };
