@@ -102,7 +102,7 @@ export const PARAMETERS: Readonly<Record<string, OperationParameters>> = {
   restoreCustomField: {"arguments":["id"],"inputs":{},"sample":"2"},
   listEvents: {"arguments":[],"inputs":{"after":"string","from":"string","types":"strings","resource":"string","limit":"integer","wait":"integer"},"sample":"--limit 10"},
   listWebhooks: {"arguments":[],"inputs":{},"sample":""},
-  createWebhook: {"arguments":[],"inputs":{"url":"string!","name":"string|null","event_types":"strings","headers":"json"},"values":{"event_types":["incident.created"]},"sample":"--url https://hooks.acme.example/tocsin"},
+  createWebhook: {"arguments":[],"inputs":{"url":"string!","name":"string|null","event_types":"strings","headers":"json","include_restricted":"boolean"},"values":{"event_types":["incident.created"]},"sample":"--url https://hooks.acme.example/tocsin"},
   verifyWebhook: {"arguments":["id"],"inputs":{},"sample":"wh_SampleWebhookOfTheDemo"},
   pauseWebhook: {"arguments":["id"],"inputs":{},"sample":"wh_SampleWebhookOfTheDemo"},
   resumeWebhook: {"arguments":["id"],"inputs":{},"sample":"wh_SampleWebhookOfTheDemo"},

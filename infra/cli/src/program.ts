@@ -133,6 +133,7 @@ function addReaders(program: Command, begin: Begin): void {
       join,
     )
     .option('--team <teams>', 'only of these: IDs, slugs or names, separated by commas', join)
+    .option('--include-restricted', 'also of restricted incidents, for everybody who reads the chat')
     .option('--template <file>', 'the text of an event in the markup of the chat, with placeholders: {{title}}')
     .option('--console-url <url>', 'where people open the console; default: the address of the workspace')
     .option('--from <place>', 'where to begin the first time: beginning, now or a time', 'now')

@@ -68,8 +68,8 @@ export async function fillFeed(
   { count, bytes }: { count: number; bytes: number },
 ): Promise<void> {
   await sql.query(
-    `insert into webhook.feed_workspaces (workspace_id, position, recorded_at) values ($1, $2, now())
-     on conflict (workspace_id) do update set position = $2, recorded_at = now()`,
+    `insert into webhook.feed_workspaces (workspace_id, position, unrestricted_position, recorded_at) values ($1, $2, $2, now())
+     on conflict (workspace_id) do update set position = $2, unrestricted_position = $2, recorded_at = now()`,
     [workspace.id, count],
   );
   await sql.query('delete from webhook.feed_events where workspace_id = $1', [workspace.id]);

@@ -103,8 +103,8 @@ export async function copyWorkspaces(client: pg.Client, { schemas, workspaceId, 
     ofIncident,
   );
   await client.query(
-    `insert into webhook.feed_workspaces (workspace_id, position, recorded_at, recorded_bytes)
-     select workspace_id, max(position), max(recorded_at), max(recorded_bytes) from ${FEED}
+    `insert into webhook.feed_workspaces (workspace_id, position, unrestricted_position, recorded_at, recorded_bytes)
+     select workspace_id, max(position), max(position), max(recorded_at), max(recorded_bytes) from ${FEED}
      where workspace_id <> $1 group by workspace_id`,
     [workspaceId],
   );

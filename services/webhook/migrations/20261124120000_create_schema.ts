@@ -36,6 +36,7 @@ async function createSubscriptions(knex: Knex): Promise<void> {
       .notNullable()
       .defaultTo('{}')
       .comment("of the headers of the receiver's own; their values are sealed with the URL");
+    table.boolean('include_restricted').notNullable().defaultTo(false).comment('whether it gets restricted incidents');
     table.index(['workspace_id', 'seq']);
   });
   // The rotation of encryption keys looks for rows of replaced keys every hour; in most hours there are none.
@@ -90,6 +91,7 @@ async function createDeliveries(knex: Knex): Promise<void> {
     table.timestamp('occurred_at', { precision: 3 }).notNullable();
     table.timestamp('queued_at', { precision: 3 }).notNullable().index();
     table.text('trace_context').comment('traceparent, and tracestate after a space; null without a trace');
+    table.boolean('restricted').notNullable().defaultTo(false).comment('whether it is about a restricted incident');
   });
 
   await knex.schema.createTable('deliveries', (table) => {
@@ -214,6 +216,16 @@ async function createFeed(knex: Knex): Promise<void> {
       .timestamp('recorded_at', { precision: 3 })
       .comment('of the latest event: later ones never have an earlier time, whatever the clock does');
     table.bigInteger('recorded_bytes').notNullable().defaultTo(0).comment('of all events that were ever recorded');
+    table
+      .bigInteger('unrestricted_position')
+      .notNullable()
+      .defaultTo(0)
+      .comment('of the latest event that all may know of');
+    table
+      .bigInteger('unrestricted_swept')
+      .notNullable()
+      .defaultTo(0)
+      .comment('of the latest deleted event that all might know of');
   });
 
   await knex.schema.createTable('feed_events', (table) => {
@@ -225,9 +237,17 @@ async function createFeed(knex: Knex): Promise<void> {
     table.timestamp('recorded_at', { precision: 3 }).notNullable().index().comment('decides when it is deleted');
     table.text('body').notNullable().comment('the message as it came from the broker');
     table.bigInteger('recorded_bytes').notNullable().defaultTo(0).comment('of all events up to this one');
+    table.boolean('restricted').notNullable().defaultTo(false).comment('whether it is about a restricted incident');
     table.primary(['workspace_id', 'position']);
     table.unique(['workspace_id', 'event_id']);
-    table.index(['workspace_id', 'type', 'position']);
-    table.index(['workspace_id', 'resource', 'type', 'position']);
+    table.index(['workspace_id', 'restricted', 'type', 'position']);
+    table.index(['workspace_id', 'restricted', 'resource', 'type', 'position']);
+  });
+
+  await knex.schema.createTable('feed_restrictions', (table) => {
+    table.bigInteger('workspace_id').notNullable();
+    table.text('resource').notNullable();
+    table.primary(['workspace_id', 'resource']);
+    table.bigInteger('position').notNullable().comment('up to which its events are still to be hidden');
   });
 }

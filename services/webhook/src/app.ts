@@ -15,6 +15,7 @@ import { feedCursors } from './feed/feed-cursors.ts';
 import { feedMetrics } from './feed/feed-metrics.ts';
 import { startRecentEvents } from './feed/recent-events.ts';
 import { recordAndQueueDeliveries } from './deliveries/record-and-queue-deliveries.ts';
+import { hideRestricted } from './deliveries/hide-restricted.ts';
 import { deleteExpiredData, failExpiredDeliveries } from './deliveries/housekeeping.ts';
 import { webhookMetrics } from './queue/metrics.ts';
 import { encryptionRotation } from './subscriptions/rotate-encryption.ts';
@@ -46,6 +47,7 @@ export interface Overrides extends ServiceOverrides {
 const DISPATCH_INTERVAL = 10_000;
 const EXPIRY_INTERVAL = 30_000;
 const TRIM_INTERVAL = 10_000;
+const HIDING_INTERVAL = 1_000;
 
 /** Builds and starts the webhook service. */
 export async function startApp(config: WebhookConfig, overrides: Partial<Overrides> = {}): Promise<App> {
@@ -104,6 +106,11 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
         name: 'giving up deliveries',
         interval: overrides.expiryInterval ?? EXPIRY_INTERVAL,
         work: async () => failExpiredDeliveries(dependencies).then(() => false),
+      },
+      {
+        name: 'hiding events of restricted incidents',
+        interval: HIDING_INTERVAL,
+        work: async () => hideRestricted(dependencies),
       },
       {
         name: 'trimming feeds',

@@ -30,7 +30,8 @@ describe('the API description of the webhooks', () => {
     ['everything', full, 'https://acme.example/incidents/17'],
     ['no optional property', { ...full, service: '', regions: [], impact_summary: '' }, undefined],
   ])('matches the body of incident.created with %s', (_, incident, url) => {
-    const body = incidentCreatedBody({ eventId: ID, occurredAt: OCCURRED_AT, incident, url });
+    const isRestricted = url !== undefined;
+    const body = incidentCreatedBody({ eventId: ID, occurredAt: OCCURRED_AT, incident, isRestricted, url });
     expect(parse('incident.created', body)).toEqual(JSON.parse(body));
   });
 
@@ -45,7 +46,10 @@ describe('the API description of the webhooks', () => {
       issue_type: '',
       impact_summary: '',
     };
-    const body = incidentCreatedBody({ eventId: ID, occurredAt: OCCURRED_AT, incident: bare, url: undefined });
+    const body = incidentCreatedBody({
+      ...{ eventId: ID, occurredAt: OCCURRED_AT, incident: bare },
+      ...{ isRestricted: false, url: undefined },
+    });
     expect(JSON.parse(body)).toEqual({
       id: ID,
       type: 'incident.created',

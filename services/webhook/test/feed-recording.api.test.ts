@@ -105,6 +105,7 @@ describe('concurrent batches', () => {
     type: 'incident.created',
     resource: 'incident:1',
     body: JSON.stringify(envelopeOf({ workspaceId })),
+    isRestricted: false,
   });
 
   test('neither deadlock nor leave gaps, and a reader that follows gets each event once, in the order of positions', async () => {
@@ -129,7 +130,7 @@ describe('concurrent batches', () => {
       const seen: number[] = [];
       for (let place = { position: 0, mark: '' }, wasDone = false; !wasDone;) {
         wasDone = isDone;
-        const filter = { types: ['incident.created'], workspaceId, limit: 7 };
+        const filter = { types: ['incident.created'], workspaceId, limit: 7, seesRestricted: true };
         for (let hasMore = true; hasMore;) {
           const page = await readFeed({ database: service.knex }, { ...filter, after: place });
           seen.push(...page.events.map((event) => event.position));
@@ -164,7 +165,14 @@ test('each batch notifies once for each workspace, with the place behind its lat
     const placeOf = (payload: string) => payload.split(' ').slice(0, 2).join(' ');
     expect(payloads.map(placeOf).toSorted()).toEqual(['7 2', '7 3', '8 1']);
     const rolledBack = service.knex.transaction(async (trx) => {
-      const event = { id: randomUUID(), workspaceId: 9, type: 'incident.created', resource: 'incident:1', body: '{}' };
+      const event = {
+        id: randomUUID(),
+        workspaceId: 9,
+        type: 'incident.created',
+        resource: 'incident:1',
+        body: '{}',
+        isRestricted: false,
+      };
       await recordIn(trx, [event], service.clock.now());
       throw new Error('rolled back');
     });

@@ -37,6 +37,8 @@ export interface TestEvent {
   revision?: number;
   title?: string;
   occurredAt?: string;
+  /** Whether it is about a restricted incident. */
+  restricted?: boolean;
 }
 
 const AT = '2026-11-20T12:00:00.000Z';
@@ -99,6 +101,7 @@ export function envelopeOf(event: TestEvent = {}) {
     occurred_at: event.occurredAt ?? AT,
     workspace: { id: workspaceId, slug: 'acme', is_demo: true },
     request_id: null,
+    ...(event.restricted === true && { restricted: true }),
     data: dataOf(type, { id, revision, title }),
   };
 }
@@ -141,15 +144,17 @@ export async function fill(service: TestService, { workspaceId = 1, count }: { w
     [workspaceId, service.clock.now(), body, count, workspaceId],
   );
   await service.knex.raw(
-    `insert into feed_workspaces (workspace_id, position, recorded_at)
-     select workspace_id, max(position), max(recorded_at) from feed_events where workspace_id = ? group by workspace_id
-     on conflict (workspace_id) do update set position = excluded.position, recorded_at = excluded.recorded_at`,
+    `insert into feed_workspaces (workspace_id, position, unrestricted_position, recorded_at)
+     select workspace_id, max(position), max(position), max(recorded_at) from feed_events where workspace_id = ? group by workspace_id
+     on conflict (workspace_id) do update set position = excluded.position, unrestricted_position = excluded.position,
+       recorded_at = excluded.recorded_at`,
     [workspaceId],
   );
 }
 
 /** Clears the feed, as if nothing had ever been recorded. The tables are locked in the order in which the recorder locks them. */
-export const clearFeed = async (service: TestService) => service.knex.raw('truncate feed_workspaces, feed_events');
+export const clearFeed = async (service: TestService) =>
+  service.knex.raw('truncate feed_workspaces, feed_events, feed_restrictions');
 
 /** The number of waiting requests of a process, in all workspaces. */
 export async function waitingAt(url: string): Promise<number> {

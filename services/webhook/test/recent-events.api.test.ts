@@ -58,11 +58,12 @@ const record = async (workspaceId: number, count: number, body = '{}') =>
       type: 'incident.created',
       resource: 'incident:1',
       body,
+      isRestricted: false,
     }));
     await recordIn(trx, events, '2026-11-22T00:00:00.000Z');
   });
 
-const query = { types: ['incident.created'], limit: 1_000 };
+const query = { types: ['incident.created'], limit: 1_000, seesRestricted: true };
 const readers = (workspaceId: number, count: number) => Array.from({ length: count }, () => recent.follow(workspaceId));
 const signal = () => new AbortController().signal;
 const at = (position: number) => ({ position, mark: '' });

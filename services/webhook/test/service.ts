@@ -145,6 +145,7 @@ export interface TestIncident {
   occurredAt?: string;
   messageId?: string;
   requestId?: string | null;
+  restricted?: boolean;
 }
 
 /** The message that the incident service publishes about a new incident. */
@@ -157,6 +158,7 @@ export function incidentCreated(service: { clock: Clock }, options: TestIncident
     occurred_at: occurredAt,
     workspace: { id: 1, slug: 'acme', is_demo: false, ...options.workspace },
     request_id: options.requestId === undefined ? 'request-1' : options.requestId,
+    ...(options.restricted === true && { restricted: true }),
     data: {
       incident: {
         id,

@@ -24,6 +24,7 @@ describe('creating a subscription', () => {
         url: 'https://hooks.example.com',
         event_types: ['incident.created'],
         header_names: [],
+        include_restricted: false,
         status: 'paused',
         created_at: now,
         updated_at: now,

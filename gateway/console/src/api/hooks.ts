@@ -139,6 +139,7 @@ export function useAccess() {
     user,
     canRespond: user?.seat === 'responder',
     canManage: permissions.includes('manage_settings'),
+    canSeeRestricted: permissions.includes('view_restricted'),
     canManageTeams: user?.seat === 'responder' && permissions.includes('manage_teams'),
     canManageServices: user?.seat === 'responder' && permissions.includes('manage_settings'),
   };

@@ -7,7 +7,7 @@ import { Named, Table } from '../ui/table.tsx';
 import { say } from '../ui/toast.tsx';
 import { Button } from '../ui/button.tsx';
 import { Confirm, SecretDialog } from '../ui/dialogs.tsx';
-import { Input } from '../ui/fields.tsx';
+import { Check, Input } from '../ui/fields.tsx';
 import { Card, Page } from '../ui/layout.tsx';
 import { Empty, Loaded, NoPermission } from '../ui/states.tsx';
 import { Ago, Badge } from '../ui/texts.tsx';
@@ -66,6 +66,7 @@ export function WebhooksPage() {
                       <>
                         <Badge tone={TONES.get(webhook.status)}>{webhook.status}</Badge>
                         <p className={ui.muted}>{reasonOf(webhook)}</p>
+                        {webhook.include_restricted && <p className={ui.muted}>Gets restricted incidents, too</p>}
                       </>
                     ),
                   ],
@@ -80,29 +81,43 @@ export function WebhooksPage() {
           }
         </Loaded>
       </Card>
-      {isCreating && (
-        <EditDialog<{ url: string; name: string }, { secret: string }>
-          title="New webhook"
-          label="Create"
-          initial={{ url: '', name: '' }}
-          request={({ url, name }) => ({ path: PATH, body: { url, ...(name !== '' && { name }) } })}
-          onDone={(reply) => setSecret(reply.secret)}
-          onClose={() => setCreating(false)}
-        >
-          {(bind) => (
-            <>
-              <Input label="Address" type="url" placeholder="https://hooks.example.com/tocsin" {...bind('url')} />
-              <Input label="Name" hint="To tell it from others; it cannot be changed." {...bind('name')} />
-            </>
-          )}
-        </EditDialog>
-      )}
+      {isCreating && <NewWebhook onSecret={setSecret} onClose={() => setCreating(false)} />}
       {secret !== undefined && (
         <SecretDialog title="The signing secret" label="Secret" value={secret} onClose={() => setSecret(undefined)}>
           Give it to the receiver, then verify. It is not shown again.
         </SecretDialog>
       )}
     </Page>
+  );
+}
+
+function NewWebhook({ onSecret, onClose }: { onSecret: (secret: string) => void; onClose: () => void }) {
+  const { canSeeRestricted } = useAccess();
+  return (
+    <EditDialog<{ url: string; name: string; isRestricted: boolean }, { secret: string }>
+      title="New webhook"
+      label="Create"
+      initial={{ url: '', name: '', isRestricted: false }}
+      request={({ url, name, isRestricted }) => ({
+        path: PATH,
+        body: { url, ...(name !== '' && { name }), ...(isRestricted && { include_restricted: true }) },
+      })}
+      onDone={({ secret }) => onSecret(secret)}
+      onClose={onClose}
+    >
+      {(bind) => (
+        <>
+          <Input label="Address" type="url" placeholder="https://hooks.example.com/tocsin" {...bind('url')} />
+          <Input label="Name" hint="To tell it from others; it cannot be changed." {...bind('name')} />
+          {canSeeRestricted && (
+            <Check
+              label="Also send restricted incidents: whoever reads what the receiver gets sees them."
+              {...bind('isRestricted')}
+            />
+          )}
+        </>
+      )}
+    </EditDialog>
   );
 }
 

@@ -31,7 +31,8 @@ export function eventDescriber(tocsin: Tocsin, filters: Filters, consoleUrl: str
     return `${textOf(key['name'])} (key of ${name})`;
   }
 
-  return async ({ type, occurred_at, workspace, data }: FeedEvent): Promise<Values | undefined> => {
+  return async ({ type, occurred_at, workspace, restricted, data }: FeedEvent): Promise<Values | undefined> => {
+    if (restricted === true && !filters.includesRestricted) return undefined;
     const { incident, changes: changed, actor, api_key: key, ...others } = data as Properties;
     const other = Object.values(others).find(isObject);
     const changes = Array.isArray(changed) ? (changed as Properties[]) : [];

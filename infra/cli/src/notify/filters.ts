@@ -6,12 +6,14 @@ import { UsageError } from '../operation-parameters.ts';
 export interface Filters {
   severities: ReadonlySet<string> | undefined;
   teams: ReadonlySet<number> | undefined;
+  /** Whether events of restricted incidents are among them. */
+  includesRestricted: boolean;
 }
 
 /** The keys and IDs of what a person names. @throws UsageError, Error or TocsinError if there is no such */
 export async function findFilters(
   tocsin: Tocsin,
-  { severity, team }: { severity?: string; team?: string },
+  { severity, team, includeRestricted = false }: { severity?: string; team?: string; includeRestricted?: boolean },
   signal: AbortSignal,
 ): Promise<Filters> {
   const { severities } = severity === undefined ? {} : await tocsin.configuration.listSeverities({ signal });
@@ -26,5 +28,9 @@ export async function findFilters(
     // A number is taken for an ID, which there may not be.
     return (await tocsin.teams.get(id, { signal })).team.id;
   });
-  return { severities: keys && new Set(keys), teams: teams && new Set(await Promise.all(teams)) };
+  return {
+    severities: keys && new Set(keys),
+    teams: teams && new Set(await Promise.all(teams)),
+    includesRestricted: includeRestricted,
+  };
 }

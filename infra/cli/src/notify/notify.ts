@@ -18,6 +18,7 @@ export interface NotifyFlags extends FollowFlags {
   urlFile: string;
   severity?: string;
   team?: string;
+  includeRestricted?: boolean;
   template?: string;
   consoleUrl?: string;
   reset?: boolean;

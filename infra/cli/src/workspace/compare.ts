@@ -112,9 +112,9 @@ function stepsOf(entry: Entry, present: Present, limits: Limits, mistakes: strin
     if (present.ambiguous.has(key)) return refuse('Several webhooks have this name: revoke all but one');
     if (properties['url'] !== undefined && originOf(properties['url']) !== originOf(row['url']))
       return refuse(`Cannot be changed from ${originOf(row['url'])}: give the new one another name`, 'url');
-    const { event_types: types = row['event_types'] } = properties;
-    if (!isSame(types, row['event_types']))
-      return refuse('Cannot be changed: give the new one another name', 'event_types');
+    for (const property of ['event_types', 'include_restricted'])
+      if (!isSame(properties[property] ?? row[property], row[property]))
+        return refuse('Cannot be changed: give the new one another name', property);
     return limits.lostSecrets.has(key) ? [{ ...step, action: 'rotate' }] : [];
   }
   const from = statedIn(present, kind, row);

@@ -123,6 +123,7 @@ const webhook = z.strictObject({
   name: text.min(1).describe('Names it; permanent'),
   url: text.describe('Permanent; the API shows only scheme and host').optional(),
   event_types: texts,
+  include_restricted: flag.describe('Whether it gets restricted incidents, too; permanent').optional(),
 });
 
 export const workspaceDocument = z.strictObject({

@@ -34,7 +34,12 @@ export const KINDS: Readonly<Record<ListName, Kind>> = {
     ...{ resource: 'customFields', required: ['name', 'field_type'], permanent: ['field_type'], later: ['sort_order'] },
   }),
   webhooks: kind('webhooks', 'webhook', {
-    ...{ identity: 'name', isArchived: false, required: ['url'], permanent: ['url', 'event_types'] },
+    ...{
+      identity: 'name',
+      isArchived: false,
+      required: ['url'],
+      permanent: ['url', 'event_types', 'include_restricted'],
+    },
   }),
 };
 

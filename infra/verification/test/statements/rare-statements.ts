@@ -18,6 +18,7 @@ import { incidentStore } from '../../../../services/incident/src/incidents/store
 import { storageStore } from '../../../../services/incident/src/storage/store/storage-store.ts';
 import { formerEventStore } from '../../../../services/incident/src/timeline/store/former-event-store.ts';
 import { leaseStore } from '../../../../services/webhook/src/deliveries/store/lease-store.ts';
+import { addRestrictions, hideEarlier } from '../../../../services/webhook/src/feed/store/feed-hider.ts';
 import { deleteExcess } from '../../../../services/webhook/src/feed/store/feed-trimmer.ts';
 import { deliveryStore } from '../../../../services/webhook/src/queue/store/delivery-store.ts';
 
@@ -132,6 +133,12 @@ async function useDeliveries(database: Knex, { workspaceId, now }: Rare): Promis
   await leases.giveBack(claim, { reason: 'internal', delay: 0, time: now });
   await deliveryStore(database).lengths();
   await deleteExcess(database, workspaceId, Number.MAX_SAFE_INTEGER);
+  const restriction = { workspaceId, resource: 'incident:1', position: 1 };
+  await rolledBack(database, async (trx) => {
+    await query(trx, addRestrictions([{ workspaceId, id: randomUUID() }]));
+    await hideEarlier(trx, restriction);
+    await deliveryStore(trx).restrict(restriction, now);
+  });
 }
 
 async function rolledBack(database: Knex, work: (trx: Knex.Transaction) => Promise<unknown>): Promise<void> {

@@ -38,7 +38,7 @@ export async function finishAttempt(
   const { database, time } = dependencies;
   // Only the transaction finds out whether this failure pauses the subscription, and it must not wait for another
   // service.
-  const mayPause = outcome.kind === 'failure' && !outcome.isLocal;
+  const mayPause = outcome.kind === 'failure' && !outcome.isLocal && !claim.isRestricted;
   const lastIncidentNumber = mayPause ? await findLastIncidentNumber(dependencies, claim.workspaceId) : undefined;
   return database.transaction(async (trx) => {
     // Locked before the delivery, in the same order as pausing and revoking do.
@@ -55,6 +55,8 @@ export async function finishAttempt(
     const result = isFailure ? outcome.reason : 'succeeded';
     const record = { number: claim.attempts, decision, result, status: outcome.status, duration } as const;
     if (!(await leaseStore(trx).finish(claim, record, now))) return undefined;
+    // Whoever manages webhooks sees the subscription, but may not know of the incident.
+    if (claim.isRestricted) return { decision, at: now, pausedSubscription: false };
     const pausedSubscription = await updateSubscription({ trx, subscription, outcome, lastIncidentNumber, now });
     return { decision, at: now, pausedSubscription };
   });

@@ -76,13 +76,15 @@ export async function prepareDeliveries(
   const candidates = events
     .filter(({ event }) => handled.has(event.id))
     .flatMap((source) =>
-      (byWorkspace.get(source.event.workspace.id) ?? []).map(({ id, status }) => ({
-        source,
-        creation: { number: incidentNumberOf(source.event.data.incident), occurredAt: source.event.occurred_at },
-        workspaceId: source.event.workspace.id,
-        subscriptionId: id,
-        isHeld: status === 'paused',
-      })),
+      (byWorkspace.get(source.event.workspace.id) ?? [])
+        .filter(({ includeRestricted }) => includeRestricted || source.event.restricted !== true)
+        .map(({ id, status }) => ({
+          source,
+          creation: { number: incidentNumberOf(source.event.data.incident), occurredAt: source.event.occurred_at },
+          workspaceId: source.event.workspace.id,
+          subscriptionId: id,
+          isHeld: status === 'paused',
+        })),
     );
   if (candidates.length === 0) return { handled, statements: [] };
 
@@ -146,13 +148,20 @@ function takeWithinCapacity(
 }
 
 function storedEvent(
-  { id, workspace, data, occurred_at: occurredAt, request_id: requestId }: IncidentCreated,
+  {
+    id,
+    workspace,
+    data,
+    occurred_at: occurredAt,
+    request_id: requestId,
+    restricted: isRestricted = false,
+  }: IncidentCreated,
   template: string | undefined,
 ) {
   const { incident } = data;
   const url = template === undefined ? undefined : resourceUrl(template, workspace.slug, incident);
-  const body = incidentCreatedBody({ eventId: id, occurredAt, incident, url });
-  return { id, workspaceId: workspace.id, body, requestId, occurredAt };
+  const body = incidentCreatedBody({ eventId: id, occurredAt, incident, isRestricted, url });
+  return { id, workspaceId: workspace.id, body, requestId, occurredAt, isRestricted };
 }
 
 function reportSkipped(

@@ -6,11 +6,13 @@
  * `prepare-attempt.ts` is the last check before a request: it counts the attempt, and signs. `finish-attempt.ts`
  * records the outcome with the subscription, which is locked before the delivery, and frees the slot. What a crash
  * interrupts is due again when its lease ends, and an attempt whose request was confirmed counts: a receiver may get an
- * event twice. `housekeeping.ts` ends what is past its deadline.
+ * event twice. `housekeeping.ts` ends what is past its deadline. When an incident becomes restricted, `hide-restricted.ts`
+ * hides its earlier events, and cancels its deliveries to subscriptions that may not get them.
  */
 import type { HandledBatch, ReceivedEvent } from '@tocsin/messaging';
 import { type Knex, pipeline } from '@tocsin/postgres';
 import { resourceOf } from '../feed/domain/feed-types.ts';
+import { addRestrictions } from '../feed/store/feed-hider.ts';
 import { lockFeeds, recordStatement, withMissingFeeds } from '../feed/store/feed-writer.ts';
 import {
   deliverable,
@@ -37,7 +39,8 @@ export async function recordAndQueueDeliveries(
   const incoming = events.flatMap(({ event, body }) => {
     const resource = resourceOf(event);
     if (resource === undefined) return [];
-    return [{ id: event.id, workspaceId: event.workspace.id, type: event.type, resource, body }];
+    const { id, type, workspace, restricted: isRestricted = false } = event;
+    return [{ id, workspaceId: workspace.id, type, resource, body, isRestricted }];
   });
   if (incoming.length === 0) return { handled: new Set() };
 
@@ -49,7 +52,9 @@ export async function recordAndQueueDeliveries(
   const { handled, statements, onCommit } = await prepareDeliveries(dependencies, { events: wanted, trx });
 
   const record = recordStatement(incoming, { feeds, now: dependencies.time.parameter() });
-  const [additions] = await pipeline(trx, [record, ...statements], { commit: true });
+  const restricted = incoming.filter(({ isRestricted }) => isRestricted);
+  const hide = restricted.length === 0 ? [] : [addRestrictions(restricted)];
+  const [additions] = await pipeline(trx, [record, ...hide, ...statements], { commit: true });
   const recorded = additions.flatMap(({ event_ids: ids }) => ids);
   dependencies.onRecorded(additions.map(({ workspace_id: id }) => id));
   return { handled: new Set([...recorded, ...handled]), ...(onCommit !== undefined && { onCommit }) };

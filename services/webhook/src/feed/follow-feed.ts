@@ -12,11 +12,13 @@ export interface FollowedPage {
   events: readonly (FeedPlace & { type: string; body: string })[];
   /** Everything up to this place is read or was skipped. */
   place: FeedPlace;
+  /** The same as far as the reader may know: its cursor. */
+  shown: FeedPlace;
   hasMore: boolean;
 }
 
 /** What a reader follows, from where it begins. */
-export interface FollowedFeed extends Omit<FeedQuery, 'after'> {
+export interface FollowedFeed extends Omit<FeedQuery, 'after' | 'shown'> {
   /** The place of the reader's cursor; undefined if it has none. */
   after: FeedPlace | undefined;
   /** Reads the first page, of at most this size. */
@@ -30,7 +32,7 @@ const LARGE_PAGE = 262_144;
 
 /**
  * Reads the first page of a reader; if it has no events, waits for some (contract: Waiting and streaming). Without any,
- * the page is empty, and has a later place if events were skipped.
+ * the page is empty, and its cursor is later if events were skipped that the reader may know of.
  * @throws DomainError as `readFirst`, and as `WaitingRequest` if there is no place for another waiting request
  */
 export async function waitForPage(
@@ -47,11 +49,12 @@ export async function waitForPage(
     let page = await readFirst(feed, follower);
     while (page.events.length === 0 && !over.signal.aborted) {
       waiting.begin();
-      const after = page.place;
+      const { place: after, shown } = page;
       await follower.waitBehind(after, over.signal);
-      page = await readOn(context, { ...feed, after }, follower);
+      page = await readOn(context, { ...feed, after, shown }, follower);
       // What is behind it may not be for this reader: only a page of the feed tells.
-      if (page.events.length > 0 && page.hasMore) page = await readFeed(context, { ...feed, after });
+      const isLast = page.events.length > 0 || over.signal.aborted;
+      if (isLast && page.hasMore) page = await readFeed(context, { ...feed, after, shown });
     }
     return page;
   } finally {
@@ -83,11 +86,11 @@ export async function openStream(
     follower.leave();
     throw error;
   });
-  let { place, hasMore } = first;
+  let { place, shown, hasMore } = first;
   let isLarge = bytesOf(first) >= LARGE_PAGE;
   const partOf = (page: FollowedPage) => ({
     events: page.events.map((event) => ({ id: idOf(event), event: event.type, data: event.body })),
-    position: () => idOf(page.place),
+    position: () => idOf(page.shown),
   });
   return {
     next: async () => {
@@ -99,11 +102,11 @@ export async function openStream(
       for (;;) {
         if (!hasMore) await follower.waitBehind(place, signal);
         if (signal.aborted) return undefined;
-        const read = async () => readOn(context, { ...query, after: place }, follower);
+        const read = async () => readOn(context, { ...query, after: place, shown }, follower);
         const page = isLarge && hasMore ? await throttleByWorkspace(query.workspaceId, read) : await read();
         isLarge = bytesOf(page) >= LARGE_PAGE;
-        const hasMoved = page.place.position > place.position;
-        ({ place, hasMore } = page);
+        const hasMoved = page.shown.position > shown.position;
+        ({ place, shown, hasMore } = page);
         if (hasMoved) return partOf(page);
       }
     },
@@ -117,4 +120,6 @@ const readOn = async (context: FollowContext, query: FeedQuery, follower: FeedFo
   (await follower.read(query)) ?? readFeed(context, query);
 
 const readFirst = async ({ after, ...feed }: FollowedFeed, follower: FeedFollower): Promise<FollowedPage> =>
-  after !== undefined && follower.isLatest(after) ? { events: [], place: after, hasMore: false } : feed.readFirst(feed);
+  after !== undefined && follower.isLatest(after)
+    ? { events: [], place: after, shown: after, hasMore: false }
+    : feed.readFirst(feed);

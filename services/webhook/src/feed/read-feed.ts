@@ -6,7 +6,8 @@
  * `recent-events.ts` listens to one notification for all readers, reads new events once for those at one position, and
  * looks itself every five seconds, in case a notice is lost (ADR 32). The oldest events are deleted by time and by
  * bytes. A cursor names the event that it has passed: it is refused if later events are deleted or hidden, or if a
- * restored database lacks that event.
+ * restored database lacks that event. Events about restricted incidents are skipped for readers who must not know of
+ * them: their cursors are only behind other events, and only those expire them or end a wait.
  */
 import { MAX_PAGE_BYTES } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
@@ -30,6 +31,8 @@ export interface FeedQuery extends FeedFilter, PageSize {
   workspaceId: number;
   /** The place behind which events are read. */
   after: FeedPlace;
+  /** Where the reader knows that it is: before events that it must not know of. Default: `after`. */
+  shown?: FeedPlace;
   /** Events that were recorded earlier are hidden; null: none. */
   visibleFrom?: Instant | null;
 }
@@ -39,6 +42,8 @@ export interface FeedPage {
   events: FeedEvent[];
   /** Everything up to this place is read or was skipped: the next page begins behind it. */
   place: FeedPlace;
+  /** The same as far as the reader may know: its cursor. */
+  shown: FeedPlace;
   /** Whether there are further events to read now. */
   hasMore: boolean;
 }
@@ -49,15 +54,15 @@ export interface FeedPage {
  *   event that it has passed
  */
 export async function readFeed(context: FeedContext, query: FeedQuery): Promise<FeedPage> {
-  const { visibleFrom = null, after: cursor } = query;
+  const { visibleFrom = null, after: cursor, shown = cursor } = query;
   const page = await read(context, { ...query, after: cursor.position, skipsDeleted: false });
-  const { head, swept, after, nextRecordedAt } = page;
+  const { head, swept, after, firstRecordedAt } = page;
   // Nothing proves the place of an event that is deleted: only a database of a month ago could have had another one there.
   const isProven = after.mark === '' || after.mark === cursor.mark;
   if (after.position > head.position || !isProven) throw cursorOfAnotherFeed();
-  const isHidden = visibleFrom !== null && nextRecordedAt !== null && nextRecordedAt < visibleFrom;
+  const isHidden = visibleFrom !== null && firstRecordedAt !== null && firstRecordedAt < visibleFrom;
   if (after.position < swept || isHidden) throw cursorExpired();
-  return pageOf(page);
+  return pageOf(page, shown);
 }
 
 /** Reads the oldest events that are neither deleted nor hidden, and were recorded at `since` or later, if it is a time. */
@@ -74,16 +79,26 @@ export async function readFeedFrom(
   return pageOf(await read(context, { ...query, after, skipsDeleted: true }));
 }
 
-/** The place behind a workspace's latest event. */
-export const endOfFeed = async ({ database }: FeedContext, workspaceId: number): Promise<FeedPlace> =>
-  feedReader(database).head(workspaceId);
+/** The place behind a workspace's latest event, as a page without events. */
+export async function endOfFeed(
+  { database }: FeedContext,
+  { workspaceId, seesRestricted }: Pick<FeedQuery, 'workspaceId' | 'seesRestricted'>,
+): Promise<FeedPage> {
+  const { head, shownHead } = await feedReader(database).end(workspaceId, seesRestricted);
+  return { events: [], place: head, shown: shownHead, hasMore: false };
+}
 
 const read = async (
   { database }: FeedContext,
   query: Omit<FeedQuery, 'after'> & { after: number; skipsDeleted: boolean },
 ): Promise<FeedRead> => feedReader(database).read({ ...query, maxBytes: query.maxBytes ?? MAX_PAGE_BYTES });
 
-const pageOf = ({ events, hasMore, head }: FeedRead): FeedPage => ({
-  ...{ events, hasMore },
-  place: (hasMore ? events.at(-1) : undefined) ?? head,
-});
+/** @param before where the reader knew that it was: its cursor never goes back */
+function pageOf({ events, hasMore, head, shownHead }: FeedRead, before?: FeedPlace): FeedPage {
+  const last = events.at(-1);
+  if (hasMore && last !== undefined) return { events, hasMore, place: last, shown: last };
+  const shown = [before, last]
+    .filter((place) => place !== undefined)
+    .reduce((latest, place) => (place.position > latest.position ? place : latest), shownHead);
+  return { events, hasMore, place: head, shown };
+}

@@ -17,8 +17,11 @@ export interface RecentEvents {
 /** Which events a reader wants, and behind which place. */
 interface RecentQuery {
   after: FeedPlace;
+  /** Where the reader knows that it is. Default: `after`. */
+  shown?: FeedPlace;
   types: readonly string[];
   resource?: string | undefined;
+  seesRestricted: boolean;
   limit: number;
 }
 
@@ -27,6 +30,8 @@ interface RecentPage {
   events: readonly RecentEvent[];
   /** Everything up to this place is read or was skipped. */
   place: FeedPlace;
+  /** The same as far as the reader may know. */
+  shown: FeedPlace;
   hasMore: boolean;
 }
 
@@ -107,16 +112,24 @@ function sharedPages(reader: ReturnType<typeof recentEventsReader>) {
 function pageOf(
   events: readonly RecentEvent[],
   last: RecentEvent,
-  { types, resource, limit, latest }: RecentQuery & { latest: FeedPlace },
+  { types, resource, seesRestricted, limit, latest, after, shown = after }: RecentQuery & { latest: FeedPlace },
 ): RecentPage {
-  const matching = events.filter(
+  const visible = events.filter(({ isRestricted }) => seesRestricted || !isRestricted);
+  const matching = visible.filter(
     (event) => types.includes(event.type) && (resource === undefined || event.resource === resource),
   );
   const page = matching.slice(0, limit);
-  const { position, mark } = (matching.length > limit ? page.at(-1) : undefined) ?? last;
+  const lastOfPage = matching.length > limit ? page.at(-1) : undefined;
   const hasMore = matching.length > limit || latest.position > last.position;
-  return { events: page, place: { position, mark }, hasMore };
+  return {
+    events: page,
+    place: placeOf(lastOfPage ?? last),
+    shown: placeOf(lastOfPage ?? visible.at(-1) ?? shown),
+    hasMore,
+  };
 }
+
+const placeOf = ({ position, mark }: FeedPlace): FeedPlace => ({ position, mark });
 
 /**
  * Wakes the readers who wait for an event up to this place. If it is before the latest one that is known, or names another
@@ -189,10 +202,11 @@ export function startRecentEvents(options: {
     { workspaceId, followed }: { workspaceId: number; followed: Followed },
     query: RecentQuery,
   ): Promise<RecentPage | undefined> => {
-    const place = query.after;
+    const { after: place, shown = place } = query;
     const { position } = place;
+    const nothing = { events: [], place, shown, hasMore: false };
     if (isOther(followed.latest, place)) return undefined;
-    if (followed.latest.position === position) return { events: [], place, hasMore: false };
+    if (followed.latest.position === position) return nothing;
     if (followed.latest.position < position || followed.latest.position > position + RECENT) return undefined;
     let events: RecentEvent[];
     try {
@@ -201,7 +215,7 @@ export function startRecentEvents(options: {
       log.debug({ err: error, workspace: workspaceId }, 'cannot read new events of the feed');
       // The next look at all workspaces tries again.
       followed.latest = UNKNOWN;
-      return { events: [], place, hasMore: false };
+      return nothing;
     }
     const last = events.at(-1);
     // Deleted meanwhile, or lost with a restored database: the reader finds out by reading a page.

@@ -11,6 +11,7 @@ const webhook: WebhookWire = {
   url: 'https://localhost:9443',
   event_types: ['incident.created'],
   header_names: [],
+  include_restricted: false,
   status: 'active',
   created_at: '2026-11-02T08:00:00.000Z',
   updated_at: '2026-11-19T16:20:00.000Z',
@@ -151,6 +152,10 @@ export const webhooks: Readonly<Record<string, WebhookDocumentation>> = {
           url: z.string().optional().meta({ description: 'A link to the incident, if the installation has links' }),
         })
         .meta({ description: 'The resource that the event is about' }),
+      restricted: z
+        .literal(true)
+        .optional()
+        .meta({ description: 'The incident is restricted: the receiver limits who sees it; absent: it is not' }),
       data: z
         .strictObject({
           incident: z

@@ -2,6 +2,7 @@ import { type Change, recordChange } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { findLastIncidentNumber } from './change-status.ts';
+import { checkSeesRestricted } from '../shared/domain/restricted.ts';
 import { checkNotRevoked, type Subscription } from './domain/subscription.ts';
 import { subscriptionStore } from './store/subscription-store.ts';
 import type { SubscriptionCommand, SubscriptionDependencies } from './subscription-command.ts';
@@ -22,11 +23,12 @@ export const recordSubscriptionChange = async (
     now: after.updatedAt,
   });
 
-const stateOf = ({ name, origin, eventTypes, headerNames, status }: Subscription) => ({
+const stateOf = ({ name, origin, eventTypes, headerNames, includeRestricted, status }: Subscription) => ({
   name,
   url: origin,
   event_types: eventTypes,
   header_names: headerNames,
+  include_restricted: includeRestricted,
   status,
 });
 
@@ -36,6 +38,8 @@ interface Transition {
   check?: (subscription: Subscription) => void;
   /** Whether the subscription is as it should be already, so that nothing changes. */
   isDone?: (subscription: Subscription) => boolean;
+  /** Whether it makes a subscription send less, which needs no right to see restricted incidents. */
+  isStop?: boolean;
   /** Whether the number of the workspace's latest incident is needed; see `findLastIncidentNumber`. */
   needsNumber?: boolean;
   /** Writes the change. */
@@ -50,18 +54,20 @@ interface Transition {
 
 /**
  * Changes a subscription and records that in the audit log, in one transaction.
- * @throws DomainError `not_found`, and as `check` and `apply`
+ * @throws DomainError `not_found`; `missing_scope` or `missing_role_permission` if the subscription gets restricted incidents
+ *   and the caller may not see them; and as `check` and `apply`
  */
 export async function changeSubscription(
   dependencies: SubscriptionDependencies,
-  { id, ...change }: SubscriptionCommand,
-  { verb, check = checkNotRevoked, isDone, needsNumber = false, apply }: Transition,
+  { id, caller, ...change }: SubscriptionCommand,
+  { verb, check = checkNotRevoked, isDone, isStop = false, needsNumber = false, apply }: Transition,
 ): Promise<Subscription> {
   const { database, time, wakeDispatcher, wakeRelay } = dependencies;
   const { workspace } = change;
   const lastIncidentNumber = needsNumber ? await findLastIncidentNumber(dependencies, workspace.id) : undefined;
   const changed = await database.transaction(async (trx) => {
     const subscription = await subscriptionStore(trx, workspace.id).getForUpdate(id);
+    if (subscription.includeRestricted && !isStop) checkSeesRestricted(caller);
     check(subscription);
     if (isDone?.(subscription) === true) return subscription;
     const after = await apply({ trx, subscription, lastIncidentNumber, now: await time(trx) });

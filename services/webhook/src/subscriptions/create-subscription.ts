@@ -33,6 +33,8 @@ export interface CreateCommand extends Change {
   eventTypes: readonly WebhookEventType[] | undefined;
   /** Default: none. */
   headers?: ReceiverHeaders;
+  /** Default: false. */
+  includeRestricted?: boolean;
   /** Default: a new one. */
   id?: string;
 }
@@ -47,7 +49,15 @@ export async function createSubscription(
   dependencies: Omit<SubscriptionDependencies, 'incidents' | 'wakeDispatcher' | 'log'> & {
     allowed: AllowedDestinations;
   },
-  { url, name, eventTypes, headers = {}, id = newSubscriptionId(), ...change }: CreateCommand,
+  {
+    url,
+    name,
+    eventTypes,
+    headers = {},
+    includeRestricted = false,
+    id = newSubscriptionId(),
+    ...change
+  }: CreateCommand,
 ): Promise<{ subscription: Subscription; secret: string }> {
   const { database, time, secretCipher, allowed, wakeRelay } = dependencies;
   const workspaceId = change.workspace.id;
@@ -69,6 +79,7 @@ export async function createSubscription(
       host,
       eventTypes: eventTypes ?? EVENT_TYPES,
       headerNames: Object.keys(headers),
+      includeRestricted,
       status: 'paused',
       verified: false,
       consecutiveFailures: 0,

@@ -17,6 +17,7 @@ import type { SubscriptionCommand, SubscriptionDependencies } from './subscripti
 export const pauseSubscription = async (dependencies: SubscriptionDependencies, command: SubscriptionCommand) =>
   changeSubscription(dependencies, command, {
     verb: 'paused',
+    isStop: true,
     isDone: ({ status }) => status === 'paused',
     needsNumber: true,
     apply: setPaused,
@@ -43,6 +44,7 @@ export const resumeSubscription = async (dependencies: SubscriptionDependencies,
 export const revokeSubscription = async (dependencies: SubscriptionDependencies, command: SubscriptionCommand) =>
   changeSubscription(dependencies, command, {
     verb: 'revoked',
+    isStop: true,
     check: () => undefined,
     isDone: ({ status }) => status === 'revoked',
     apply: async ({ trx, subscription, now }) => {

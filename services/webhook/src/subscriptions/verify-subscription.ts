@@ -1,6 +1,7 @@
 import { DomainError } from '@tocsin/http';
 import type { Outcome } from '../queue/domain/delivery.ts';
 import { HOW_TO_ALLOW } from '@tocsin/safe-http';
+import { checkSeesRestricted } from '../shared/domain/restricted.ts';
 import { checkNotRevoked, type Subscription } from './domain/subscription.ts';
 import { subscriptionStore } from './store/subscription-store.ts';
 import { setActive } from './change-status.ts';
@@ -20,6 +21,7 @@ export async function verifySubscription(
 ): Promise<Subscription> {
   const workspaceId = command.workspace.id;
   const subscription = await subscriptionStore(dependencies.database, workspaceId).get(command.id);
+  if (subscription.includeRestricted) checkSeesRestricted(command.caller);
   checkNotRevoked(subscription);
   const outcome = await sendVerification(dependencies, { subscription, requestId: command.requestId });
   if (outcome.kind === 'failure') throw verificationFailed(outcome);

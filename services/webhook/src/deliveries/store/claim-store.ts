@@ -23,6 +23,8 @@ export interface Claim {
   eventId: string;
   body: string;
   requestId: string | null;
+  /** Whether the event is about a restricted incident. */
+  isRestricted: boolean;
   /** The trace of the event, as `storableTrace` returns it. */
   trace: string | null;
   /** The number of this attempt; it is counted when its request is confirmed, or when it ends. */
@@ -100,7 +102,7 @@ const LEASE = `
     deliveries.subscription_id as "subscriptionId", deliveries.attempts + 1 as attempts,
     deliveries.failed_attempts as "failedAttempts", deliveries.internal_failures as "internalFailures",
     deliveries.deadline_at as "deadlineAt", deliveries.redelivery, deliveries.requested_by as "requestedBy",
-    events.id as "eventId", events.body, events.request_id as "requestId", events.trace_context as trace,
+    events.id as "eventId", events.body, events.request_id as "requestId", events.restricted as "isRestricted", events.trace_context as trace,
     subscriptions.host, subscriptions.origin, subscriptions.url_key_id as "keyId",
     subscriptions.url_ciphertext as ciphertext`;
 

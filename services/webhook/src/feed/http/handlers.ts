@@ -40,7 +40,7 @@ export const feedHandlers = (dependencies: FeedDependencies): FeedApi => ({
     const events = new JsonRows<never>();
     // The text as it is, so that no value changes.
     for (const { body } of page.events) events.add(Buffer.from(body));
-    const pagination = { limit: request.limit, has_more: page.hasMore, next_cursor: idOf(page.place) };
+    const pagination = { limit: request.limit, has_more: page.hasMore, next_cursor: idOf(page.shown) };
     return { body: { events, pagination } };
   },
 });
@@ -64,11 +64,7 @@ async function followedFeed(
     const readFirst = async (size: PageSize) => readFeedFrom(dependencies, { ...query, ...size, since });
     return { ...query, after: undefined, readFirst };
   }
-  const readFirst = async () => ({
-    events: [],
-    place: await endOfFeed(dependencies, workspaceId),
-    hasMore: false,
-  });
+  const readFirst = async () => endOfFeed(dependencies, query);
   return { ...query, after: undefined, readFirst };
 }
 

@@ -2,6 +2,7 @@ import { ceilTimestamp, FEED_TYPES, type Principal } from '@tocsin/schemas';
 import { DEFAULT_LIMIT, invalidRequest } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import type { z } from 'zod';
+import { seesRestricted } from '../../shared/domain/restricted.ts';
 import { readableTypes } from '../domain/feed-types.ts';
 import type { FeedFilter } from '../store/feed-reader.ts';
 import type { feedQuery } from './wire.ts';
@@ -19,18 +20,19 @@ export interface FeedRequest extends FeedFilter {
  */
 export function readFeedRequest(
   query: z.output<typeof feedQuery>,
-  { scopes }: Pick<Principal, 'scopes'>,
+  caller: Pick<Principal, 'scopes' | 'permissions'>,
   lastEventId?: string,
 ): FeedRequest {
   const { after, from, types, resource, limit = DEFAULT_LIMIT } = query;
   if (after !== undefined && from !== undefined) throw invalidRequest('from', 'Is only allowed without after');
   const cursor = lastEventId ?? after;
-  const readable = readableTypes(scopes);
+  const readable = readableTypes(caller.scopes);
   const wanted = types === undefined ? undefined : readTypes(types);
   return {
     start: cursor === undefined ? startOf(from) : { after: cursor },
     types: wanted === undefined ? readable : readable.filter((type) => wanted.has(type)),
     resource,
+    seesRestricted: seesRestricted(caller),
     limit,
   };
 }

@@ -13,18 +13,26 @@ export interface FeedFilter {
   types: readonly string[];
   /** As the API writes it: `incident:12`. */
   resource?: string | undefined;
+  /** Whether the reader may know of events about restricted incidents. */
+  seesRestricted: boolean;
+}
+
+/** The end of a workspace's feed. */
+export interface FeedEnd {
+  /** Behind the latest event. */
+  head: FeedPlace;
+  /** Behind the latest event that the reader may know of. */
+  shownHead: FeedPlace;
 }
 
 /** What one statement read, so that all of it belongs together. */
-export interface FeedRead {
-  /** Behind the workspace's latest event. */
-  head: FeedPlace;
-  /** Events up to this position are deleted. */
+export interface FeedRead extends FeedEnd {
+  /** Events up to this position are deleted, of those that the reader may know of. */
   swept: number;
   /** The place behind which the events were read. */
   after: FeedPlace;
-  /** When the event behind the reader's position was recorded, whatever its type; null if there is none. */
-  nextRecordedAt: Instant | null;
+  /** When the first of the events was recorded; null if there is none. */
+  firstRecordedAt: Instant | null;
   events: FeedEvent[];
   /** Whether further events match behind these. */
   hasMore: boolean;
@@ -46,28 +54,31 @@ export interface FeedRequest extends FeedFilter {
  * costs the same wherever its events are, however rare they are. Sizes are known without reading large bodies.
  */
 const readStatement = (condition: string) => `
-  select feed.head, ${markOf('latest.event_id')} as "headMark", feed.swept, feed.after,
-    ${markOf('passed.event_id')} as "afterMark", next.recorded_at as "nextRecordedAt",
-    page.position, page.mark, page.type, page.body, page.matches
+  select feed.head, ${markOf('latest.event_id')} as "headMark", feed.shown, ${markOf('shown.event_id')} as "shownMark",
+    feed.swept, feed.after, ${markOf('passed.event_id')} as "afterMark",
+    page.position, page.mark, page.type, page.body, page.recorded_at as "recordedAt", page.matches
   from (
-    select coalesce(max(position), 0) as head, coalesce(max(swept), 0) as swept,
+    select coalesce(max(position), 0) as head,
+      coalesce(max(case when $7::boolean then position else unrestricted_position end), 0) as shown,
+      coalesce(max(case when $7::boolean then swept else unrestricted_swept end), 0) as swept,
       case when $4::boolean then greatest($3::bigint, max(swept)) else $3::bigint end as after
     from feed_workspaces where workspace_id = $1
   ) feed
   left join feed_events latest on latest.workspace_id = $1 and latest.position = feed.head
+  left join feed_events shown on shown.workspace_id = $1 and shown.position = feed.shown
   left join feed_events passed on passed.workspace_id = $1 and passed.position = feed.after
-  left join feed_events next on next.workspace_id = $1 and next.position = feed.after + 1
   left join lateral (
-    select position, mark, type, body, matches
+    select position, mark, type, body, recorded_at, matches
     from (
-      select e.position, ${markOf('e.event_id')} as mark, e.type, e.body, count(*) over () as matches, row_number() over ordered as nth,
+      select e.position, ${markOf('e.event_id')} as mark, e.type, e.body, e.recorded_at, count(*) over () as matches, row_number() over ordered as nth,
         sum(octet_length(e.body)) over ordered as bytes
       from (
         select of_type.position
         from unnest($2::text[]) as wanted (type)
+        cross join unnest(case when $7::boolean then array[false, true] else array[false] end) as visible (restricted)
         cross join lateral (
           select position from feed_events
-          where workspace_id = $1 and type = wanted.type and position > feed.after ${condition}
+          where workspace_id = $1 and restricted = visible.restricted and type = wanted.type and position > feed.after ${condition}
           order by position limit $5::int + 1
         ) of_type
         order by of_type.position limit $5::int + 1
@@ -80,7 +91,7 @@ const readStatement = (condition: string) => `
   order by page.position`;
 
 const READ = readStatement('');
-const READ_RESOURCE = readStatement('and resource = $7');
+const READ_RESOURCE = readStatement('and resource = $8');
 
 /** The first event that was recorded at this time or later: found by halving, since times only grow. */
 const FIND_POSITION = `
@@ -96,15 +107,30 @@ const FIND_POSITION = `
   select max(low) as position from search`;
 
 const FIND_HEAD = `
-  select feed.position, ${markOf('latest.event_id')} as mark
-  from feed_workspaces feed
-  left join feed_events latest on latest.workspace_id = feed.workspace_id and latest.position = feed.position
-  where feed.workspace_id = $1`;
+  select feed.position as head, ${markOf('latest.event_id')} as "headMark", feed.shown, ${markOf('shown.event_id')} as "shownMark"
+  from (
+    select position, case when $2::boolean then position else unrestricted_position end as shown
+    from feed_workspaces where workspace_id = $1
+  ) feed
+  left join feed_events latest on latest.workspace_id = $1 and latest.position = feed.position
+  left join feed_events shown on shown.workspace_id = $1 and shown.position = feed.shown`;
 
-type Row = Pick<FeedRead, 'swept' | 'nextRecordedAt'> &
+interface EndRow {
+  head: number;
+  headMark: string;
+  shown: number;
+  shownMark: string;
+}
+
+const endOf = ({ head, headMark, shown, shownMark }: EndRow): FeedEnd => ({
+  head: { position: head, mark: headMark },
+  shownHead: { position: shown, mark: shownMark },
+});
+
+type Row = EndRow &
+  Pick<FeedRead, 'swept'> &
   Pick<FeedEvent, 'mark' | 'type' | 'body'> & {
-    head: number;
-    headMark: string;
+    recordedAt: Instant | null;
     after: number;
     afterMark: string;
     position: number | null;
@@ -115,8 +141,8 @@ type Row = Pick<FeedRead, 'swept' | 'nextRecordedAt'> &
 export function feedReader(db: Knex) {
   return {
     async read(request: FeedRequest): Promise<FeedRead> {
-      const { workspaceId, after, skipsDeleted, types, resource, limit, maxBytes } = request;
-      const values = [workspaceId, types, after, skipsDeleted, limit, maxBytes];
+      const { workspaceId, after, skipsDeleted, types, resource, seesRestricted, limit, maxBytes } = request;
+      const values = [workspaceId, types, after, skipsDeleted, limit, maxBytes, seesRestricted];
       const rows =
         resource === undefined
           ? await query<Row>(db, { name: 'read-feed', text: READ, values })
@@ -126,19 +152,19 @@ export function feedReader(db: Knex) {
       const events = rows.flatMap(({ position, mark, type, body }) =>
         position === null ? [] : [{ position, mark, type, body }],
       );
-      const { swept, nextRecordedAt, matches } = first;
+      const { swept, recordedAt: firstRecordedAt, matches } = first;
       return {
-        head: { position: first.head, mark: first.headMark },
+        ...endOf(first),
         after: { position: first.after, mark: first.afterMark },
-        ...{ swept, nextRecordedAt, events },
+        ...{ swept, firstRecordedAt, events },
         hasMore: events.length > 0 && matches > events.length,
       };
     },
 
-    /** The place behind a workspace's latest event. */
-    async head(workspaceId: number): Promise<FeedPlace> {
-      const [head] = await query<FeedPlace>(db, { name: 'find-feed-head', text: FIND_HEAD, values: [workspaceId] });
-      return head ?? { position: 0, mark: '' };
+    async end(workspaceId: number, seesRestricted: boolean): Promise<FeedEnd> {
+      const values = [workspaceId, seesRestricted];
+      const [end] = await query<EndRow>(db, { name: 'find-feed-head', text: FIND_HEAD, values });
+      return endOf(end ?? { head: 0, headMark: '', shown: 0, shownMark: '' });
     },
 
     /** The position before the first event that was recorded at this time or later. */

@@ -33,10 +33,12 @@ const DELETE = `
   ), deleted as (
     delete from feed_events e using range
     where e.workspace_id = range.workspace_id and e.position > range.swept and e.position <= range.position
-    returning e.workspace_id
+    returning e.workspace_id, case when not e.restricted then e.position end as unrestricted
   )
-  update feed_workspaces w set swept = greatest(w.swept, range.position)
-  from range left join (select workspace_id, count(*) as events from deleted group by workspace_id) d
+  update feed_workspaces w set swept = greatest(w.swept, range.position),
+    unrestricted_swept = coalesce(d.unrestricted, w.unrestricted_swept)
+  from range left join (
+    select workspace_id, count(*) as events, max(unrestricted) as unrestricted from deleted group by workspace_id) d
     on d.workspace_id = range.workspace_id
   where w.workspace_id = range.workspace_id
   returning coalesce(d.events, 0) as events`;

@@ -11,6 +11,8 @@ export interface IncomingEvent {
   /** As the API writes it: `incident:12`. */
   resource: string;
   body: string;
+  /** Whether it is about a restricted incident. */
+  isRestricted: boolean;
 }
 
 /** The feed of a workspace that is locked, and the position of its latest event; 0 before the first. */
@@ -44,11 +46,11 @@ const RECORD = `
   with moment as materialized (
     select ${currentTime('$7')} as now
   ), incoming as (
-    select workspace_id, head, event_id, type, resource, body, nth
-    from unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::text[]) with ordinality
-      as event (workspace_id, head, event_id, type, resource, body, nth)
+    select workspace_id, head, event_id, type, resource, body, restricted, nth
+    from unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::text[], $9::boolean[]) with ordinality
+      as event (workspace_id, head, event_id, type, resource, body, restricted, nth)
   ), numbered as (
-    select workspace_id, head + row_number() over in_order as position, event_id, type, resource, body,
+    select workspace_id, head + row_number() over in_order as position, event_id, type, resource, body, restricted,
       sum(octet_length(body) + ${EVENT_BYTES}) over in_order as bytes
     from incoming
     left join lateral (
@@ -58,18 +60,19 @@ const RECORD = `
     where known.recorded is null
     window in_order as (partition by workspace_id order by nth)
   ), inserted as (
-    insert into feed_events (workspace_id, position, event_id, type, resource, body, recorded_at, recorded_bytes)
-    select n.workspace_id, n.position, n.event_id, n.type, n.resource, n.body, greatest(w.recorded_at, moment.now),
+    insert into feed_events (workspace_id, position, event_id, type, resource, body, restricted, recorded_at, recorded_bytes)
+    select n.workspace_id, n.position, n.event_id, n.type, n.resource, n.body, n.restricted, greatest(w.recorded_at, moment.now),
       w.recorded_bytes + n.bytes
     from numbered n join feed_workspaces w on w.workspace_id = n.workspace_id cross join moment
-    returning workspace_id, position, event_id, recorded_at, recorded_bytes
+    returning workspace_id, position, event_id, restricted, recorded_at, recorded_bytes
   ), added as (
-    select workspace_id, max(position) as position, array_agg(event_id::text order by position) as event_ids,
+    select workspace_id, max(position) as position, max(position) filter (where not restricted) as unrestricted, array_agg(event_id::text order by position) as event_ids,
       max(recorded_at) as recorded_at, max(recorded_bytes) as recorded_bytes
     from inserted group by workspace_id
   )
   update feed_workspaces w
-  set position = added.position, recorded_at = added.recorded_at, recorded_bytes = added.recorded_bytes
+  set position = added.position, recorded_at = added.recorded_at, recorded_bytes = added.recorded_bytes,
+    unrestricted_position = coalesce(added.unrestricted, w.unrestricted_position)
   from added where w.workspace_id = added.workspace_id
   returning w.workspace_id, w.position, added.event_ids, 
     pg_notify($8, concat_ws(' ', w.workspace_id, w.position, ${markOf('added.event_ids[cardinality(added.event_ids)]')}))`;
@@ -127,6 +130,7 @@ export function recordStatement(
       distinct.map(({ body }) => body),
       now,
       FEED_CHANNEL,
+      distinct.map(({ isRestricted }) => isRestricted),
     ],
   };
 }

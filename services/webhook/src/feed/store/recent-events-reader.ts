@@ -7,15 +7,16 @@ import type { FeedEvent } from './feed-reader.ts';
 /** An event that was recorded a moment ago; `resource` as the API writes it: `incident:12`. */
 export interface RecentEvent extends FeedEvent {
   resource: string;
+  isRestricted: boolean;
 }
 
 /** Sizes are known without reading large bodies. Has no rows behind an event that is another one than the mark says. */
 const READ = `
-  select position, mark, type, resource, body
+  select position, mark, type, resource, body, restricted as "isRestricted"
   from (
-    select position, ${markOf('event_id')} as mark, type, resource, body, row_number() over ordered as nth, sum(octet_length(body)) over ordered as bytes
+    select position, ${markOf('event_id')} as mark, type, resource, body, restricted, row_number() over ordered as nth, sum(octet_length(body)) over ordered as bytes
     from (
-      select position, event_id, type, resource, body from feed_events
+      select position, event_id, type, resource, body, restricted from feed_events
       where workspace_id = $1 and position > $2::bigint and not exists (
         select from feed_events where workspace_id = $1 and position = $2::bigint
           and $5 <> '' and ${markOf('event_id')} <> $5)

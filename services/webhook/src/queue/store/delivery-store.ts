@@ -12,6 +12,8 @@ interface StoredEvent {
   /** As `storableTrace` returns it; the attempts belong to it. */
   trace: string | null;
   occurredAt: Instant;
+  /** Whether it is about a restricted incident. */
+  isRestricted: boolean;
 }
 
 /** An event with the subscriptions that it is delivered to. */
@@ -26,15 +28,30 @@ const QUEUE_LENGTHS = `
 
 const QUEUE = `
   with added as (
-    insert into events (id, workspace_id, body, request_id, trace_context, occurred_at, queued_at)
-    select id, workspace_id, body, request_id, trace_context, occurred_at, $1
-    from unnest($3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
-      as event (id, workspace_id, body, request_id, trace_context, occurred_at)
+    insert into events (id, workspace_id, body, request_id, trace_context, occurred_at, restricted, queued_at)
+    select id, workspace_id, body, request_id, trace_context, occurred_at, restricted, $1
+    from unnest($3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::timestamptz[], $13::boolean[])
+      as event (id, workspace_id, body, request_id, trace_context, occurred_at, restricted)
   )
   insert into deliveries (event_id, subscription_id, workspace_id, status, due_at, deadline_at)
   select event_id, subscription_id, workspace_id, status, $1, $2
   from unnest($9::uuid[], $10::text[], $11::bigint[], $12::text[])
     as delivery (event_id, subscription_id, workspace_id, status)`;
+
+/** A workspace has few waiting deliveries, and no index tells what their events are about. */
+const RESTRICT = `
+  with waiting as (
+    select distinct event_id from deliveries where workspace_id = $1 and status in ('queued', 'held')
+  ), restricted as (
+    update events e set restricted = true from waiting
+    where e.workspace_id = $1 and e.id = waiting.event_id
+      and concat_ws(':', e.body::json #>> '{resource,type}', e.body::json #>> '{resource,id}') = $2
+    returning e.id
+  )
+  update deliveries set status = 'cancelled', lease_token = null, finished_at = $3
+  from restricted, subscriptions s
+  where deliveries.workspace_id = $1 and deliveries.event_id = restricted.id and deliveries.status in ('queued', 'held')
+    and s.workspace_id = $1 and s.id = deliveries.subscription_id and not s.include_restricted`;
 
 const NEXT_DUE = `select (select min(due_at) from deliveries where status = 'queued') as due, ${currentTime('$1')} as now`;
 
@@ -78,6 +95,7 @@ export function queueStatement(events: readonly QueuedEvent[], now: Instant): St
       deliveries.map(({ subscriptionId }) => subscriptionId),
       deliveries.map(({ workspaceId }) => workspaceId),
       deliveries.map(({ isHeld }) => (isHeld ? 'held' : 'queued')),
+      events.map(({ isRestricted }) => isRestricted),
     ],
   };
 }
@@ -119,6 +137,11 @@ export function deliveryStore(db: Knex) {
           where workspace_id = $1 and subscription_id = $2 and status in ('queued', 'held')`,
         values: [workspaceId, subscriptionId, now],
       });
+    },
+
+    /** Makes the waiting events about a resource restricted, and cancels those that their receivers must not get. */
+    async restrict({ workspaceId, resource }: { workspaceId: number; resource: string }, now: Instant): Promise<void> {
+      await query(db, { text: RESTRICT, values: [workspaceId, resource, now] });
     },
 
     /** When the next delivery is due, in the past when one is already due, and the time now. */

@@ -5,12 +5,13 @@ export interface IncidentCreated {
   eventId: string;
   occurredAt: Instant;
   incident: IncidentSnapshot;
+  isRestricted: boolean;
   /** A link to the incident, if links are configured. */
   url: string | undefined;
 }
 
 /** The exact body of an `incident.created` request (contract: Webhooks). Empty optional properties are omitted. */
-export function incidentCreatedBody({ eventId, occurredAt, incident, url }: IncidentCreated): string {
+export function incidentCreatedBody({ eventId, occurredAt, incident, isRestricted, url }: IncidentCreated): string {
   const { id, reference, created_at, title, service, regions, severity, status, issue_type, impact_summary } = incident;
   const optional = { title, service, regions, severity, status, issue_type, impact_summary };
   return JSON.stringify({
@@ -18,6 +19,7 @@ export function incidentCreatedBody({ eventId, occurredAt, incident, url }: Inci
     type: 'incident.created',
     schema_version: 1,
     occurred_at: occurredAt,
+    ...(isRestricted && { restricted: true }),
     resource: { type: 'incident', id, reference, revision: incident.revision, ...(url !== undefined && { url }) },
     data: {
       incident: {

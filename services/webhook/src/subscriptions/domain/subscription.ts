@@ -28,6 +28,8 @@ export interface Subscription {
   eventTypes: readonly WebhookEventType[];
   /** The names of the receiver's headers, whose values are encrypted with the URL. */
   headerNames: readonly string[];
+  /** Whether it gets restricted incidents, too; it does not change, since its receiver does not. */
+  includeRestricted: boolean;
   status: SubscriptionStatus;
   verified: boolean;
   consecutiveFailures: number;

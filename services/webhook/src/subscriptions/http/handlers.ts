@@ -3,6 +3,7 @@ import { changeBy } from '@tocsin/messaging';
 import type { AllowedDestinations } from '@tocsin/safe-http';
 import type { SendingDependencies, SubscriptionCommand, SubscriptionDependencies } from '../subscription-command.ts';
 import { createSubscription } from '../create-subscription.ts';
+import { checkSeesRestricted } from '../../shared/domain/restricted.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { subscriptionStore } from '../store/subscription-store.ts';
 import {
@@ -25,13 +26,15 @@ export const subscriptionHandlers = (
   },
 
   createWebhook: async (request) => {
-    const { body } = request;
+    const { body, principal } = request;
+    if (body.include_restricted === true) checkSeesRestricted(principal);
     const { subscription, secret } = await createSubscription(dependencies, {
       ...changeBy(request),
       url: body.url,
       name: body.name?.trim() ?? null,
       eventTypes: body.event_types,
       ...(body.headers !== undefined && { headers: body.headers }),
+      includeRestricted: body.include_restricted === true,
     });
     return { body: { webhook: webhookView(subscription), secret } };
   },
@@ -55,6 +58,7 @@ export const subscriptionHandlers = (
 const commandOf = (request: RouteRequest<{ id: string }, unknown, unknown>): SubscriptionCommand => ({
   ...changeBy(request),
   id: request.params.id,
+  caller: request.principal,
 });
 
 const replyOf = (subscription: Subscription) => ({ body: { webhook: webhookView(subscription) } });
@@ -66,6 +70,7 @@ function webhookView(subscription: Subscription): WebhookWire {
     url: subscription.origin,
     event_types: [...subscription.eventTypes],
     header_names: [...subscription.headerNames],
+    include_restricted: subscription.includeRestricted,
     status: subscription.status,
     created_at: subscription.createdAt,
     updated_at: subscription.updatedAt,

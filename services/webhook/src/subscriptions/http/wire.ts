@@ -32,6 +32,9 @@ const webhook = z
     header_names: z.array(z.string()).meta({
       description: "Names of the headers of the receiver's own that requests have; their values are never shown",
     }),
+    include_restricted: z
+      .boolean()
+      .meta({ description: 'Whether it gets restricted incidents, too; set when it is created' }),
     status: z.enum(STATUSES).meta({
       description:
         'Only `active` subscriptions get new events; a new one is `paused` until it is verified; `revoked` is final',
@@ -113,6 +116,11 @@ export const newWebhook = z
       description:
         'Headers that requests to the receiver have, such as what a gateway before it asks for, by name: `Authorization`, or names that begin with `X-`. Values are never shown again',
       default: {},
+    }),
+    include_restricted: z.boolean().optional().meta({
+      description:
+        'Whether restricted incidents are sent, too: true needs the scope `restricted:read` and the permission `view_restricted`, as do later changes of the subscription other than pause and revoke. Whoever reads what the receiver gets sees them',
+      default: false,
     }),
   })
   .meta({ id: 'NewWebhook' });

@@ -12,6 +12,7 @@ const COLUMNS = {
   host: 'host',
   eventTypes: 'event_types',
   headerNames: 'header_names',
+  includeRestricted: 'include_restricted',
   status: 'status',
   verified: 'verified',
   consecutiveFailures: 'consecutive_failures',
@@ -151,7 +152,7 @@ export const findSubscribed = (eventType: string, workspaceIds: readonly number[
 });
 
 const LOCK_FOR_EVENTS = `
-  select id, workspace_id as "workspaceId", status from subscriptions
+  select id, workspace_id as "workspaceId", status, include_restricted as "includeRestricted" from subscriptions
   where workspace_id = any((select $1::bigint[])::bigint[]) and ${IN_USE} and $2 = any(event_types)
   order by workspace_id, seq for share`;
 
@@ -162,7 +163,7 @@ const LOCK_FOR_EVENTS = `
 export const lockForEvents = (
   eventType: string,
   workspaceIds: readonly number[],
-): Statement<Pick<Subscription, 'id' | 'workspaceId' | 'status'>> => ({
+): Statement<Pick<Subscription, 'id' | 'workspaceId' | 'status' | 'includeRestricted'>> => ({
   name: 'lock-subscriptions-for-events',
   text: LOCK_FOR_EVENTS,
   values: [workspaceIds, eventType],
