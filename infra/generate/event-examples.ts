@@ -42,6 +42,7 @@ const incident: PublishedIncident = {
   recovered_at: null,
   incident_manager: '42',
   incident_responders: [],
+  roles: {},
   custom_fields: { customers_affected: 0 },
   event_count: 0,
   last_event_at: null,

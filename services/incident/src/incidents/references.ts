@@ -3,13 +3,14 @@ import { invalidRequest } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import type { Incident, IncidentProperties } from './domain/incident.ts';
 import { REFERRING } from './domain/property-sets.ts';
-import type { Referred } from './domain/property-kinds.ts';
+import { type Referred, USER_ID } from './domain/property-kinds.ts';
+import type { RoleHolders } from './domain/role-holders.ts';
 import { findActiveUsers, replicatedTeams } from '../replicas/store/replica-reads.ts';
 import { checkByReplica, type Freshness } from '../replicas/replicas.ts';
 
 /** A reference that a request sets and the incident does not have yet. */
 interface NewReference {
-  /** Where the request has it: `team_id`, `incident_responders.1`. */
+  /** Where the request has it: `team_id`, `incident_responders.1`, `roles.scribe.0`. */
   field: string;
   refersTo: Referred;
   id: string;
@@ -21,16 +22,27 @@ interface NewReference {
  */
 export function newReferences(properties: Partial<IncidentProperties>, before?: Incident): NewReference[] {
   return REFERRING.flatMap(({ property, name, refersTo }) => {
-    const value = properties[property];
-    const stored = idsOf(before?.[property]);
-    return idsOf(value)
-      .map((id, index) => ({ field: Array.isArray(value) ? `${name}.${index}` : name, refersTo, id }))
-      .filter(({ id }) => !stored.includes(id));
+    const stored = new Map(valuesOf(name, before?.[property]));
+    return valuesOf(name, properties[property]).flatMap(([place, value]) =>
+      idsOf(value)
+        .map((id, index) => ({ field: Array.isArray(value) ? `${place}.${index}` : place, refersTo, id }))
+        .filter(({ id }) => !idsOf(stored.get(place)).includes(id)),
+    );
   });
 }
 
+type Ids = string | number | null | undefined | readonly string[];
+
+/** The value of a property, or the values of its members, with their places. */
+const valuesOf = (name: string, value: Ids | RoleHolders): [place: string, value: Ids][] =>
+  typeof value === 'object' && value !== null && !isList(value)
+    ? Object.entries(value).map(([key, people]) => [`${name}.${key}`, people])
+    : [[name, value]];
+
+const isList = (value: RoleHolders | readonly string[]): value is readonly string[] => Array.isArray(value);
+
 /** Empty text and null are no reference. */
-const idsOf = (value: string | number | null | undefined | readonly string[]): string[] =>
+const idsOf = (value: Ids): string[] =>
   [value ?? []]
     .flat()
     .map(String)
@@ -74,9 +86,6 @@ export async function refusalOf(check: Promise<void>): Promise<{ refusal?: Error
     return { refusal: error as Error };
   }
 }
-
-/** An ID that is an exact number. */
-const USER_ID = /^[1-9]\d{0,15}$/;
 
 async function activeOf(
   references: readonly NewReference[],

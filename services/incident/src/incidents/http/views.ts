@@ -48,6 +48,7 @@ export function incidentView(incident: Incident, now: Instant): IncidentWire {
     archived_by: incident.archivedBy,
     incident_manager: incident.incidentManager,
     incident_responders: incident.incidentResponders,
+    roles: incident.roles,
     has_assignees: incident.incidentManager !== '' || incident.incidentResponders.length > 0,
   };
 }
