@@ -93,7 +93,10 @@ const incidentRole = z
   .strictObject({
     key: entry.key,
     label: entry.label,
-    description: description.meta({ description: 'What its holder does; at most 1,000 characters', default: '' }),
+    // With more, the largest document would not fit into a body.
+    description: trimmedText(500)
+      .optional()
+      .meta({ description: 'What its holder does; at most 500 characters', default: '' }),
     several_holders: flag.meta({ description: 'Whether several people may hold it at once', default: false }),
   })
   .meta({ id: 'NewIncidentRole' });
