@@ -124,7 +124,7 @@ describe('the holders of a role', () => {
     }
     const none = service.as({ workspace: { id: 99 } });
     expect(await none.post(INCIDENTS, { title: 'x', roles: { scribe: ['42'] } })).toMatchObject(
-      refused('roles.scribe', 'Is not a role: the workspace has none'),
+      refused('roles.scribe', 'roles: it has none'),
     );
     // Cy has left, and may stay the scribe, but not become anything.
     const version = await service.owners.change(id, (data) => {

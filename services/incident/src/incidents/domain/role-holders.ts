@@ -31,7 +31,7 @@ export function checkHolders(given: RoleHolders, stored: RoleHolders, configured
       const keys = configured.map((each) => each.key).join(', ');
       throw invalidRequest(
         `roles.${key}`,
-        keys === '' ? 'Is not a role: the workspace has none' : `Must be one of ${keys}`,
+        keys === '' ? "Must be one of the workspace's roles: it has none" : `Must be one of ${keys}`,
       );
     }
     if (people.length > 1 && !role.severalHolders) throw invalidRequest(`roles.${key}`, 'Must have one holder at most');
