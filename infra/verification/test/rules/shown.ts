@@ -65,6 +65,8 @@ const like = (shown: unknown, value: unknown) => (isDigest(shown) && !isDigest(v
 /** Relations and parts of an incident are in its changes, and elsewhere not among its properties. */
 const isProperty = ({ field }: { field: string }) => !/^(?:relations|timeline_events|follow_ups)\./.test(field);
 
+const noneOf = (field: string) => (field.startsWith('roles.') ? [] : null);
+
 /** What follows from other properties, or from the timeline. */
 const DERIVED = ['revision', 'status_changed_at', 'event_count', 'last_event_at', 'last_event_summary'];
 
@@ -100,8 +102,7 @@ function compareChanges(events: readonly FeedEvent[]): void {
     );
     expect(changes.map(({ field }) => field)).toEqual(expect.arrayContaining(changed));
     for (const { field, from, to } of changes.filter(isProperty)) {
-      const none = field.startsWith('roles.') ? [] : null;
-      const [was, is] = [old.get(field) ?? none, now.get(field) ?? none];
+      const [was, is] = [old.get(field) ?? noneOf(field), now.get(field) ?? noneOf(field)];
       expect({ field, from, to }).toEqual({ field, from: like(from, was), to: like(to, is) });
       expect({ field, from }).not.toEqual({ field, from: to });
     }
@@ -170,8 +171,8 @@ export async function compareAllPlaces(client: Client): Promise<number> {
           if (!changed.has(field)) changed.set(field, to);
       }
       for (const [field, to] of changed) {
-        const [, slug] = /^custom_fields\.(.*)$/.exec(field) ?? [];
-        const present = slug === undefined ? shown[field] : ((shown['custom_fields'] as Shown)[slug] ?? null);
+        const [, property, name = ''] = /^(custom_fields|roles)\.(.*)$/.exec(field) ?? [];
+        const present = property === undefined ? shown[field] : ((shown[property] as Shown)[name] ?? noneOf(field));
         if (!isDigest(to)) equal(`${field} in the changelog of ${path}`, to, present);
       }
       const line = exported.get(reference) ?? {};
