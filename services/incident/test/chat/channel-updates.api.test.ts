@@ -127,7 +127,7 @@ describe('changes of status and severity', () => {
     clock.advance(2_000);
     await settled(incident);
     expect(incident.channel.topic).toBe('Incident manager: Ana · Scribe: Ben & <!here>, Ana · Communications: Ana');
-    expect(incident.texts().map((text) => text.split('\n')[1])).toEqual([
+    expect(incident.texts().map((text) => text?.split('\n')[1])).toEqual([
       'Severity: SEV 3 → SEV 1',
       'Severity: SEV 1 → SEV 2',
     ]);
