@@ -44,6 +44,7 @@ const incident: PublishedIncident = {
   incident_responders: [],
   restricted: false,
   visible_to: { users: [], teams: [] },
+  roles: {},
   custom_fields: { customers_affected: 0 },
   event_count: 0,
   last_event_at: null,

@@ -31,6 +31,7 @@ async function createConfigurations(knex: Knex): Promise<void> {
     table.bigInteger('workspace_id').primary();
     table.jsonb('workflow_statuses').comment('the whole list, in workflow order');
     table.jsonb('severities').comment('the whole list, most severe first');
+    table.jsonb('incident_roles').comment('the whole list');
     table.jsonb('exchange_rates').comment('by currency');
     table.text('time_zone').comment('a name of the IANA time zone database; null: UTC');
     table.text('postmortem_template').comment('Markdown with placeholders; null or empty: the built-in one');
@@ -127,9 +128,11 @@ async function createIncidents(knex: Knex): Promise<void> {
       .comment("counts the changes of the workspace's row in configurations");
   });
   await knex.raw(`
-    create function incident_viewers(created_by text, manager text, responders text[], visible_to jsonb)
+    create function incident_viewers(
+      created_by text, manager text, responders text[], roles jsonb, visible_to jsonb)
     returns text[] language sql immutable parallel safe as $$
       select array['*', created_by, manager] || responders
+        || array(select jsonb_array_elements_text(holders) from jsonb_each(roles) as role (key, holders))
         || array(select jsonb_array_elements_text(visible_to -> 'users'))
         || array(select 'team:' || id from jsonb_array_elements_text(visible_to -> 'teams') as team (id))
     $$`);
@@ -164,6 +167,7 @@ async function createIncidents(knex: Knex): Promise<void> {
     table.jsonb('custom_fields').notNullable().defaultTo('{}');
     table.boolean('restricted').notNullable().defaultTo(false);
     table.jsonb('visible_to').notNullable().defaultTo('{"users":[],"teams":[]}');
+    table.jsonb('roles').notNullable().defaultTo('{}').comment('lists of holders, as text, by the keys of their roles');
     table.bigInteger('event_count').notNullable().defaultTo(0);
     moment('last_event_at');
     table.text('last_event_summary').notNullable().defaultTo('');
@@ -190,7 +194,7 @@ async function createIncidents(knex: Knex): Promise<void> {
       .specificType(
         'viewers',
         `text[] generated always as (case when restricted then
-          incident_viewers(created_by, incident_manager, incident_responders, visible_to) end) stored`,
+          incident_viewers(created_by, incident_manager, incident_responders, roles, visible_to) end) stored`,
       )
       .comment('the names of those who may see it; null: everybody may');
     // What lists filter, sort and count by, see createListIndexes.
@@ -201,6 +205,11 @@ async function createIncidents(knex: Knex): Promise<void> {
       .notNullable()
       .defaultTo('{}')
       .comment('<workspace_id> <folded region>');
+    table
+      .specificType('role_keys', 'text[] collate "C"')
+      .notNullable()
+      .defaultTo('{}')
+      .comment('<workspace_id> <key of a role with holders>, and the same with :<ID of each of them>');
     // What q of lists searches, folded by shared/domain/fold.ts.
     table.specificType('title_folded', folded);
     table.specificType('impact_summary_folded', folded);
@@ -357,6 +366,9 @@ async function createListIndexes(knex: Knex): Promise<void> {
   // An incident has several regions. Its keys begin with the workspace, because a GIN index takes no other column.
   await knex.raw(`
     create index incidents_active_by_region on incidents using gin (region_keys) where archived_at is null`);
+  await knex.raw(`
+    create index incidents_active_by_role on incidents using gin (role_keys)
+    where archived_at is null and role_keys <> '{}'`);
   // A team or a field is one workspace's, and a service folded says no more than the service: to a planner that does not know
   // it, a filter by them seems far rarer than it is, and it sorts all that passes instead of walking until the page is full.
   await knex.raw(`

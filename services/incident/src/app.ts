@@ -73,7 +73,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
   const pulls = replicaPulls({ log, metrics, deadline: config.replicaWait });
   const storage = workspaceStorage({ database, log });
   const relay = startRelay(base);
-  const { provisioning, provisioner } = startChats({ base, config, overrides, wakeRelay: relay.wake });
+  const { provisioning, provisioner } = startChats({ base, config, overrides, owners, wakeRelay: relay.wake });
   const lookForMessages = messageLook(provisioner);
   /** It may have made a message due in the chat. */
   const commandHasEnded = () => {
@@ -84,7 +84,6 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
   const dependencies = {
     ...provisioning,
     configurations: configurations(database),
-    owners,
     announcements,
     storage,
     replicas: replicas({ database, versions: versions.versions, owners, pulls, log }),
@@ -150,9 +149,10 @@ function startChats(options: {
   base: ReturnType<typeof openBase>;
   config: IncidentConfig;
   overrides: Partial<Overrides>;
+  owners: ReturnType<typeof ownerClients>;
   wakeRelay: () => void;
 }) {
-  const { base, config, overrides, wakeRelay } = options;
+  const { base, config, overrides, owners, wakeRelay } = options;
   const { database, log, metrics } = base;
   const provisioning = {
     database,
@@ -170,6 +170,7 @@ function startChats(options: {
           signal,
         }),
     }),
+    owners,
     wakeRelay,
   };
   const provisioner = startProvisioner({

@@ -61,6 +61,9 @@ const added = {
   incident_responders: z
     .array(z.string())
     .meta({ description: 'IDs, as text, of the users who take part in the response' }),
+  roles: z.record(z.string(), z.array(z.string())).meta({
+    description: 'IDs, as text, of the users who have roles, by the keys of these; a role that nobody has is absent',
+  }),
   custom_fields: z.record(z.string(), z.unknown()).meta({
     description: 'Values by the slugs of their fields; a field without a value is absent, a large value is a digest',
   }),
@@ -150,7 +153,7 @@ const changedValue = z.unknown();
 export const incidentChange = z.object({
   field: z.string().meta({
     description:
-      'The changed property; `custom_fields.` and its slug for a custom field, `relations.` and its type for a relation',
+      'The changed property; `custom_fields.` and its slug for a custom field, `roles.` and its key for a role, `relations.` and its type for a relation',
   }),
   from: changedValue.meta({ description: 'The value before, or its digest if it is large; null: none' }),
   to: changedValue.meta({ description: 'The value after, or its digest if it is large; null: none' }),

@@ -63,6 +63,7 @@ export const OPERATIONS = {
   renameIncidentChannel: {"name":"incidents.renameChannel","method":"POST","path":"/api/v1/incidents/{id}/rename-slack-channel","summary":"Rename an incident's channel by the workspace's template","deadline":20,"scopes":["incidents:write"]},
   listWorkflowStatuses: {"name":"configuration.listWorkflowStatuses","method":"GET","path":"/api/v1/configuration/workflow-statuses","summary":"List workflow statuses","deadline":10,"scopes":["incidents:read"]},
   listSeverities: {"name":"configuration.listSeverities","method":"GET","path":"/api/v1/configuration/severities","summary":"List severities","deadline":10,"scopes":["incidents:read"]},
+  listIncidentRoles: {"name":"incidents.listRoles","method":"GET","path":"/api/v1/configuration/incident-roles","summary":"List incident roles","deadline":10,"scopes":["incidents:read"]},
   getConfiguration: {"name":"configuration.get","method":"GET","path":"/api/v1/settings/configuration","summary":"Get the configuration","deadline":10,"scopes":["configuration:read"],"item":"configuration"},
   replaceConfiguration: {"name":"configuration.replace","method":"PUT","path":"/api/v1/settings/configuration","summary":"Replace the configuration","deadline":30,"scopes":["configuration:write"],"input":"body","hasRevision":true,"item":"configuration"},
   importIncidents: {"name":"incidents.import","method":"POST","path":"/api/v1/imports/incidents","summary":"Import incidents from another system","deadline":30,"scopes":["imports:write"],"input":"body"},

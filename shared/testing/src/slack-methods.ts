@@ -23,6 +23,14 @@ export const SLACK_METHODS = {
     return { channel: toWire(channel) };
   },
 
+  'conversations.setTopic': (state, { channel: id, topic = '' }, user) => {
+    const channel = findOpenChannel(state, id);
+    requireMember(channel, user);
+    if ([...topic].length > MAX_PURPOSE_LENGTH) throw new SlackError('too_long');
+    channel.topic = topic;
+    return { channel: toWire(channel) };
+  },
+
   'conversations.list': (state, { types = 'public_channel', exclude_archived, limit = '100', cursor = '' }) => {
     const start = cursor === '' ? 0 : Number(/^start:(\d+)$/.exec(atob(cursor))?.[1] ?? Number.NaN);
     if (Number.isNaN(start)) throw new SlackError('invalid_cursor');
@@ -122,7 +130,7 @@ function requireMember({ members }: SlackChannel, user: string): void {
   if (!members.includes(user)) throw new SlackError('not_in_channel');
 }
 
-const toWire = ({ id, name, purpose, creator, created, isArchived, members }: SlackChannel) => ({
+const toWire = ({ id, name, purpose, topic, creator, created, isArchived, members }: SlackChannel) => ({
   id,
   name,
   name_normalized: name,
@@ -131,6 +139,7 @@ const toWire = ({ id, name, purpose, creator, created, isArchived, members }: Sl
   is_archived: isArchived,
   created,
   creator,
+  topic: { value: escapeText(topic), creator: '', last_set: 0 },
   purpose: { value: escapeText(purpose), creator: '', last_set: 0 },
   num_members: members.length,
 });

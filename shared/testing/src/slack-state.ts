@@ -3,6 +3,7 @@ export interface SlackChannel {
   id: string;
   name: string;
   purpose: string;
+  topic: string;
   /** A user ID, like those in `members`. */
   creator: string;
   /** Unix seconds. */

@@ -145,6 +145,7 @@ function slackWorkspace({ now, nextId }: { now: () => number; nextId: (kind: str
         id: nextId('C'),
         name,
         purpose,
+        topic: '',
         creator,
         created,
         isArchived,

@@ -2,6 +2,7 @@ import {
   type ApiKey,
   type ChangelogEntry,
   type CustomField,
+  type IncidentRole,
   type Me,
   type Pagination,
   type Query,
@@ -157,7 +158,12 @@ export const useFields = () => useAll<CustomField>('/custom-fields', 'fields');
 export function useConfiguration() {
   const statuses = useGet<{ workflow_statuses: WorkflowStatus[] }>('/configuration/workflow-statuses');
   const severities = useGet<{ severities: Severity[] }>('/configuration/severities');
-  return { statuses: statuses.data?.workflow_statuses ?? [], severities: severities.data?.severities ?? [] };
+  const roles = useGet<{ incident_roles: IncidentRole[] }>('/configuration/incident-roles');
+  return {
+    statuses: statuses.data?.workflow_statuses ?? [],
+    severities: severities.data?.severities ?? [],
+    roles: roles.data?.incident_roles ?? [],
+  };
 }
 
 export const useTiers = () =>

@@ -1,6 +1,6 @@
 import type { Incident } from '@tocsin/sdk';
 import { sayError } from '../api/failures.ts';
-import { useFields, useNameOf, useResponders, useServices, useTeams } from '../api/hooks.ts';
+import { useConfiguration, useFields, useNameOf, useResponders, useServices, useTeams } from '../api/hooks.ts';
 import { useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { formatValue } from '../ui/format.ts';
@@ -10,7 +10,7 @@ import { Card } from '../ui/layout.tsx';
 import { SafeLink } from '../ui/markdown.tsx';
 import { Ago } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
-import { IMPACT, labelOf } from '../incidents/describe.ts';
+import { IMPACT, labelOf, ROLE } from '../incidents/describe.ts';
 import { useEditedIncident } from './save-incident.tsx';
 import { Term } from './editable.tsx';
 import { choiceEditor, fieldEditor, listEditor, momentEditor, severalEditor, textEditor } from './editors.tsx';
@@ -47,6 +47,7 @@ export function Details({ incident }: { incident: Incident }) {
       <Term {...property('incident_responders')} editor={severalEditor(persons, nameOf)}>
         {incident.incident_responders.map(nameOf).join(', ') || <Nothing asks="Nobody">Nobody</Nothing>}
       </Term>
+      <Roles roles={incident.roles} />
       <Term
         {...property('service')}
         editor={textEditor({ list: 'services', max: 128 })}
@@ -106,6 +107,29 @@ export function Details({ incident }: { incident: Incident }) {
       </Term>
     </dl>
   );
+}
+
+/** Who has which role, those of roles that the configuration has no more included. */
+function Roles({ roles }: Pick<Incident, 'roles'>) {
+  const configured = useConfiguration().roles;
+  const { persons, nameOf, personEditor } = usePersons();
+  const holdersOf = new Map(Object.entries(roles));
+  const removed = [...holdersOf.keys()].filter((key) => configured.every((role) => role.key !== key));
+  const shown = [...configured, ...removed.map((key) => ({ key, label: key, several_holders: true }))];
+  return shown.map(({ key, label, several_holders: hasSeveral }) => {
+    const holders = holdersOf.get(key) ?? [];
+    const named = { name: ROLE + key, term: label };
+    const children = holders.map(nameOf).join(', ') || <Nothing asks="Nobody">Nobody</Nothing>;
+    return hasSeveral || holders.length > 1 ? (
+      <Term key={key} {...named} value={holders} editor={severalEditor(persons, nameOf)}>
+        {children}
+      </Term>
+    ) : (
+      <Term key={key} {...named} value={holders[0] ?? ''} editor={personEditor} toApi={(id) => (id === '' ? [] : [id])}>
+        {children}
+      </Term>
+    );
+  });
 }
 
 /** What stands for the response in statistics as long as nobody has recorded it, and records it. */

@@ -3,18 +3,28 @@ import { createContext, useContext } from 'react';
 import { read, write } from '../api/client.ts';
 import { queryClient, refresh } from '../api/hooks.ts';
 import { refreshTimeline } from '../api/live.ts';
-import { type Edit, equal, resourceAt, type Target, useConflict } from '../resources/conflict.tsx';
-import { useDescribe } from '../incidents/describe.ts';
+import { type Edit, equal, resourceAt, type Target, type Values, useConflict } from '../resources/conflict.tsx';
+import { ROLE, useDescribe } from '../incidents/describe.ts';
 
 const valuesOf = (resource: object) => resource as Record<string, unknown>;
 
 const FIELD = 'custom_fields.';
 
-/** The properties of an incident, and its custom fields as the changelog names them. */
+/** The properties of an incident, and its roles and custom fields as the changelog names them. */
 const incidentValues = (incident: Incident) => ({
   ...valuesOf(incident),
+  ...Object.fromEntries(Object.entries(incident.roles).map(([key, holders]) => [ROLE + key, holders])),
   ...Object.fromEntries(Object.entries(incident.custom_fields).map(([slug, value]) => [FIELD + slug, value])),
 });
+
+/** The body of a PATCH. */
+function bodyOf(changes: Values): object {
+  const [roles, others] = [true, false].map((isRole) =>
+    Object.entries(changes).filter(([name]) => name.startsWith(ROLE) === isRole),
+  ) as [[string, unknown][], [string, unknown][]];
+  const holders = Object.fromEntries(roles.map(([name, value]) => [name.slice(ROLE.length), value]));
+  return { ...Object.fromEntries(others), ...(roles.length > 0 && { roles: holders }) };
+}
 
 async function readIncident(id: number) {
   const { incident } = await read<{ incident: Incident }>(`/incidents/${id}`);
@@ -26,7 +36,12 @@ const propertiesOf = (id: number): Target => ({
   read: async () => readIncident(id),
   write: async (changes, { revision }) => {
     const path = `/incidents/${id}`;
-    const { incident } = await write<{ incident: Incident }>({ method: 'PATCH', path, body: changes, revision });
+    const { incident } = await write<{ incident: Incident }>({
+      method: 'PATCH',
+      path,
+      body: bodyOf(changes),
+      revision,
+    });
     queryClient.setQueryData([path], { incident });
     await refresh('/incidents');
   },

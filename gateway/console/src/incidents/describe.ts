@@ -43,6 +43,7 @@ export const labelOf = (name: string): string => LABELS[name] ?? formatName(name
 
 const PEOPLE = ['incident_manager', 'incident_responders', 'archived_by', 'owner'];
 const FIELD = 'custom_fields.';
+export const ROLE = 'roles.';
 /** What the changelog calls a part of an incident, and its property. */
 export const PART = /^(timeline_events|follow_ups)\.(\d+)(?:\.(.+))?$/;
 const PARTS: Readonly<Record<string, string>> = { timeline_events: 'Event', follow_ups: 'Follow-up' };
@@ -50,7 +51,7 @@ const PARTS: Readonly<Record<string, string>> = { timeline_events: 'Event', foll
 /** Names and values of incidents and their events, as the page shows them. */
 export function useDescribe(): Describe {
   const nameOf = useNameOf();
-  const { statuses, severities } = useConfiguration();
+  const { statuses, severities, roles } = useConfiguration();
   const { data: teams = [] } = useTeams();
   const { data: services = [] } = useServices();
   const { data: fields = [] } = useFields();
@@ -67,7 +68,7 @@ export function useDescribe(): Describe {
   const one = (name: string, value: unknown): string => {
     const isText = (typeof value === 'string' && value !== '') || typeof value === 'number';
     if (!isText) return formatValue(value);
-    if (PEOPLE.includes(PART.exec(name)?.[3] ?? name)) return nameOf(value);
+    if (PEOPLE.includes(PART.exec(name)?.[3] ?? name) || name.startsWith(ROLE)) return nameOf(value);
     const optionLabel = optionsFor(name).find(([key]) => key === String(value))?.[1];
     return optionLabel ?? (name === 'team_id' ? `Team ${value}` : formatValue(value));
   };
@@ -75,6 +76,7 @@ export function useDescribe(): Describe {
     label: (name) => {
       const [, part = '', , property = ''] = PART.exec(name) ?? [];
       if (part !== '') return `${PARTS[part]}: ${labelOf(property).toLowerCase()}`;
+      if (name.startsWith(ROLE)) return roles.find(({ key }) => name === ROLE + key)?.label ?? name.slice(ROLE.length);
       return fieldOf(name)?.name ?? labelOf(name.replace(FIELD, ''));
     },
     value: (name, value) =>

@@ -40,7 +40,8 @@ export interface Describe {
 
 const PLAIN: Describe = { label: formatName, value: (_, value) => formatValue(value) };
 
-const isNone = (value: unknown) => value === undefined || value === null || value === '';
+const isNone = (value: unknown) =>
+  value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 /** Whether values are the same. A property that is left out is none. */
 export const equal = (a: unknown, b: unknown): boolean =>
   (isNone(a) && isNone(b)) || JSON.stringify(a) === JSON.stringify(b);

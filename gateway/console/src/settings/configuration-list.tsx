@@ -1,4 +1,4 @@
-import type { Configuration, ServiceTier, Severity, WorkflowStatus } from '@tocsin/sdk';
+import type { Configuration, IncidentRole, ServiceTier, Severity, WorkflowStatus } from '@tocsin/sdk';
 import type { ReactNode } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Check, Input } from '../ui/fields.tsx';
@@ -6,14 +6,25 @@ import { colourOf } from '../incidents/incident-labels.tsx';
 import ui from '../ui/ui.module.css';
 import css from './configuration.module.css';
 
-export type Draft = Pick<Configuration, 'workflow_statuses' | 'severities' | 'service_tiers'>;
+export type Draft = Pick<Configuration, 'workflow_statuses' | 'severities' | 'service_tiers' | 'incident_roles'>;
 export type ListName = keyof Draft;
 /** An entry with what some lists have besides. */
-export type Row = Pick<ServiceTier, 'key' | 'label' | 'is_default'> &
-  Partial<Pick<WorkflowStatus, 'is_terminal' | 'color'> & Pick<Severity, 'min_score'>> & {
+export type Row = Pick<IncidentRole, 'key' | 'label'> &
+  Partial<
+    Pick<ServiceTier, 'is_default'> &
+      Pick<WorkflowStatus, 'is_terminal' | 'color'> &
+      Pick<Severity, 'min_score'> &
+      Pick<IncidentRole, 'description' | 'several_holders'>
+  > & {
     /** Of an entry that is not stored yet. */
     id?: string;
   };
+
+/** What is true or not of the entries of some lists, besides the default. */
+const FLAGS: { [List in ListName]?: { name: 'is_terminal' | 'several_holders'; label: string } } = {
+  workflow_statuses: { name: 'is_terminal', label: 'Ends it' },
+  incident_roles: { name: 'several_holders', label: 'Several people' },
+};
 
 /** The entries of a list of the configuration, which are changed, moved, added and removed. */
 export function EntryList({
@@ -36,8 +47,9 @@ export function EntryList({
     onChange(moved.map((each, at) => ({ ...each, ...(name === 'severities' && { min_score: rows[at]?.min_score }) })));
   };
   const fresh = (): Row => ({
-    ...{ id: crypto.randomUUID(), key: '', label: '', is_default: rows.length === 0 },
-    ...(name !== 'service_tiers' && { color: colourOf(undefined) }),
+    ...{ id: crypto.randomUUID(), key: '', label: '' },
+    ...(name === 'incident_roles' ? { description: '', several_holders: false } : { is_default: rows.length === 0 }),
+    ...((name === 'workflow_statuses' || name === 'severities') && { color: colourOf(undefined) }),
     ...(name === 'severities' && { min_score: rows.at(-1)?.min_score ?? 0 }),
   });
   return (
@@ -91,6 +103,7 @@ function Entry({
   onDefault: () => void;
   children: ReactNode;
 }) {
+  const flag = FLAGS[list];
   return (
     <li className={css.row}>
       {row.color === undefined ? (
@@ -125,25 +138,37 @@ function Entry({
         value={row.label}
         onValue={(label) => onChange({ label })}
       />
-      <label className={ui.check}>
-        <input
-          type="radio"
-          name={`${list}-default`}
-          disabled={!canEdit}
-          checked={row.is_default}
-          onChange={onDefault}
-        />
-        Default
-      </label>
-      {'is_terminal' in row || list === 'workflow_statuses' ? (
-        <Check
-          label="Ends it"
-          disabled={!canEdit}
-          value={row.is_terminal === true}
-          onValue={(isTerminal) => onChange({ is_terminal: isTerminal })}
+      {row.is_default === undefined ? (
+        <Input
+          bare
+          name={`${list}.${index}.description`}
+          label={`What ${row.label} does`}
+          placeholder="What they do"
+          readOnly={!canEdit}
+          value={row.description ?? ''}
+          onValue={(description) => onChange({ description })}
         />
       ) : (
+        <label className={ui.check}>
+          <input
+            type="radio"
+            name={`${list}-default`}
+            disabled={!canEdit}
+            checked={row.is_default}
+            onChange={onDefault}
+          />
+          Default
+        </label>
+      )}
+      {flag === undefined ? (
         <span />
+      ) : (
+        <Check
+          label={flag.label}
+          disabled={!canEdit}
+          value={row[flag.name] === true}
+          onValue={(value) => onChange({ [flag.name]: value })}
+        />
       )}
       {canEdit && children}
     </li>

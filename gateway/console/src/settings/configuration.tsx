@@ -17,6 +17,11 @@ const LISTS = [
   ['workflow_statuses', 'Statuses', 'In the order in which an incident goes through them.'],
   ['severities', 'Severities', 'The most severe one first.'],
   ['service_tiers', 'Service tiers', 'How important a service is, the most important tier first.'],
+  [
+    'incident_roles',
+    'Roles',
+    'What people do in a response, beside its lead. Removed roles stay where somebody has them.',
+  ],
 ] as const;
 
 /** The keys of removed entries, each with that of the one that its incidents get instead. */
@@ -105,7 +110,7 @@ function Editor({ configuration, canEdit }: { configuration: Configuration; canE
                 canEdit={canEdit}
                 onChange={(rows) => setDraft({ ...draft, [name]: rows })}
               />
-              {name !== 'service_tiers' && (
+              {(name === 'workflow_statuses' || name === 'severities') && (
                 <Replacements
                   removed={removed(name)}
                   remaining={draft[name]}

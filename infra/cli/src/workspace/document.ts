@@ -31,6 +31,14 @@ export const configurationLists = z
     timeline_groups: z.array(
       z.strictObject({ id: z.int().describe('May be left out: the name decides').optional(), name: text }),
     ),
+    incident_roles: z.array(
+      z.strictObject({
+        key: entry.key,
+        label: entry.label,
+        description: text.optional(),
+        several_holders: flag.optional(),
+      }),
+    ),
     time_zone: text.describe('Such as Europe/Berlin'),
     postmortem_template: text.describe('Markdown of post-mortems, with placeholders; empty: the built-in one'),
   })

@@ -341,6 +341,7 @@ describeWithServers('a body that is valid by the API description', () => {
       incident_id: fc.constant(ids['other']),
       incident_manager: fc.constantFrom('', String(users)),
       incident_responders: fc.constantFrom([], [String(users)]),
+      roles: fc.constant({}),
       severity: fc.constantFrom('sev1', 'sev4'),
       status: fc.constantFrom('open', 'monitoring'),
       tier: fc.constantFrom('t0', 't3'),

@@ -150,6 +150,20 @@ const customFilter: Filter = (items, { fields }) =>
       });
     });
 
+/** Roles that somebody has, and that a user has. */
+const holders: Filter = (items) => {
+  const rolesOf = ({ roles }: Item) =>
+    Object.entries(roles as Record<string, string[]>).flatMap(([key, ids]) => [
+      key,
+      ...ids.map((id) => `${key}:${id}`),
+    ]);
+  const users = /^[a-z]+(?::\d+)?$/;
+  return distinct(items.flatMap(rolesOf).filter((role) => users.test(role))).map((role) => [
+    role,
+    (item) => rolesOf(item).includes(role),
+  ]);
+};
+
 const incidentFilters: Filters = {
   scope: () => [
     ['all', () => true],
@@ -172,6 +186,7 @@ const incidentFilters: Filters = {
   impact_started_to: moment('impact_started_at', 'to'),
   impact_started_before: moment('impact_started_at', 'before'),
   region: elements('regions'),
+  role: holders,
   lifecycle: by('issue_type'),
   service_tier: (_, context) =>
     context.tiers.map(({ key }) => [key, (item) => serviceOf(item, context)?.['tier'] === key]),

@@ -15,6 +15,8 @@ const MOMENT = /^\d{4}-\d\d-\d\d[tT]/;
 function storedForm(name: string, value: unknown): unknown {
   if (typeof value === 'string' && name.endsWith('_at') && MOMENT.test(value)) return instantOf(value);
   if (typeof value === 'string' && name === 'service') return value.normalize('NFC');
+  if (name === 'roles')
+    return Object.fromEntries(Object.entries(value as object).filter(([, { length }]) => length > 0));
   if (typeof value === 'string') return TRIMMED.has(name) ? value.trim() : value;
   if (!Array.isArray(value) || !TRIMMED.has(name)) return value;
   const texts = value.map((text) => String(text).trim()).filter((text) => !isBlank(text));
@@ -63,6 +65,8 @@ const like = (shown: unknown, value: unknown) => (isDigest(shown) && !isDigest(v
 /** Relations and parts of an incident are in its changes, and elsewhere not among its properties. */
 const isProperty = ({ field }: { field: string }) => !/^(?:relations|timeline_events|follow_ups)\./.test(field);
 
+const noneOf = (field: string) => (field.startsWith('roles.') ? [] : null);
+
 /** What follows from other properties, or from the timeline. */
 const DERIVED = ['revision', 'status_changed_at', 'event_count', 'last_event_at', 'last_event_summary'];
 
@@ -73,9 +77,10 @@ const DERIVED = ['revision', 'status_changed_at', 'event_count', 'last_event_at'
 function compareChanges(events: readonly FeedEvent[]): void {
   const before = new Map<number, Shown>();
   const timeline = new Map<number | undefined, Shown | undefined>();
-  const flat = ({ custom_fields: values, ...shown }: Shown) =>
+  const flat = ({ custom_fields: values, roles, ...shown }: Shown) =>
     new Map([
       ...Object.entries(shown),
+      ...Object.entries(roles as object).map(([key, holders]): [string, unknown] => [`roles.${key}`, holders]),
       ...Object.entries(values as object).map(([slug, value]): [string, unknown] => [`custom_fields.${slug}`, value]),
     ]);
   for (const { type, data } of events) {
@@ -97,7 +102,7 @@ function compareChanges(events: readonly FeedEvent[]): void {
     );
     expect(changes.map(({ field }) => field)).toEqual(expect.arrayContaining(changed));
     for (const { field, from, to } of changes.filter(isProperty)) {
-      const [was, is] = [old.get(field) ?? null, now.get(field) ?? null];
+      const [was, is] = [old.get(field) ?? noneOf(field), now.get(field) ?? noneOf(field)];
       expect({ field, from, to }).toEqual({ field, from: like(from, was), to: like(to, is) });
       expect({ field, from }).not.toEqual({ field, from: to });
     }
@@ -166,8 +171,8 @@ export async function compareAllPlaces(client: Client): Promise<number> {
           if (!changed.has(field)) changed.set(field, to);
       }
       for (const [field, to] of changed) {
-        const [, slug] = /^custom_fields\.(.*)$/.exec(field) ?? [];
-        const present = slug === undefined ? shown[field] : ((shown['custom_fields'] as Shown)[slug] ?? null);
+        const [, property, name = ''] = /^(custom_fields|roles)\.(.*)$/.exec(field) ?? [];
+        const present = property === undefined ? shown[field] : ((shown[property] as Shown)[name] ?? noneOf(field));
         if (!isDigest(to)) equal(`${field} in the changelog of ${path}`, to, present);
       }
       const line = exported.get(reference) ?? {};

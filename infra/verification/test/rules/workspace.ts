@@ -84,6 +84,8 @@ export const FIELDS = {
   multi_select: [{ allow_custom: true, options: ['z', { value: 'a', label: 'First' }] }, some(['z', 'a', 'Q', 'é'])],
 } as const satisfies Record<string, readonly [object | null, fc.Arbitrary<unknown>]>;
 
+const SCRIBE = { key: 'scribe', label: 'Scribe', several_holders: true };
+
 const MOMENTS = ['impact_started_at', 'first_reported_at', 'first_responded_at', 'recovered_at'];
 
 const incident = ({ users, teams }: Made) =>
@@ -103,6 +105,10 @@ const incident = ({ users, teams }: Made) =>
       customer_impact_status: pick('unknown', 'none', 'confirmed'),
       incident_manager: pick('', ...users.map(String)),
       incident_responders: some(users.map(String)),
+      roles: fc.record({
+        communications: fc.subarray(users.map(String), { maxLength: 1 }),
+        scribe: some(users.map(String)),
+      }),
       ...Object.fromEntries(MOMENTS.map((key) => [key, fc.option(moment)])),
     },
     { requiredKeys: ['title'] },
@@ -220,6 +226,7 @@ export async function fillWorkspace(
     time_zone: 'America/St_Johns',
     postmortem_template: '# {{reference}}\n\n{{activity}}',
     timeline_groups: [{ name: one(name()) }, { name: one(name()) }],
+    incident_roles: [{ key: 'communications', label: one(name()), description: one(anyText) }, SCRIBE],
     exchange_rates: [{ currency: 'EUR', rate: 1.085, as_of: '2024-02-29T00:00:00Z' }],
   });
   const groups = configured.timeline_groups.map(({ id }: { id: number }) => id);
@@ -332,6 +339,7 @@ export async function takeAway(write: Write, { teams, users, fields }: Workspace
   await write('archiveTeam', [teams[4]!]);
   await write('archiveCustomField', [fields[2]!.id]);
   await write('updateCustomField', [fields[8]!.id], { config: { options: ['new'] } });
+  await write('replaceConfiguration', [], { incident_roles: [SCRIBE] });
   for (const user of users.slice(5, 7)) await write('updateUser', [user], { active: false });
 }
 
@@ -396,7 +404,7 @@ const imported = (one: <Value>(arbitrary: fc.Arbitrary<Value>) => Value, index: 
   return {
     ...{ external: { source: 'dispatch', id: String(index), url: 'https://dispatch.example/1' }, title: one(name()) },
     ...{ status: 'closed', severity: 'sev2', created_at: '2024-03-02T18:04:00Z', author, team: 't1' },
-    people: { manager: author, responders: [author, { name: `Ben ${one(name(30))}` }] },
+    people: { manager: author, responders: [author, { name: `Ben ${one(name(30))}` }], roles: { old: [author] } },
     timeline: [{ external_id: 'e', type: 'resolution', body: one(name()), started_at, author, source: 'slack' }],
     changelog: [
       { changed_at: started_at, actor: author, changes: [{ field: 'title', from: one(anyText), to: one(anyText) }] },

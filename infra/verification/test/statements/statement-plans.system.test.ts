@@ -699,6 +699,7 @@ const filtersOf = (teamId: number): Record<string, string>[] => [
   { created_from: '2026-01-01T00:00:00Z', created_to: '2100-01-01T00:00:00Z' },
   { impact_started_from: '2026-01-01T00:00:00Z', impact_started_to: '2100-01-01T00:00:00Z' },
   { region: 'eu-west' },
+  { role: 'scribe:1' },
   { lifecycle: 'incident' },
   { lifecycle: 'alert' },
   { service_tier: 't0' },

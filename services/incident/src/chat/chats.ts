@@ -160,6 +160,7 @@ const unchangedChat = (chat: Chat): Chat => ({
   },
   createChannel: unsupported,
   setPurpose: unsupported,
+  setTopic: unsupported,
   inviteUsergroups: unsupported,
   postMessage: unsupported,
 });

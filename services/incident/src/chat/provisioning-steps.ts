@@ -16,10 +16,14 @@ import {
 } from './store/provisioning-store.ts';
 import type { CommandDependencies } from '../incidents/run-command.ts';
 import { changeIncident, save } from '../incidents/save-incident.ts';
+import type { Owners } from '../replicas/clients/owners.ts';
 import { knownTimeZone } from '../shared/domain/time-zone.ts';
 
 /** The dependencies of provisioning steps. */
-export type ProvisioningDependencies = Pick<CommandDependencies, 'database' | 'clock' | 'wakeRelay'> & { chats: Chats };
+export type ProvisioningDependencies = Pick<CommandDependencies, 'database' | 'clock' | 'wakeRelay'> & {
+  chats: Chats;
+  owners: Pick<Owners, 'findPeople'>;
+};
 
 /** Milliseconds that the chat's clock may be behind ours. */
 const MAX_CLOCK_SKEW = 60_000;

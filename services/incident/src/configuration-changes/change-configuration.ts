@@ -111,6 +111,7 @@ export async function changeConfiguration(
   await changes.write({
     ...(!isSame('statuses') && { workflowStatuses: after.statuses }),
     ...(!isSame('severities') && { severities: after.severities }),
+    ...(!isSame('incidentRoles') && { incidentRoles: after.incidentRoles }),
     ...(!isSame('exchangeRates') && { exchangeRates: after.exchangeRates }),
     ...(!isSame('timeZone') && { timeZone: after.timeZone }),
     ...(!isSame('postmortemTemplate') && { postmortemTemplate: after.postmortemTemplate }),

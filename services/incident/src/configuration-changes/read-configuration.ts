@@ -25,13 +25,11 @@ export interface StoredConfiguration {
 
 /** Reads all lists of a workspace, in a transaction that sees one state of them. */
 export async function readLists(trx: Knex, workspaceId: number, tiers: TierState): Promise<StoredConfiguration> {
-  const { version, statuses, severities, exchangeRates, timeZone } = await readConfiguration(trx, workspaceId);
+  const { version, exchangeRates, ...configuration } = await readConfiguration(trx, workspaceId);
   const tiersVersion = await configurationChanges(trx, workspaceId).findTiersVersion();
   const lists = {
-    statuses,
-    severities,
+    ...configuration,
     exchangeRates: Object.fromEntries(exchangeRates),
-    timeZone,
     postmortemTemplate: await findPostmortemTemplate(trx, workspaceId),
     groups: await timelineGroupStore(trx, workspaceId).list(),
     tiers: tiers.prepared !== null && tiersVersion >= tiers.version ? tiers.prepared : tiers.tiers,

@@ -34,6 +34,7 @@ import {
   shortTitleSlug,
 } from '../chat/request-provisioning.ts';
 import type { NewProvisioning } from '../chat/store/provisioning-store.ts';
+import { checkHolders, holdersAfter } from '../incidents/domain/role-holders.ts';
 import { INITIAL } from '../incidents/domain/property-sets.ts';
 
 interface CreateIncidentCommand extends Caller {
@@ -87,8 +88,10 @@ async function prepareIncident(
   const shortTitle = shortTitleSlug(chat.shortTitle, { required: workspace.short_title_required });
   const now = clock.now();
   const provisioning = requestedProvisioning(command, { chat, incident: properties, now });
+  const { roles = {} } = properties;
   const status = selectEntry(configuration.statuses, properties.status, 'status');
   const severity = selectEntry(configuration.severities, properties.severity, 'severity');
+  checkHolders(roles, {}, configuration.incidentRoles);
 
   await checkReferences(database, { workspace, references: newReferences(properties), freshness });
   const definitions = await replicas.fields.get(workspace.id, freshness.get('custom_field')?.version);
@@ -107,6 +110,7 @@ async function prepareIncident(
       restricted: properties.restricted ?? severity.restricted ?? false,
       severityMode: properties.severity === undefined ? 'auto' : 'manual',
       teamId: properties.teamId ?? ownerTeamId,
+      roles: holdersAfter({}, roles),
       shortTitle,
     },
     statusIsTerminal: status.isTerminal,

@@ -3,13 +3,13 @@ import { invalidRequest } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import type { Incident, IncidentProperties } from './domain/incident.ts';
 import { REFERRING } from './domain/property-sets.ts';
-import type { Referred } from './domain/property-kinds.ts';
+import { type Referred, USER_ID } from './domain/property-kinds.ts';
 import { findActiveUsers, replicatedTeams } from '../replicas/store/replica-reads.ts';
 import { checkByReplica, type Freshness } from '../replicas/replicas.ts';
 
 /** A reference that a request sets and the incident does not have yet. */
 interface NewReference {
-  /** Where the request has it: `team_id`, `incident_responders.1`. */
+  /** Where the request has it: `team_id`, `incident_responders.1`, `roles.scribe.0`. */
   field: string;
   refersTo: Referred;
   id: string;
@@ -21,32 +21,37 @@ interface NewReference {
  */
 export function newReferences(properties: Partial<IncidentProperties>, before?: Incident): NewReference[] {
   return REFERRING.flatMap(({ property, name, refersTo }) => {
-    const stored = referencesIn(name, refersTo, before?.[property]);
-    const isStored = (reference: NewReference) =>
-      stored.some(({ refersTo: kind, id }) => kind === reference.refersTo && id === reference.id);
-    return referencesIn(name, refersTo, properties[property]).filter((reference) => !isStored(reference));
+    const stored = new Map(valuesOf(name, before?.[property]));
+    return valuesOf(name, properties[property]).flatMap(([place, value]) =>
+      idsOf(value)
+        .map((id, index) => ({
+          ...{ field: Array.isArray(value) ? `${place}.${index}` : place, id },
+          refersTo: refersTo === 'viewers' ? (VIEWERS.get(place) ?? 'user') : refersTo,
+        }))
+        .filter(({ id }) => !idsOf(stored.get(place)).includes(id)),
+    );
   });
 }
 
-type Referrer = Incident[(typeof REFERRING)[number]['property']];
+/** What the members of `visible_to` name. */
+const VIEWERS = new Map<string, Referred>([
+  ['visible_to.users', 'user'],
+  ['visible_to.teams', 'team'],
+]);
 
-function referencesIn(name: string, refersTo: Referred | 'viewers', value: Referrer | undefined): NewReference[] {
-  if (refersTo === 'viewers') {
-    const { users, teams } = (value ?? NOBODY) as Incident['visibleTo'];
-    return [
-      ...referencesIn(`${name}.users`, 'user', users.map(String)),
-      ...referencesIn(`${name}.teams`, 'team', teams.map(String)),
-    ];
-  }
-  return idsOf(value as Exclude<Referrer, Incident['visibleTo']>).map((id, index) => ({
-    ...{ field: Array.isArray(value) ? `${name}.${index}` : name, refersTo, id },
-  }));
-}
+type Ids = string | number | null | undefined | readonly (string | number)[];
+type Members = Readonly<Record<string, readonly (string | number)[]>>;
 
-const NOBODY: Incident['visibleTo'] = { users: [], teams: [] };
+/** The value of a property, or the values of its members, with their places. */
+const valuesOf = (name: string, value: Ids | Members): [place: string, value: Ids][] =>
+  typeof value === 'object' && value !== null && !isList(value)
+    ? Object.entries(value).map(([key, people]) => [`${name}.${key}`, people])
+    : [[name, value]];
+
+const isList = (value: Members | readonly (string | number)[]): value is readonly (string | number)[] => Array.isArray(value);
 
 /** Empty text and null are no reference. */
-const idsOf = (value: string | number | null | undefined | readonly string[]): string[] =>
+const idsOf = (value: Ids): string[] =>
   [value ?? []]
     .flat()
     .map(String)
@@ -90,9 +95,6 @@ export async function refusalOf(check: Promise<void>): Promise<{ refusal?: Error
     return { refusal: error as Error };
   }
 }
-
-/** An ID that is an exact number. */
-const USER_ID = /^[1-9]\d{0,15}$/;
 
 async function activeOf(
   references: readonly NewReference[],

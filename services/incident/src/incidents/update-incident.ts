@@ -4,6 +4,7 @@ import { type Configuration, selectEntry } from '../configuration/domain/configu
 import { changesBetween } from './domain/changes.ts';
 import type { Incident, IncidentProperties } from './domain/incident.ts';
 import { checkWritable, statusChange } from './domain/lifecycle.ts';
+import { checkHolders, holdersAfter } from './domain/role-holders.ts';
 import { incidentStore, lockWithConfiguration } from './store/incident-store.ts';
 import { authorOf, changeIncident } from './save-incident.ts';
 import { checkReferences, newReferences, refusalOf } from './references.ts';
@@ -50,7 +51,7 @@ export async function updateIncident(dependencies: UpdateDependencies, command: 
     prepares: async ({ readConfiguration }) => readConfiguration(),
     reads: async (trx, { prepared: configuration, freshness }) => {
       const before =
-        changes.status === undefined && changes.severity === undefined
+        changes.status === undefined && changes.severity === undefined && changes.roles === undefined
           ? await incidentStore(trx, workspace.id).getForUpdate(id)
           : await lockWithConfiguration(trx, { workspaceId: workspace.id, id, configuration });
       const references = newReferences(changes, before);
@@ -63,12 +64,14 @@ export async function updateIncident(dependencies: UpdateDependencies, command: 
     decides: ({ before, configuration, refusal }, { checkStorage, now }) => {
       checkWritable(before);
       checkRevision(before.revision, expectedRevision);
-      if (changesBetween(before, { ...before, ...changes }).length > 0) checkStorage('change');
-      const { statuses = [], severities = [] } = configuration ?? {};
+      const { statuses = [], severities = [], incidentRoles = [] } = configuration ?? {};
+      const roles = changes.roles && { roles: holdersAfter(before.roles, changes.roles) };
+      if (changesBetween(before, { ...before, ...changes, ...roles }).length > 0) checkStorage('change');
       const status = changes.status === undefined ? {} : statusChange(before, changes.status, { statuses, now });
       if (changes.severity !== undefined) selectEntry(severities, changes.severity, 'severity');
+      if (changes.roles !== undefined) checkHolders(changes.roles, before.roles, incidentRoles);
       if (refusal !== undefined) throw refusal;
-      const change = { ...changes, ...status, severityMode: severityModeAfter(before, changes) };
+      const change = { ...changes, ...roles, ...status, severityMode: severityModeAfter(before, changes) };
       const { after, statements } = changeIncident({ author: authorOf(command), before, change, now });
       return { stores: statements, answer: () => after };
     },
@@ -79,6 +82,7 @@ export async function updateIncident(dependencies: UpdateDependencies, command: 
 const needsLocks = (changes: UpdateCommand['changes']): boolean =>
   changes.status !== undefined ||
   changes.severity !== undefined ||
+  changes.roles !== undefined ||
   changes.service !== undefined ||
   changes.restricted !== undefined ||
   newReferences(changes).length > 0;

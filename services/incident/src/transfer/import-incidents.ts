@@ -176,6 +176,7 @@ type Optional = Pick<
   | 'isUnhandledAlert'
   | 'incidentManager'
   | 'incidentResponders'
+  | 'roles'
 >;
 
 function prepareItem(
@@ -183,8 +184,9 @@ function prepareItem(
   context: PrepareOptions & { groupIds: ReadonlyMap<string, number>; teamId: number | null | undefined },
 ): Omit<PreparedItem, 'values'> {
   const { configuration, userIds, now, groupIds, teamId } = context;
-  const { properties, createdAt, manager, responders } = item;
+  const { properties, createdAt, manager, responders, roles } = item;
   const textOf = (person: Person) => textOfPerson(person, userIds);
+  const textsOf = (people: readonly Person[]) => [...new Set(people.map(textOf))];
   selectEntry(configuration.statuses, properties.status, 'status');
   selectEntry(configuration.severities, properties.severity, 'severity');
   if (createdAt > now) throw invalidRequest('created_at', 'Must not be in the future');
@@ -211,7 +213,9 @@ function prepareItem(
         archivedAt: item.archivedAt,
         isUnhandledAlert: item.isUnhandledAlert,
         incidentManager: manager === null ? '' : manager && textOf(manager),
-        incidentResponders: responders && [...new Set(responders.map(textOf))],
+        incidentResponders: responders && textsOf(responders),
+        roles:
+          roles && Object.fromEntries(Object.entries(roles).map(([key, holders]) => [key, textsOf(holders)] as const)),
       }),
       ...properties,
       createdAt,

@@ -53,7 +53,8 @@ type Part =
  */
 export async function* incidentLines(incident: Incident, options: LinesOptions): AsyncGenerator<string> {
   const { context, load, bodyBytes } = options;
-  await load([incident.createdBy, incident.incidentManager, ...incident.incidentResponders]);
+  const { createdBy, incidentManager, incidentResponders, roles } = incident;
+  await load([createdBy, incidentManager, ...incidentResponders, ...Object.values(roles).flat()]);
   const beginning = beginningOf(incident, context);
   let line = openLine({ ...beginning, ...restOf(incident, context) }, bodyBytes);
   let isFirst = true;

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually, refusal } from '@tocsin/testing';
 import { setChannelUpdates } from '../../src/administration.ts';
 import { configure } from '../configure.ts';
+import { aUser } from '../snapshots.ts';
 import { type ChatWorkspace, chatWorkspace, INCIDENTS, startChatTest } from './chat.ts';
 
 const chat = await startChatTest();
@@ -102,6 +103,43 @@ describe('changes of status and severity', () => {
     expect(incident.texts()).toEqual(
       ['SEV 1 → SEV 2', 'SEV 4 → SEV 1'].map((line) => `INC-1 Checkout is down\nSeverity: ${line}`),
     );
+  });
+
+  test('come with the people who lead the response and have roles, in the topic', async () => {
+    const workspace = await postingWorkspace();
+    const { id } = workspace;
+    await service.owners.change(id, (data) => void (data.users = [aUser(42, 'Ana'), aUser(43, 'Ben & <!here>')]));
+    await configure(service.knex, id, {
+      incident_roles: [
+        { key: 'scribe', label: 'Scribe', several_holders: true },
+        { key: 'comms', label: 'Communications' },
+      ],
+    });
+    const incident = await withChannel(workspace);
+    incident.channel.topic = 'Ours';
+    await incident.change({ severity: 'sev1' });
+    await settled(incident);
+    expect(incident.channel.topic).toBe('Ours');
+    slack.limit({ method: 'conversations.setTopic', retryAfter: 1 });
+    const roles = { comms: ['42'], scribe: ['43', '42'] };
+    await incident.change({ incident_manager: '42', severity: 'sev2', roles });
+    await eventually(async () => (await incident.updates())?.error_code === 'rate_limited');
+    clock.advance(2_000);
+    await settled(incident);
+    expect(incident.channel.topic).toBe('Incident manager: Ana · Scribe: Ben & <!here>, Ana · Communications: Ana');
+    expect(incident.texts().map((text) => text?.split('\n')[1])).toEqual([
+      'Severity: SEV 3 → SEV 1',
+      'Severity: SEV 1 → SEV 2',
+    ]);
+    await incident.change({ incident_manager: '', roles: { comms: [], scribe: [] } });
+    await settled(incident);
+    expect([incident.channel.topic, incident.texts().length]).toEqual(['', 2]);
+
+    const later = slack.addChannel({ name: 'later', creator: slack.user });
+    await incident.change({ roles: { scribe: ['43'] } });
+    await incident.change({ slack_channel_id: later.id });
+    await settled({ ...incident, channel: later });
+    expect(later.topic).toBe('Scribe: Ben & <!here>');
   });
 
   test('need a channel', async () => {

@@ -48,6 +48,8 @@ const dependencies = {
     secretKeys: TEST_SECRET_KEYS,
     open: (token, _timeout, signal) => slackChat({ token, apiUrl: slack.url, timeout: 10_000, signal }),
   }),
+  // Nobody leads this response.
+  owners: { findPeople: async () => [] },
   wakeRelay: () => undefined,
 };
 const log = createLogger({ app: 'incident', level: 'silent' });

@@ -5,6 +5,7 @@ export const CALLS: [string, (chat: Chat) => Promise<unknown>][] = [
   ['check', async (chat) => chat.check()],
   ['createChannel', async (chat) => chat.createChannel('inc-1')],
   ['setPurpose', async (chat) => chat.setPurpose('C0000001', 'x')],
+  ['setTopic', async (chat) => chat.setTopic('C0000001', 'x')],
   ['findChannel', async (chat) => chat.findChannel('inc-1')],
   ['getChannel', async (chat) => chat.getChannel('C0000001')],
   ['renameChannel', async (chat) => chat.renameChannel('C0000001', 'inc-1')],

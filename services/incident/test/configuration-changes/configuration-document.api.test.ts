@@ -52,6 +52,7 @@ describe('the configuration', () => {
       'service_tiers',
       'exchange_rates',
       'timeline_groups',
+      'incident_roles',
       'time_zone',
       'postmortem_template',
     ]);
@@ -201,6 +202,9 @@ describe('the configuration', () => {
       timeline_groups: Array.from({ length: 500 }, (_, n) => ({
         id: n + 1,
         name: text(124) + String(n).padStart(4, '0'),
+      })),
+      incident_roles: Array.from({ length: 20 }, (_, n) => ({
+        ...{ key: `r${n}`.padEnd(64, '-'), label: text(128), description: text(500), several_holders: true },
       })),
       postmortem_template: '"'.repeat(65_536),
     };

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { refusal } from '@tocsin/testing';
 import fc from '@tocsin/testing/fuzz';
+import { configure } from '../configure.ts';
 import { freshWorkspace } from '../fields.ts';
 import { serviceForFile } from '../service.ts';
 import { aTeam, aUser } from '../snapshots.ts';
@@ -11,6 +12,8 @@ const { knex: database } = service;
 
 type State = Record<string, unknown> & { revision: number; custom_fields: Record<string, unknown> };
 type Write = readonly [method: string, path: string, body?: object];
+
+const ROLES = ['scribe', 'constructor'].map((key) => ({ key, label: key, several_holders: true }));
 
 const ALWAYS = [
   'status_changed_at',
@@ -47,6 +50,10 @@ const patch = fc.record(
     recovered_at: moment,
     incident_manager: fc.constantFrom('', 'user'),
     incident_responders: fc.subarray(['user', 'other']),
+    roles: fc.record(
+      { scribe: fc.subarray(['user', 'other']), constructor: fc.subarray(['user']) },
+      { requiredKeys: [] },
+    ),
   },
   { requiredKeys: [] },
 );
@@ -89,6 +96,7 @@ test('each revision is as it was answered, except of what is not recorded', asyn
     fc.asyncProperty(fc.array(write, { minLength: 1, maxLength: 20 }), async (writes) => {
       const workspace = freshWorkspace(service);
       for (const slug of ['plain', 'constructor', '__proto__']) await workspace.define({ slug, field_type: 'json' });
+      await configure(database, workspace.id, { incident_roles: ROLES });
       // IDs are unique in the installation.
       const [team, user, other] = [10_000, 20_000, 30_000].map((first) => first + workspace.id) as [
         number,
@@ -109,7 +117,7 @@ test('each revision is as it was answered, except of what is not recorded', asyn
         const named = JSON.stringify(body)
           .replace('"team"', String(team))
           .replaceAll('"user"', `"${user}"`)
-          .replace('"other"', `"${other}"`);
+          .replaceAll('"other"', `"${other}"`);
         const { status, text } = await client.send(method, path + more, named, headers);
         expect([200, 201, 409, text]).toContain(status);
         current = await now();

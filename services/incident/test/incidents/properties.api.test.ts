@@ -20,20 +20,24 @@ test('each property of an incident that is changed alone comes back, in the chan
     data.users = [aUser(7)];
   });
   const client = service.as({ workspace: { version: 1 } });
+  await configure(service.knex, 1, { incident_roles: [{ key: 'scribe', label: 'Scribe' }] });
   const { body } = await client.get('/api/v1/configuration/severities');
   const { body: configured } = await client.get('/api/v1/configuration/workflow-statuses');
   const keys = [...body.severities, ...configured.workflow_statuses].map(({ key }: { key: string }) => key);
   const patched = await patchEachProperty({
     client,
     schema: incidentPatch,
-    values: ['7', ['7'], { users: [7], teams: [] }, ...keys],
+    values: ['7', ['7'], { users: [7], teams: [] }, { scribe: ['7'] }, ...keys],
     create: async () =>
       `/api/v1/incidents/${(await client.post('/api/v1/incidents', { title: 'x' })).body.incident.id}`,
   });
   for (const { name, value, path, before, after } of patched) {
     expect([name, after]).toEqual([name, expect.objectContaining({ [name]: value, revision: before.revision + 1 })]);
     expect((await client.get(path)).body.incident).toMatchObject({ [name]: value });
-    const change = { field: name, from: before[name], to: value };
+    const change =
+      name === 'roles'
+        ? { field: 'roles.scribe', from: [], to: ['7'] }
+        : { field: name, from: before[name], to: value };
     const { changelog } = (await client.get(`${path}/changelog`)).body;
     expect(changelog).toMatchObject([{ changes: expect.arrayContaining([change]) }]);
     const event = await published('incident.updated', ({ incident }) => incident?.['id'] === after['id']);

@@ -54,6 +54,12 @@ describe('an incident in an event', () => {
       meetUrl: `https://${ESCAPED.repeat(2_000)}`,
       docUrl: `https://${ESCAPED.repeat(2_000)}`,
       incidentResponders: Array.from({ length: 100 }, () => '9'.repeat(16)),
+      roles: Object.fromEntries(
+        Array.from({ length: 20 }, (_, index) => [
+          `r${index}`.padEnd(64, '-'),
+          Array.from({ length: 20 }, () => '9'.repeat(16)),
+        ]),
+      ),
       customFields: Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`f${index}`, 'x'.repeat(500)])),
     });
     expect(bytesOf(incidentSnapshot(largest))).toBeLessThan(196_608);

@@ -10,6 +10,7 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   team_id: 'team',
   incident_manager: 'people',
   incident_responders: 'people',
+  roles: 'people',
 };
 
 test('an export has every property that clients write, and an import takes all that an export has', () => {

@@ -28,6 +28,12 @@ export interface Chat {
    * @throws ChatError `channel_missing`
    */
   setPurpose(channelId: string, purpose: string): Promise<void>;
+  /**
+   * Safe to repeat.
+   * @param topic at most 250 characters, in which nothing is markup
+   * @throws ChatError `channel_missing`, also if the connection is no member of the channel
+   */
+  setTopic(channelId: string, topic: string): Promise<void>;
   /** Finds the channel with exactly this name among all visible channels, including archived ones. */
   findChannel(name: string): Promise<ChatChannel | undefined>;
   /** @throws ChatError `channel_missing`, also if the channel is archived */

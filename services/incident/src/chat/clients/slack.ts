@@ -51,6 +51,11 @@ export function slackChat(options: SlackOptions): Chat {
         await slack.conversations.setPurpose({ channel, purpose });
       }),
 
+    setTopic: async (channel, topic) =>
+      withSlack(async (slack) => {
+        await slack.conversations.setTopic({ channel, topic });
+      }),
+
     findChannel: async (name) =>
       withSlack(async (slack) => {
         let cursor: string | undefined;

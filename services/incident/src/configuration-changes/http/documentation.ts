@@ -17,6 +17,7 @@ const configuration = {
   })),
   exchange_rates: [],
   timeline_groups: [],
+  incident_roles: [],
   time_zone: 'UTC',
   postmortem_template: '',
 };
@@ -29,12 +30,12 @@ const withoutOnHold = statuses.filter(({ key }) => key !== ON_HOLD).map(({ order
 export const configurationChangeOperations: Documentation<typeof configurationChangeContracts> = {
   getConfiguration: {
     description:
-      'Returns all lists that an administrator configures for the workspace: statuses, severities, service tiers, exchange rates and timeline groups, its time zone, and its template of post-mortems. A workspace that was never configured has the defaults and the revision 1.',
+      'Returns all lists that an administrator configures for the workspace: statuses, severities, service tiers, exchange rates, timeline groups and incident roles, its time zone, and its template of post-mortems. A workspace that was never configured has the defaults and the revision 1.',
     reply: { configuration },
   },
   replaceConfiguration: {
     description:
-      'Replaces each list that the body contains as a whole, the time zone, and the template of post-mortems; what the body lacks stays as it is. `If-Service-Resource-Version` must be the current revision, and a document that was read can be sent back with its `revision`. Everything is changed or nothing, and a request that changes nothing keeps the revision.\n\nWhat something still uses cannot be removed: the response is 409, and `details` counts the incidents for each removed status and severity (`{ "statuses": { "on-hold": 3 } }`), the services for each tier and the timeline events for each group. `replace` gives those incidents, at most 10,000, active and archived, another status or severity in the same transaction: each gets a revision, a changelog entry and an event, as by a PATCH of the key\'s owner.',
+      'Replaces each list that the body contains as a whole, the time zone, and the template of post-mortems; what the body lacks stays as it is. `If-Service-Resource-Version` must be the current revision, and a document that was read can be sent back with its `revision`. Everything is changed or nothing, and a request that changes nothing keeps the revision.\n\nWhat something still uses cannot be removed: the response is 409, and `details` counts the incidents for each removed status and severity (`{ "statuses": { "on-hold": 3 } }`), the services for each tier and the timeline events for each group. The holders of a removed incident role stay. `replace` gives those incidents, at most 10,000, active and archived, another status or severity in the same transaction: each gets a revision, a changelog entry and an event, as by a PATCH of the key\'s owner.',
     revision: 1,
     body: {
       workflow_statuses: withoutOnHold,

@@ -8,7 +8,7 @@ import {
   POSTMORTEM_TEMPLATE,
   TIME_ZONE,
 } from '../../configuration/domain/configuration-lists.ts';
-import { severitiesReply, workflowStatusesReply } from '../../configuration/http/wire.ts';
+import { incidentRolesReply, severitiesReply, workflowStatusesReply } from '../../configuration/http/wire.ts';
 
 const revision = z.int().min(1);
 const { key, label, order, is_default } = workflowStatusesReply.shape.workflow_statuses.element.shape;
@@ -46,6 +46,7 @@ const configuration = z
           .meta({ id: 'ConfiguredTimelineGroup' }),
       )
       .meta({ description: 'The groups of timeline events, in their order' }),
+    incident_roles: incidentRolesReply.shape.incident_roles,
     time_zone: z.string().meta({ description: TIME_ZONE }),
     postmortem_template: z.string().meta({ description: POSTMORTEM_TEMPLATE }),
   })

@@ -1,13 +1,16 @@
 import { type ConfiguredTier, parseTimestamp } from '@tocsin/schemas';
 import type { Instant } from '@tocsin/runtime';
-import type { Configuration, Severity, WorkflowStatus } from './configuration.ts';
+import type { Configuration, IncidentRole, Severity, WorkflowStatus } from './configuration.ts';
 import type { ConfigurationPart } from './configuration-part.ts';
 
 /**
  * The lists of a workspace's configuration and its time zone as they are stored: this service's, its timeline groups, the
  * catalog's tiers.
  */
-export interface ConfigurationLists extends Pick<Configuration, 'statuses' | 'severities' | 'timeZone'> {
+export interface ConfigurationLists extends Pick<
+  Configuration,
+  'statuses' | 'severities' | 'incidentRoles' | 'timeZone'
+> {
   exchangeRates: Readonly<Record<string, { rate: number; asOf: Instant }>>;
   groups: readonly { id: number; name: string }[];
   tiers: readonly ConfiguredTier[];
@@ -20,7 +23,15 @@ export type NewLists = Partial<Omit<ConfigurationLists, 'groups'>>;
 
 /** Converts the lists of a request or a file into the stored form. */
 export function toLists(part: ConfigurationPart): NewLists {
-  const { workflow_statuses, severities, service_tiers, exchange_rates, time_zone, postmortem_template } = part;
+  const {
+    workflow_statuses,
+    severities,
+    service_tiers,
+    exchange_rates,
+    incident_roles,
+    time_zone,
+    postmortem_template,
+  } = part;
   return {
     ...(workflow_statuses !== undefined && {
       statuses: workflow_statuses.map((status, order) => ({
@@ -51,6 +62,12 @@ export function toLists(part: ConfigurationPart): NewLists {
         exchange_rates.map(({ currency, rate, as_of }) => [currency, { rate, asOf: parseTimestamp(as_of) as string }]),
       ),
     }),
+    ...(incident_roles !== undefined && {
+      incidentRoles: incident_roles.map(({ several_holders, ...role }) => ({
+        ...role,
+        severalHolders: several_holders,
+      })),
+    }),
     ...(time_zone !== undefined && { timeZone: time_zone }),
     ...(postmortem_template !== undefined && { postmortemTemplate: postmortem_template }),
   };
@@ -77,6 +94,13 @@ export const severityView = (severity: Severity) => ({
   color: severity.color,
 });
 
+export const incidentRoleView = ({ key, label, description, severalHolders }: IncidentRole) => ({
+  key,
+  label,
+  description,
+  several_holders: severalHolders,
+});
+
 /** The lists with the names and in the form of the API and of the administration command's file. */
 export const listsView = ({ statuses, severities, tiers, exchangeRates, groups, ...lists }: ConfigurationLists) => ({
   workflow_statuses: statuses.map(workflowStatusView),
@@ -90,6 +114,7 @@ export const listsView = ({ statuses, severities, tiers, exchangeRates, groups, 
   })),
   exchange_rates: Object.entries(exchangeRates).map(([currency, { rate, asOf }]) => ({ currency, rate, as_of: asOf })),
   timeline_groups: groups.map(({ id, name }) => ({ id, name })),
+  incident_roles: lists.incidentRoles.map(incidentRoleView),
   time_zone: lists.timeZone,
   postmortem_template: lists.postmortemTemplate,
 });

@@ -10,6 +10,7 @@ export const MAX_ENTRIES = {
   service_tiers: 50,
   exchange_rates: 500,
   timeline_groups: 500,
+  incident_roles: 20,
 } as const;
 
 const DEFAULT_COLOR = '#667085';
@@ -92,6 +93,18 @@ const timelineGroup = z
   })
   .meta({ id: 'NewTimelineGroup' });
 
+const incidentRole = z
+  .strictObject({
+    key: entry.key,
+    label: entry.label,
+    // With more, the largest document would not fit into a body.
+    description: trimmedText(500)
+      .optional()
+      .meta({ description: 'What its holder does; at most 500 characters', default: '' }),
+    several_holders: flag.meta({ description: 'Whether several people may hold it at once', default: false }),
+  })
+  .meta({ id: 'NewIncidentRole' });
+
 /** A configuration as a client or a file gives it; each list replaces the stored list, in this order. */
 export const configurationLists = {
   workflow_statuses: z.array(status).max(MAX_ENTRIES.workflow_statuses).optional().meta({
@@ -118,6 +131,11 @@ export const configurationLists = {
     .max(MAX_ENTRIES.timeline_groups)
     .optional()
     .meta({ description: 'The groups of timeline events, in their order' }),
+  incident_roles: z
+    .array(incidentRole)
+    .max(MAX_ENTRIES.incident_roles)
+    .optional()
+    .meta({ description: 'The roles in a response, beside manager and responders, in their order' }),
   time_zone: boundedText(64)
     .refine(isTimeZone, 'Must be the name of a time zone in the IANA database, such as Europe/Berlin, or UTC')
     .optional()
@@ -172,4 +190,10 @@ export const normalise = {
     description: text.trim(),
   }),
   timeline_groups: ({ name, ...entry }: Given<'timeline_groups'>) => ({ ...entry, name: name.trim() }),
+  incident_roles: ({ key, label, description: text = '', several_holders = false }: Given<'incident_roles'>) => ({
+    key,
+    label: label.trim(),
+    description: text.trim(),
+    several_holders,
+  }),
 };

@@ -10,6 +10,7 @@ export interface ConfigurationPart {
   service_tiers?: ReturnType<typeof normalise.service_tiers>[];
   exchange_rates?: NonNullable<GivenLists['exchange_rates']>;
   timeline_groups?: ReturnType<typeof normalise.timeline_groups>[];
+  incident_roles?: ReturnType<typeof normalise.incident_roles>[];
   time_zone?: string;
   postmortem_template?: string;
 }
@@ -34,6 +35,7 @@ export function readConfigurationPart(part: unknown): ConfigurationPart {
     ...(given.service_tiers && { service_tiers: given.service_tiers.map(normalise.service_tiers) }),
     ...(given.exchange_rates && { exchange_rates: given.exchange_rates }),
     ...(given.timeline_groups && { timeline_groups: given.timeline_groups.map(normalise.timeline_groups) }),
+    ...(given.incident_roles && { incident_roles: given.incident_roles.map(normalise.incident_roles) }),
     ...(given.time_zone !== undefined && { time_zone: given.time_zone }),
     ...(given.postmortem_template !== undefined && { postmortem_template: given.postmortem_template }),
   };
@@ -46,6 +48,7 @@ export function readConfigurationPart(part: unknown): ConfigurationPart {
   }
   checkUnique('exchange_rates', 'currency', exchange_rates ?? []);
   checkUnique('timeline_groups', 'id', timeline_groups ?? []);
+  checkUnique('incident_roles', 'key', read.incident_roles ?? []);
   return read;
 }
 

@@ -1,6 +1,6 @@
 /**
- * `configuration` is how a workspace is set up: statuses, severities, exchange rates, time zone, and the template of
- * post-mortems. A workspace that has set nothing has the defaults below (contract: Configuration). Requests read a copy
+ * `configuration` is how a workspace is set up: statuses, severities, roles, exchange rates, time zone, and the template
+ * of post-mortems. A workspace that has set nothing has the defaults below (contract: Configuration). Requests read a copy
  * that each process keeps by the version of the workspace, which every request carries and every change raises. A write
  * that depends on the lists must not miss a change in between: before it locks an incident, it holds the row of the
  * workspace's counter against changes (`lockConfiguration`), and compares the version; a create compares it in its only
@@ -33,12 +33,21 @@ export interface Severity {
   color: string;
 }
 
+/** What somebody does in a response, beside its manager and responders. */
+export interface IncidentRole {
+  key: string;
+  label: string;
+  description: string;
+  severalHolders: boolean;
+}
+
 /** A workspace's configuration of incidents: statuses in workflow order, severities with the most severe first. */
 export interface Configuration {
   /** Counts the changes; 0 if the workspace was never configured. */
   version: number;
   statuses: readonly WorkflowStatus[];
   severities: readonly Severity[];
+  incidentRoles: readonly IncidentRole[];
   exchangeRates: ExchangeRates;
   /** As it was configured; use it as `knownTimeZone`. */
   timeZone: string;
@@ -84,6 +93,7 @@ export const DEFAULT_CONFIGURATION: Configuration = {
     severity('sev3', 'SEV 3', 2, 40, '#fdb022'),
     severity('sev4', 'SEV 4', 3, 0, '#667085'),
   ],
+  incidentRoles: [],
   exchangeRates: new Map(),
   timeZone: UTC,
 };

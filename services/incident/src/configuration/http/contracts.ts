@@ -1,5 +1,5 @@
 import { type Contracts, endpoint, type Handlers } from '@tocsin/http';
-import { severitiesReply, workflowStatusesReply } from './wire.ts';
+import { incidentRolesReply, severitiesReply, workflowStatusesReply } from './wire.ts';
 
 const read = { scope: 'incidents:read' } as const;
 
@@ -16,6 +16,12 @@ export const configurationContracts = {
     tag: 'Configuration',
     ...read,
     reply: { status: 200, body: severitiesReply },
+  },
+  listIncidentRoles: {
+    ...endpoint('GET', '/api/v1/configuration/incident-roles', 'List incident roles'),
+    tag: 'Configuration',
+    ...read,
+    reply: { status: 200, body: incidentRolesReply },
   },
 } as const satisfies Contracts;
 

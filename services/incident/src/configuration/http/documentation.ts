@@ -13,4 +13,13 @@ export const configurationOperations: Documentation<typeof configurationContract
     description: 'Returns the severities that incidents of the workspace can have, the highest first.',
     reply: { severities: DEFAULT_CONFIGURATION.severities.map(severityView) },
   },
+  listIncidentRoles: {
+    description:
+      'Returns the roles that people can have in the response to an incident, beside its manager and responders.',
+    reply: {
+      incident_roles: [
+        { key: 'communications', label: 'Communications', description: 'Writes to customers', several_holders: false },
+      ],
+    },
+  },
 };

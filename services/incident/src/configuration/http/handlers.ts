@@ -1,5 +1,5 @@
 import type { Configurations } from '../store/configuration-store.ts';
-import { severityView, workflowStatusView } from '../domain/configuration-document.ts';
+import { incidentRoleView, severityView, workflowStatusView } from '../domain/configuration-document.ts';
 import type { ConfigurationApi } from './contracts.ts';
 
 export const configurationHandlers = ({ configurations }: { configurations: Configurations }): ConfigurationApi => ({
@@ -11,5 +11,10 @@ export const configurationHandlers = ({ configurations }: { configurations: Conf
   listSeverities: async ({ principal }) => {
     const { severities } = await configurations.get(principal.workspace);
     return { body: { severities: severities.map(severityView) } };
+  },
+
+  listIncidentRoles: async ({ principal }) => {
+    const { incidentRoles } = await configurations.get(principal.workspace);
+    return { body: { incident_roles: incidentRoles.map(incidentRoleView) } };
   },
 });

@@ -28,6 +28,21 @@ export const workflowStatusesReply = z.strictObject({
     .meta({ description: 'All statuses of the workspace, in workflow order' }),
 });
 
+export const incidentRolesReply = z.strictObject({
+  incident_roles: z
+    .array(
+      z
+        .strictObject({
+          key: entry.key,
+          label: entry.label,
+          description: z.string().meta({ description: 'What its holder does; empty: not described' }),
+          several_holders: z.boolean().meta({ description: 'Whether several people may hold it at once' }),
+        })
+        .meta({ id: 'IncidentRole' }),
+    )
+    .meta({ description: 'All roles in a response, beside manager and responders, in their order' }),
+});
+
 export const severitiesReply = z.strictObject({
   severities: z
     .array(

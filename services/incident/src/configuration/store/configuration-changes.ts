@@ -1,12 +1,13 @@
 import { type Knex, query } from '@tocsin/postgres';
 import { insertOf } from '@tocsin/versioned-resources';
 import type { Instant } from '@tocsin/runtime';
-import type { Severity, WorkflowStatus } from '../domain/configuration.ts';
+import type { IncidentRole, Severity, WorkflowStatus } from '../domain/configuration.ts';
 
 /** The parts of a workspace's configuration to replace; missing parts stay as they are. */
 export interface ConfigurationChange {
   workflowStatuses?: readonly WorkflowStatus[];
   severities?: readonly Severity[];
+  incidentRoles?: readonly IncidentRole[];
   /** Units of the reporting currency per unit of each currency. */
   exchangeRates?: Readonly<Record<string, { rate: number; asOf: Instant }>>;
   /** Of the latest list of service tiers. */
@@ -60,6 +61,7 @@ export function configurationChanges(db: Knex, workspaceId: number) {
     async write({
       workflowStatuses,
       severities,
+      incidentRoles,
       exchangeRates,
       tiersVersion,
       timeZone,
@@ -68,6 +70,7 @@ export function configurationChanges(db: Knex, workspaceId: number) {
       const columns = {
         workflow_statuses: workflowStatuses && JSON.stringify(workflowStatuses),
         severities: severities && JSON.stringify(severities),
+        incident_roles: incidentRoles && JSON.stringify(incidentRoles),
         exchange_rates: exchangeRates && JSON.stringify(exchangeRates),
         tiers_version: tiersVersion,
         time_zone: timeZone,

@@ -4,6 +4,7 @@ import { estimateHeapBytes, latestVersionCache } from '@tocsin/runtime';
 import {
   type Configuration,
   DEFAULT_CONFIGURATION,
+  type IncidentRole,
   type Severity,
   type WorkflowStatus,
 } from '../domain/configuration.ts';
@@ -13,6 +14,7 @@ import { Retry } from '../../shared/domain/retry.ts';
 interface ConfigurationRow {
   workflow_statuses: WorkflowStatus[] | null;
   severities: Severity[] | null;
+  incident_roles: IncidentRole[] | null;
   exchange_rates: Record<string, ExchangeRate> | null;
   time_zone: string | null;
   version: number | null;
@@ -87,7 +89,8 @@ export async function readConfiguration(db: Knex, workspaceId: number): Promise<
   // In one statement, so that the lists match the version.
   const [row] = await query<ConfigurationRow>(db, {
     name: 'read-configuration',
-    text: `select workflow_statuses, severities, exchange_rates, time_zone, configuration_version as version
+    text: `select workflow_statuses, severities, incident_roles, exchange_rates, time_zone,
+      configuration_version as version
     from (values ($1::bigint)) as requested (workspace_id)
     left join configurations using (workspace_id)
     left join incident_counters using (workspace_id)`,
@@ -97,6 +100,7 @@ export async function readConfiguration(db: Knex, workspaceId: number): Promise<
     version: row?.version ?? DEFAULT_CONFIGURATION.version,
     statuses: row?.workflow_statuses ?? DEFAULT_CONFIGURATION.statuses,
     severities: row?.severities ?? DEFAULT_CONFIGURATION.severities,
+    incidentRoles: row?.incident_roles ?? DEFAULT_CONFIGURATION.incidentRoles,
     exchangeRates: new Map(Object.entries(row?.exchange_rates ?? {})),
     timeZone: row?.time_zone ?? DEFAULT_CONFIGURATION.timeZone,
   };

@@ -49,6 +49,7 @@ const LIST_COLUMN_TYPES = {
   service_folded: 'text',
   region_folded: 'text',
   region_keys: 'text[]',
+  role_keys: 'text[]',
 } as const satisfies Record<ListColumn, SqlType>;
 
 /** The columns that the statement binds; the database assigns the other two. */

@@ -11,21 +11,30 @@ export interface Change {
   to: unknown;
 }
 
-/** Returns the differences between two states of an incident: properties in the order of requests, then custom-field values. */
+/**
+ * Returns the differences between two states of an incident: properties in the order of requests, then the holders of
+ * each role, then custom-field values.
+ */
 export function changesBetween(before: Incident, after: Incident): Change[] {
   const properties = RECORDED.map(({ property, name }): Change => ({
     field: name,
     from: before[property],
     to: after[property],
   }));
-  const slugs = new Set([...Object.keys(before.customFields), ...Object.keys(after.customFields)]);
-  const values = [...slugs].sort().map((slug): Change => ({
+  const roles = keysOf(before.roles, after.roles).map((key): Change => ({
+    field: `roles.${key}`,
+    from: ownProperty(before.roles, key) ?? [],
+    to: ownProperty(after.roles, key) ?? [],
+  }));
+  const values = keysOf(before.customFields, after.customFields).map((slug): Change => ({
     field: `custom_fields.${slug}`,
     from: getValue(before.customFields, slug),
     to: getValue(after.customFields, slug),
   }));
-  return [...properties, ...values].filter(({ from, to }) => !jsonEqual(from, to));
+  return [...properties, ...roles, ...values].filter(({ from, to }) => !jsonEqual(from, to));
 }
+
+const keysOf = (...values: readonly object[]) => [...new Set(values.flatMap(Object.keys))].sort();
 
 /** What no change of a part of an incident says: what counts the changes. */
 const UNSAID: ReadonlySet<string> = new Set([

@@ -25,6 +25,7 @@ import {
   optionalTexts,
   person,
   type Property,
+  roleHolders,
   text,
   viewers,
   viewersInput,
@@ -298,6 +299,14 @@ export const INCIDENT_PROPERTIES = {
     inputDescription: 'IDs, as text, of active users who take part, and what is stored; repetitions are dropped',
     input: z.array(person.min(1, "Must be a user's ID")).max(100),
     fromRequest: (value: readonly string[]) => [...new Set(value)],
+  },
+  /** The changelog has each role by itself. */
+  roles: {
+    ...roleHolders('roles'),
+    refersTo: 'user',
+    description: 'IDs, as text, of the users who have roles, by the keys of these; a role that nobody has is absent',
+    inputDescription:
+      'IDs, as text, of active users, and what is stored, by the keys of their roles; other roles keep their holders, `[]`: nobody; repetitions are dropped',
   },
   hasAssignees: {
     name: 'has_assignees',

@@ -3,6 +3,7 @@ import { isWebAddress } from '@tocsin/schemas/markdown';
 import type { SqlType } from '@tocsin/versioned-resources';
 import { z } from 'zod';
 import { shortenValue } from './large-value.ts';
+import { MAX_HOLDERS, MAX_ROLES, type RoleHolders } from './role-holders.ts';
 
 export type Referred = 'team' | 'user';
 
@@ -114,3 +115,22 @@ export const viewersInput = z.strictObject({
   users: viewerIds('users; default: none').max(MAX_VIEWERS).optional(),
   teams: viewerIds('teams; default: none').max(MAX_VIEWERS).optional(),
 });
+/** The ID of a user as text, that is an exact number. */
+export const USER_ID = /^[1-9]\d{0,15}$/;
+
+export const roleHolders = <Name extends string>(name: Name) =>
+  ({
+    name,
+    type: 'jsonb',
+    schema: z.record(z.string(), z.array(z.string())),
+    create: true,
+    patch: true,
+    event: true,
+    default: {} as Record<string, string[]>,
+    input: z
+      .record(z.string(), z.array(person.min(1, "Must be a user's ID")).max(MAX_HOLDERS))
+      .refine((roles) => Object.keys(roles).length <= MAX_ROLES, `Must have at most ${MAX_ROLES} properties`)
+      .meta({ maxProperties: MAX_ROLES }),
+    fromRequest: (roles: RoleHolders) =>
+      Object.fromEntries(Object.entries(roles).map(([key, people]) => [key, [...new Set(people)]])),
+  }) as const;

@@ -15,6 +15,7 @@ const NOT_RECORDED = [
 ] as const satisfies readonly WireName<Shown>[];
 
 const VALUES = 'custom_fields.';
+const ROLES = 'roles.';
 
 /** An incident as it was at a revision, as far as the changelog says. */
 export interface PastIncident {
@@ -39,14 +40,19 @@ export function undoChanges(
   const properties = Object.fromEntries(
     changed.map(({ property, name }) => [property, earlierValues.get(name)]),
   ) as Partial<Incident>;
-  const values = new Map(Object.entries(incident.customFields));
-  for (const [field, from] of earlierValues) {
-    if (!field.startsWith(VALUES)) continue;
-    if (from === null) values.delete(field.slice(VALUES.length));
-    else values.set(field.slice(VALUES.length), from);
-  }
+  const undone = <Value>(values: Readonly<Record<string, Value>>, prefix: string): Record<string, Value> => {
+    const earlier = [...earlierValues]
+      .filter(([field]) => field.startsWith(prefix))
+      .map(([field, from]) => [field.slice(prefix.length), from as Value] as const);
+    return Object.fromEntries([...Object.entries(values), ...earlier]);
+  };
+  const customFields = Object.entries(undone(incident.customFields, VALUES)).filter(([, value]) => value !== null);
+  const roles = Object.entries(undone(incident.roles, ROLES)).filter(([, holders]) => holders.length > 0);
   return {
-    incident: { ...incident, ...properties, revision, customFields: Object.fromEntries(values) },
+    incident: {
+      ...{ ...incident, ...properties, revision },
+      ...{ roles: Object.fromEntries(roles), customFields: Object.fromEntries(customFields) },
+    },
     notRecorded: [...NOT_RECORDED, ...large.map(({ field }) => field)],
   };
 }

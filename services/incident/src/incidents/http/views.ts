@@ -50,6 +50,7 @@ export function incidentView(incident: Incident, now: Instant): IncidentWire {
     incident_responders: incident.incidentResponders,
     restricted: incident.restricted,
     visible_to: incident.visibleTo,
+    roles: incident.roles,
     has_assignees: incident.incidentManager !== '' || incident.incidentResponders.length > 0,
   };
 }

@@ -79,7 +79,7 @@ const changelogEntry = z
         z.strictObject({
           field: z.string().meta({
             description:
-              'The changed property; `custom_fields.` and its slug for a custom field, `relations.` and its type for a relation; `timeline_events.` and `follow_ups.` with the ID, and the property if it existed before and after',
+              'The changed property; `custom_fields.` and its slug for a custom field, `roles.` and its key for a role, `relations.` and its type for a relation; `timeline_events.` and `follow_ups.` with the ID, and the property if it existed before and after',
           }),
           from: changedValue.meta({ description: 'The value before; null if there was none' }),
           to: changedValue.meta({ description: 'The value after; null if there is none any more' }),

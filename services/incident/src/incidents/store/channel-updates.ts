@@ -3,8 +3,13 @@ import { type Instant, storableTrace } from '@tocsin/runtime';
 import type { Change } from '../domain/changes.ts';
 import type { Incident } from '../domain/incident.ts';
 
-/** The properties whose changes are posted into the channel of an incident. */
-const POSTED_FIELDS: readonly string[] = ['status', 'severity'];
+/** What changes the topic of an incident's channel, or is posted into it. A new channel only has to name who is there. */
+const isShown = (field: string, { incidentManager, roles }: Incident) =>
+  field === 'status' ||
+  field === 'severity' ||
+  field === 'incident_manager' ||
+  field.startsWith('roles.') ||
+  (field === 'slack_channel_id' && (incidentManager !== '' || Object.keys(roles).length > 0));
 
 /** What waits, runs or has failed keeps its place in the changelog; so nothing is left out after a failure. */
 const DUE = `
@@ -28,9 +33,10 @@ const DUE = `
  * Chat). Comes after the entry of the changelog.
  */
 export function dueChannelUpdate(
-  { id, workspaceId, slackChannelId }: Incident,
+  incident: Incident,
   { changes, requestId, now }: { changes: readonly Change[]; requestId: string; now: Instant },
 ): Statement[] {
-  if (slackChannelId === '' || !changes.some(({ field }) => POSTED_FIELDS.includes(field))) return [];
+  const { id, workspaceId, slackChannelId } = incident;
+  if (slackChannelId === '' || !changes.some(({ field }) => isShown(field, incident))) return [];
   return [{ name: 'due-channel-update', text: DUE, values: [workspaceId, id, now, requestId, storableTrace()] }];
 }

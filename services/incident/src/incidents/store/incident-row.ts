@@ -1,6 +1,7 @@
 import { type Column, type ColumnsOf, listedColumns, rowMapping } from '@tocsin/versioned-resources';
 import { fold, foldedKey } from '@tocsin/schemas';
 import type { Incident } from '../domain/incident.ts';
+import { USER_ID } from '../domain/property-kinds.ts';
 import { STORED } from '../domain/property-sets.ts';
 
 /** The columns of `incidents` that hold an incident. */
@@ -48,12 +49,16 @@ export const LIST_COLUMNS = [
   'service_folded',
   'region_folded',
   'region_keys',
+  'role_keys',
 ] as const;
 
 export type ListColumn = (typeof LIST_COLUMNS)[number];
 
 /** A region as stored in `region_keys`. */
 export const regionKey = (workspaceId: number, folded: string) => `${workspaceId} ${folded}`;
+
+/** A role with a holder, or with one of them (`scribe:7`), as stored in `role_keys`. */
+export const roleKey = (workspaceId: number, named: string) => `${workspaceId} ${named}`;
 
 /** The columns that change with these properties. An absent property changes none. */
 export function toListColumns({
@@ -62,6 +67,7 @@ export function toListColumns({
   impactSummary,
   service,
   regions,
+  roles,
 }: Partial<Incident> & Pick<Incident, 'workspaceId'>): Partial<Record<ListColumn, string | string[] | null>> {
   return {
     ...(title !== undefined && { title_folded: fold(title) }),
@@ -70,6 +76,13 @@ export function toListColumns({
     ...(regions !== undefined && {
       region_folded: foldedKey(regions[0] ?? '') || null,
       region_keys: regions.map((region) => regionKey(workspaceId, foldedKey(region))),
+    }),
+    ...(roles !== undefined && {
+      role_keys: Object.entries(roles).flatMap(([key, people]) =>
+        [key, ...people.filter((person) => USER_ID.test(person)).map((id) => `${key}:${id}`)].map((named) =>
+          roleKey(workspaceId, named),
+        ),
+      ),
     }),
   };
 }

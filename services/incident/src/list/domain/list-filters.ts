@@ -28,6 +28,7 @@ export interface FilterParameters extends RangeParameters<'created'>, RangeParam
   service?: readonly string[] | undefined;
   team_id?: readonly number[] | undefined;
   region?: readonly string[] | undefined;
+  role?: readonly string[] | undefined;
   lifecycle?: readonly Lifecycle[] | undefined;
   service_tier?: readonly string[] | undefined;
   effective_team_id?: readonly number[] | undefined;
@@ -72,6 +73,8 @@ export interface ListFilters {
   effectiveTeams: readonly number[];
   unassignedTeam: boolean;
   regions: readonly string[];
+  /** Keys of roles, some with a colon and the ID of a user. */
+  roles: readonly string[];
   diagnoses: readonly Diagnosis[];
   customerImpacts: readonly CustomerImpact[];
   affectedCustomers: Comparison | null;
@@ -113,6 +116,7 @@ export function listFilters(parameters: FilterParameters, reportingCurrency: str
     effectiveTeams: canonical(parameters.effective_team_id),
     unassignedTeam: parameters.unassigned_team === true,
     regions: canonical(parameters.region?.map((region) => foldedKey(region.trim()))),
+    roles: canonical(parameters.role),
     diagnoses: canonical(parameters.diagnosis),
     customerImpacts: canonical(parameters.impact_status),
     affectedCustomers: comparison(parameters, 'affected_customers'),

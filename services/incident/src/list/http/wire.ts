@@ -64,6 +64,17 @@ export const listQuery = z.strictObject({
   region: repeated(boundedText(MAX_FILTER_TEXT)).meta({
     description: 'Regions, in any case of letters; an incident must have one of them; default: any',
   }),
+  role: alternatives(
+    z
+      .string()
+      .regex(
+        /^[a-z0-9][a-z0-9_-]{0,63}(?::[1-9]\d{0,15})?$/,
+        "Must be the key of a role, or this, a colon and a user's ID",
+      ),
+  ).meta({
+    description:
+      'Keys of roles that somebody has, or that a user has: `scribe` or `scribe:7`, with the ID of the user; an unknown one matches nothing; default: any',
+  }),
   lifecycle: repeated(z.enum(LIFECYCLES)).meta({
     description: 'Issue types, and `alert`: an alert declared it, and nobody has acted on it yet; default: any',
   }),

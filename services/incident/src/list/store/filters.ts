@@ -2,7 +2,7 @@ import { foldedKey } from '@tocsin/schemas';
 import { DIAGNOSES, type Comparison, type ListFilters, type TimeRange } from '../domain/list-filters.ts';
 import type { Conversion } from '../../configuration/domain/exchange-rates.ts';
 import { ISSUE_TYPES } from '../../incidents/domain/incident-properties.ts';
-import { regionKey } from '../../incidents/store/incident-row.ts';
+import { regionKey, roleKey } from '../../incidents/store/incident-row.ts';
 import type { CatalogService } from '../../replicas/store/catalog.ts';
 import type { IncidentQuery } from './query.ts';
 import { join, type Sql, sql } from '../../shared/store/sql.ts';
@@ -47,6 +47,7 @@ function propertyConditions({ workspaceId, filters, catalog: { services }, conve
     restricted,
     severities,
     regions,
+    roles,
     diagnoses,
     customerImpacts,
     affectedCustomers,
@@ -66,12 +67,17 @@ function propertyConditions({ workspaceId, filters, catalog: { services }, conve
     ...unlessEmpty(serviceTiers, () => ofServices(slugsOf(services.filter(({ tier }) => serviceTiers.includes(tier))))),
     ...teamConditions(filters, services),
     ...unlessEmpty(regions, () => sql`i.region_keys && ${regions.map((region) => regionKey(workspaceId, region))}`),
+    ...unlessEmpty(roles, () => withRoles(workspaceId, roles)),
     ...unlessEmpty(diagnoses, () => sql`i.diagnosis = any(${diagnoses.map((each) => DIAGNOSES.indexOf(each))})`),
     ...unlessEmpty(customerImpacts, () => sql`i.customer_impact_status = any(${customerImpacts})`),
     ...(affectedCustomers === null ? [] : [compare(sql`i.affected_customers`, affectedCustomers)]),
     ...(mrr === null ? [] : [mrrCondition(mrr, conversions)]),
   ];
 }
+
+/** The second condition is that of the index. */
+const withRoles = (workspaceId: number, roles: readonly string[]): Sql =>
+  sql`(i.role_keys && ${roles.map((role) => roleKey(workspaceId, role))} and i.role_keys <> '{}')`;
 
 const rangeConditions = (time: Sql, { from, to, before }: TimeRange): Sql[] => [
   ...(from === null ? [] : [sql`${time} >= ${from}`]),

@@ -7,6 +7,8 @@ import type { Entry } from './activity.ts';
 /** A user's ID as text; what an import has kept of somebody else is none (contract: Import). */
 const USER_ID = /^[1-9]\d*$/;
 
+export const ROLE_PREFIX = 'roles.';
+
 /** What the changes of a property name by an ID: `incident_manager` a user. */
 const REFERRED = new Map<string, Referred>(
   Object.values<Property>(INCIDENT_PROPERTIES).flatMap(({ name, refersTo }) =>
@@ -16,7 +18,9 @@ const REFERRED = new Map<string, Referred>(
   .set('archived_by', 'user')
   .set('created_by', 'user');
 
-export const referredBy = (field: string): Referred | undefined => REFERRED.get(field);
+/** Changes of roles name the role, too. */
+export const referredBy = (field: string): Referred | undefined =>
+  REFERRED.get(field.startsWith(ROLE_PREFIX) ? 'roles' : field);
 
 /** The IDs of users and teams that a post-mortem names. */
 export function namedIn({
@@ -30,7 +34,8 @@ export function namedIn({
   tail: readonly Entry[];
   followUps: readonly FollowUp[];
 }) {
-  const users = new Set<unknown>([incident.createdBy, incident.incidentManager, ...incident.incidentResponders]);
+  const { createdBy, incidentManager, incidentResponders, roles } = incident;
+  const users = new Set<unknown>([createdBy, incidentManager, ...incidentResponders, ...Object.values(roles).flat()]);
   for (const { owner } of followUps) users.add(owner);
   const teams = new Set<unknown>([incident.teamId]);
   for (const entry of [...head, ...tail]) {

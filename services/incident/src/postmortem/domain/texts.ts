@@ -4,7 +4,7 @@ import { TRANSFERRED_MOMENTS } from '../../incidents/domain/property-sets.ts';
 import type { Configuration } from '../../configuration/domain/configuration.ts';
 import type { Fields } from '../../replicas/domain/fields.ts';
 import { knownTimeZone, localTime } from '../../shared/domain/time-zone.ts';
-import { idIn, referredBy } from './names.ts';
+import { idIn, referredBy, ROLE_PREFIX } from './names.ts';
 
 /** What the texts of a post-mortem take names and labels from. */
 export interface Labels {
@@ -54,11 +54,12 @@ function plainText(value: unknown): string {
 }
 
 /** The name of a property for people: `Impact summary`, `Team`. */
-function propertyLabel(field: string, fields: Fields): string {
+function propertyLabel(field: string, { fields, configuration }: Pick<Labels, 'fields' | 'configuration'>): string {
   if (field.startsWith(FIELD_PREFIX)) {
     const slug = field.slice(FIELD_PREFIX.length);
     return fields.findBySlug(slug)?.name ?? slug;
   }
+  if (field.startsWith(ROLE_PREFIX)) return labelOf(configuration.incidentRoles, field.slice(ROLE_PREFIX.length));
   const words = field.replace(/^relations\.|_id$/g, '').replaceAll('_', ' ');
   return capitalised(words);
 }
@@ -91,5 +92,5 @@ export function changeTexts({ field, from, to }: Change, labels: Labels): { labe
     Array.isArray(value) && value.length > 0 && referredBy(field) !== undefined
       ? value.map(one).join(', ')
       : one(value);
-  return { label: propertyLabel(field, fields), from: text(from), to: text(to) };
+  return { label: propertyLabel(field, labels), from: text(from), to: text(to) };
 }

@@ -37,7 +37,7 @@ const PARTS = {
   people: ({ people }) =>
     table(
       ['Role', 'Name'],
-      people.map(({ role, person }) => [ROLES[role], actorText(person.name, person.api_key)]),
+      people.map(({ role, label, person }) => [label ?? ROLES[role], actorText(person.name, person.api_key)]),
     ),
   services: ({ services, team }) =>
     list([
@@ -133,6 +133,7 @@ export async function postmortemDocument(postmortem: PostmortemWire, template: s
 const ROLES = {
   incident_manager: 'Incident manager',
   responder: 'Responder',
+  role_holder: 'Role',
   declared_by: 'Declared by',
 } as const satisfies Record<PostmortemWire['people'][number]['role'], string>;
 

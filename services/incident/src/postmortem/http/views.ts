@@ -39,6 +39,12 @@ export function postmortemView(facts: PostmortemFacts, now: Instant): Postmortem
         ? []
         : [{ role: 'incident_manager' as const, person: person(incident.incidentManager) }]),
       ...incident.incidentResponders.map((stored) => ({ role: 'responder' as const, person: person(stored) })),
+      ...Object.entries(incident.roles).flatMap(([key, holders]) =>
+        holders.map((stored) => ({
+          ...{ role: 'role_holder' as const, label: labelOf(configuration.incidentRoles, key) },
+          person: person(stored),
+        })),
+      ),
       { role: 'declared_by', person: personView(incident.createdBy, incident.createdByKey, facts) },
     ],
     team:

@@ -85,7 +85,10 @@ const postmortem = z
     people: z
       .array(
         z.strictObject({
-          role: z.enum(['incident_manager', 'responder', 'declared_by']).meta({ description: 'What the person did' }),
+          role: z
+            .enum(['incident_manager', 'responder', 'role_holder', 'declared_by'])
+            .meta({ description: 'What the person did' }),
+          label: text('Name of the role that the person had; only with `role_holder`').optional(),
           person: schemaReference(person, 'Who it is'),
         }),
       )

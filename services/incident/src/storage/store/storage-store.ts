@@ -52,7 +52,7 @@ const MEASURE_INCIDENTS = `
         select count(*) + coalesce(sum(revision), 0) from follow_ups
         where workspace_id = $1 and incident_id = incidents.id
       ) as rows,
-      ${sizes('title', 'impact_summary', 'regions', 'incident_responders')} as bytes
+      ${sizes('title', 'impact_summary', 'regions', 'incident_responders', 'roles')} as bytes
     from incidents where workspace_id = $1 and number > $2 and number > 0 order by number limit ${STEP_INCIDENTS}
   ), chosen as (
     select id, number, bytes from (

@@ -46,6 +46,9 @@ export const restOf = (incident: Incident, { team, personOf }: LineContext) => (
   people: {
     manager: incident.incidentManager === '' ? null : personOf(incident.incidentManager),
     responders: incident.incidentResponders.map(personOf),
+    roles: Object.fromEntries(
+      Object.entries(incident.roles).map(([key, holders]) => [key, holders.map(personOf)] as const),
+    ),
   },
 });
 

@@ -23,6 +23,8 @@ export interface ImportItem {
   team: string | null | undefined;
   manager: Person | null | undefined;
   responders: readonly Person[] | undefined;
+  /** By the keys of their roles. */
+  roles: Readonly<Record<string, readonly Person[]>> | undefined;
   /** By the slugs of their fields; null for none. */
   values: Readonly<Record<string, unknown>>;
   timeline: readonly ImportedEvent[];
@@ -104,10 +106,19 @@ export type ImportResult =
   | Refusal;
 
 /** Everybody whom an item names. */
-export const peopleOf = ({ author, manager, responders, timeline, changelog, ...parts }: ImportItem): Person[] => [
+export const peopleOf = ({
+  author,
+  manager,
+  responders,
+  roles = {},
+  timeline,
+  changelog,
+  ...parts
+}: ImportItem): Person[] => [
   author,
   ...(manager ? [manager] : []),
   ...(responders ?? []),
+  ...Object.values(roles).flat(),
   ...timeline.map((event) => event.author),
   ...changelog.map(({ actor }) => actor),
   ...parts.followUps.flatMap((followUp) => [followUp.author, ...(followUp.owner ? [followUp.owner] : [])]),

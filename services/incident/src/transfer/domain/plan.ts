@@ -13,6 +13,7 @@ import {
   NEW_FOLLOW_UP,
 } from '../../follow-ups/domain/follow-up.ts';
 import type { Relation } from '../../relations/domain/relation.ts';
+import { holdersAfter } from '../../incidents/domain/role-holders.ts';
 import { INITIAL } from '../../incidents/domain/property-sets.ts';
 import {
   checkSpan,
@@ -80,7 +81,7 @@ function planIncident(
     ...{ severityMode: 'manual', endedAt: null, customFields: {}, importedAt: now, externalId },
     ...{ workspaceId: workspace.id, ...identity },
   };
-  const merged = { ...base, ...given };
+  const merged = { ...base, ...given, roles: holdersAfter(base.roles, given.roles ?? {}, 'people.roles') };
   const isAnotherStatus = before !== undefined && before.status !== given.status;
   const statusChangedAt = isAnotherStatus && given.statusChangedAt === undefined ? now : merged.statusChangedAt;
   const isTerminal = statuses.find(({ key }) => key === given.status)?.isTerminal === true;

@@ -125,6 +125,9 @@ function toItem(wire: IncidentItem): ImportItem {
     team,
     manager: people.manager && toPerson(people.manager),
     responders: people.responders?.map(toPerson),
+    roles:
+      people.roles &&
+      Object.fromEntries(Object.entries(people.roles).map(([key, holders]) => [key, holders.map(toPerson)] as const)),
     values,
     timeline: timeline.map(toEvent),
     changelog: changelog.map(toChange),

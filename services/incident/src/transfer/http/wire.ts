@@ -3,6 +3,7 @@ import {
   instant,
   isEmailAddress,
   isLongerThan,
+  KEY,
   keyText,
   MAX_KEY,
   MAX_VALUES,
@@ -15,6 +16,7 @@ import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { INCIDENT_PROPERTIES as PROPERTIES } from '../../incidents/domain/incident-properties.ts';
 import { id } from '../../incidents/domain/property-kinds.ts';
+import { MAX_HOLDERS, MAX_ROLES } from '../../incidents/domain/role-holders.ts';
 import { TRANSFERRED, TRANSFERRED_MOMENTS } from '../../incidents/domain/property-sets.ts';
 import { optionalInputs } from '../../incidents/http/wire.ts';
 import { followUpInput } from '../../follow-ups/http/wire.ts';
@@ -85,6 +87,14 @@ const participants = z
   .strictObject({
     manager: personReference('Who led the response; null: nobody').nullable().optional(),
     responders: optional(z.array(person).max(100), 'Who took part in the response'),
+    roles: optional(
+      z
+        .record(z.string().regex(KEY, 'Must be the key of a role'), z.array(person).max(MAX_HOLDERS))
+        .refine((roles) => Object.keys(roles).length <= MAX_ROLES, `Must have at most ${MAX_ROLES} properties`)
+        .refine((roles) => Object.values(roles).flat().length <= 100, 'Must have at most 100 people')
+        .meta({ maxProperties: MAX_ROLES }),
+      'Who had roles, by the keys of these, which the workspace may lack; other roles keep their holders, `[]`: nobody',
+    ),
   })
   .meta({ id: 'ImportedParticipants' });
 

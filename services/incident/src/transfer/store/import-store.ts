@@ -170,7 +170,7 @@ export const findLatestEvents = (
 
 const INCIDENT_COLUMNS = [
   ...Object.values(INCIDENT_TABLE).map(({ name }) => name),
-  ...Object.keys(toListColumns({ workspaceId: 0, title: '', impactSummary: '', service: '', regions: [] })),
+  ...Object.keys(toListColumns({ workspaceId: 0, title: '', impactSummary: '', service: '', regions: [], roles: {} })),
 ];
 
 /** Inserts incidents, or writes all their properties if they exist, which this transaction has locked then. */
