@@ -74,11 +74,10 @@ const readStatement = (condition: string) => `
         sum(octet_length(e.body)) over ordered as bytes
       from (
         select of_type.position
-        from unnest($2::text[]) as wanted (type)
-        cross join unnest(case when $7::boolean then array[false, true] else array[false] end) as visible (restricted)
+        from unnest($2::text[], $8::boolean[]) as wanted (type, restricted)
         cross join lateral (
           select position from feed_events
-          where workspace_id = $1 and restricted = visible.restricted and type = wanted.type and position > feed.after ${condition}
+          where workspace_id = $1 and restricted = wanted.restricted and type = wanted.type and position > feed.after ${condition}
           order by position limit $5::int + 1
         ) of_type
         order by of_type.position limit $5::int + 1
@@ -91,7 +90,7 @@ const readStatement = (condition: string) => `
   order by page.position`;
 
 const READ = readStatement('');
-const READ_RESOURCE = readStatement('and resource = $8');
+const READ_RESOURCE = readStatement('and resource = $9');
 
 /** The first event that was recorded at this time or later: found by halving, since times only grow. */
 const FIND_POSITION = `
@@ -142,7 +141,13 @@ export function feedReader(db: Knex) {
   return {
     async read(request: FeedRequest): Promise<FeedRead> {
       const { workspaceId, after, skipsDeleted, types, resource, seesRestricted, limit, maxBytes } = request;
-      const values = [workspaceId, types, after, skipsDeleted, limit, maxBytes, seesRestricted];
+      // One look-up for each type, and another one for its restricted events.
+      const wanted = (seesRestricted ? [false, true] : [false]).flatMap((isRestricted) =>
+        types.map((type) => ({ type, isRestricted })),
+      );
+      const wantedTypes = wanted.map(({ type }) => type);
+      const isRestricted = wanted.map((each) => each.isRestricted);
+      const values = [workspaceId, wantedTypes, after, skipsDeleted, limit, maxBytes, seesRestricted, isRestricted];
       const rows =
         resource === undefined
           ? await query<Row>(db, { name: 'read-feed', text: READ, values })
