@@ -1,3 +1,4 @@
+import { invalidState } from '@tocsin/http';
 import { readConfiguration } from '../configuration/store/configuration-store.ts';
 import { incidentStore } from '../incidents/store/incident-store.ts';
 import { channelNotLinked, chatNotConfigured } from './chats.ts';
@@ -8,7 +9,7 @@ import type { ClaimedStep } from './store/provisioning-store.ts';
 
 /**
  * Posts what has changed since the last message into an incident's channel (contract: Chat). A message whose response was
- * lost is posted again.
+ * lost is posted again. Nothing about a restricted incident is posted into a public channel.
  * @throws DomainError, ChatError
  */
 export async function postChannelUpdates(dependencies: ProvisioningDependencies, claim: ClaimedStep): Promise<void> {
@@ -23,6 +24,8 @@ export async function postChannelUpdates(dependencies: ProvisioningDependencies,
   const text = channelUpdate(incident, due.changes, await readConfiguration(database, workspaceId));
   if (text !== undefined && connected.postsUpdates) {
     if (incident.slackChannelId === '') throw channelNotLinked();
+    if (incident.restricted && !(await connected.chat.getChannel(incident.slackChannelId)).isPrivate)
+      throw invalidState('The incident is restricted, and its channel is public');
     await connected.chat.postMessage(incident.slackChannelId, text);
   }
   await store.setPosted(claim, due.upTo, clock.now());
