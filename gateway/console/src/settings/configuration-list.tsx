@@ -10,7 +10,7 @@ export type Draft = Pick<Configuration, 'workflow_statuses' | 'severities' | 'se
 export type ListName = keyof Draft;
 /** An entry with what some lists have besides. */
 export type Row = Pick<ServiceTier, 'key' | 'label' | 'is_default'> &
-  Partial<Pick<WorkflowStatus, 'is_terminal' | 'color'> & Pick<Severity, 'min_score'>> & {
+  Partial<Pick<WorkflowStatus, 'is_terminal' | 'color'> & Pick<Severity, 'min_score' | 'restricted'>> & {
     /** Of an entry that is not stored yet. */
     id?: string;
   };
@@ -141,6 +141,13 @@ function Entry({
           disabled={!canEdit}
           value={row.is_terminal === true}
           onValue={(isTerminal) => onChange({ is_terminal: isTerminal })}
+        />
+      ) : list === 'severities' ? (
+        <Check
+          label="Restricted"
+          disabled={!canEdit}
+          value={row.restricted === true}
+          onValue={(restricted) => onChange({ restricted })}
         />
       ) : (
         <span />
