@@ -19,7 +19,7 @@ export function testRestricted({ open, client, addPerson, declare, incident, not
     await dialog.getByLabel('What is happening?').fill('A colleague copies data');
     await dialog.getByLabel('Restricted').focus();
     await page.keyboard.press('Space');
-    await dialog.getByRole('group', { name: 'People who see it, too' }).getByLabel('Person 1').check();
+    await dialog.getByRole('group', { name: 'People' }).getByLabel('Person 1').check();
     await expectSound(page, 'declare-restricted');
     await page.setViewportSize(NARROW);
     await expectSound(page, 'declare-restricted-narrow');
@@ -58,7 +58,7 @@ export function testRestricted({ open, client, addPerson, declare, incident, not
     await page.getByRole('link', { name: 'Somebody reads our mail' }).click();
     await page.getByRole('button', { name: 'Restrict' }).click();
     const dialog = page.getByRole('dialog', { name: `Restrict ${reference}` });
-    await dialog.getByText('From now on only these see it: Person 1;').waitFor();
+    await dialog.getByText('From now on only these see it: Person 1,').waitFor();
     await dialog.getByText('You are added').waitFor();
     await dialog.getByText('What was sent before stays sent').waitFor();
     await expectSound(page, 'restrict');

@@ -34,18 +34,22 @@ export function ViewersInput({
   const { data: teams = [] } = useTeams();
   const active = people.filter((person) => person.active);
   const kinds = [
-    ['users', 'People who see it, too', choices(active, 'id', 'name'), nameOf],
-    ['teams', 'Teams who see it, too', choices(teams, 'id', 'name'), (id: string) => `Team ${id}`],
+    ['users', 'People', choices(active, 'id', 'name'), nameOf],
+    ['teams', 'Teams', choices(teams, 'id', 'name'), (id: string) => `Team ${id}`],
   ] as const;
   return kinds
-    .filter(([, , options]) => options.length > 0)
-    .map(([kind, label, options, nameOfStored]) => (
+    .map(([kind, label, options, nameOfStored]) => ({
+      kind,
+      label,
+      options: withStored(options, stored[kind].map(String), nameOfStored),
+    }))
+    .filter(({ options }) => options.length > 0)
+    .map(({ kind, ...shown }) => (
       <Checks
         key={kind}
-        label={label}
         name={`visible_to.${kind}`}
         className={css.several}
-        options={withStored(options, stored[kind].map(String), nameOfStored)}
+        {...shown}
         value={value[kind].map(String)}
         onValue={(ids) => onValue({ ...value, [kind]: ids.map(Number) })}
       />
@@ -65,7 +69,7 @@ export function Visibility({ incident }: { incident: Incident }) {
       <div className={css.term}>
         <dt>Visible to</dt>
         <dd className={ui.row}>
-          {restricted ? 'Those who work on it' : 'Everybody'}
+          {restricted ? 'Those who work on it, and owners' : 'Everybody'}
           {canEdit && canSeeRestricted && (
             <Button small onClick={() => setAsked(true)}>
               {restricted ? 'Show to everybody' : 'Restrict'}
@@ -131,11 +135,11 @@ function VisibilityDialog({ incident, onClose }: { incident: Incident; onClose: 
   return (
     <FormDialog title={`Restrict ${reference}`} label="Restrict" {...form}>
       <p>
-        From now on only these see it: {workers.map(nameOf).join(', ')}; its later leads and responders; the owners of
-        the workspace; and those chosen here.{isAdded && ' You are added, so that you still see it.'}
+        From now on only these see it: {workers.map(nameOf).join(', ')}, its later leads and responders, the owners of
+        the workspace, and those chosen here.{isAdded && ' You are added, so that you still see it.'}
       </p>
       <p>
-        What was sent before stays sent: messages in the chat, webhooks, e-mails, and copies that others have made.
+        What was sent before stays sent: messages in the chat, webhooks, emails, and copies that others have made.
         {channel !== '' && ' A public channel stays public, and Tocsin posts nothing more into it.'}
       </p>
       <ViewersInput value={viewers} stored={viewersOf(shown)} onValue={setDraft} />

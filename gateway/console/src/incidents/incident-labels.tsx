@@ -65,10 +65,12 @@ export function StatusText({ value }: { value: string }) {
 
 /** That an incident exists only for few. */
 export const Restricted = () => (
-  <Badge tone="warn">
-    <Icon name="lock" size={12} />
-    Restricted
-  </Badge>
+  <span>
+    <Badge tone="warn">
+      <Icon name="lock" size={12} />
+      Restricted
+    </Badge>
+  </span>
 );
 
 /** The services that an input with this list suggests. */
