@@ -18,6 +18,7 @@ export function testConfiguration({ open, origin, client, declare }: Console): v
     const down = page.getByRole('button', { name: /^Move .* down$/ });
     await page.getByRole('region', { name: 'Service tiers' }).locator(down).first().focus();
     await keyboard.press('Enter');
+    await page.getByRole('region', { name: 'Severities' }).getByLabel('Restricted').last().check();
     await expectSound(page, 'configuration-changed');
     await page.setViewportSize(NARROW);
     await expectSound(page, 'configuration-changed-narrow');
@@ -34,9 +35,10 @@ export function testConfiguration({ open, origin, client, declare }: Console): v
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The configuration is saved.').waitFor();
     const { configuration } = (await client().get('/api/v1/settings/configuration')).body;
-    type Entry = { key: string; min_score: number };
+    type Entry = { key: string; min_score: number; restricted: boolean };
     const keys = (list: Entry[]) => list.map(({ key }) => key);
     expect(keys(configuration.severities)).toEqual(['sev2', 'sev1', 'sev3', 'sev4']);
+    expect(configuration.severities.map(({ restricted }: Entry) => restricted)).toEqual([false, false, false, true]);
     expect(configuration.severities.map(({ min_score: score }: Entry) => score)).toEqual([90, 70, 40, 0]);
     const [first, second, ...otherKeys] = keys(before.service_tiers);
     expect(keys(configuration.service_tiers)).toEqual([second, first, ...otherKeys]);

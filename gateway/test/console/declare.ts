@@ -14,12 +14,12 @@ export function testDeclare(
     await system().as({ role: 'viewer', seat: 'none' });
   });
 
-  test('asks for three fields where nothing is required, and names the service from the catalog', async () => {
+  test('asks for three fields and who sees it where nothing is required, and names the service from the catalog', async () => {
     const page = await open();
     await page.keyboard.press('c');
     const dialog = page.getByRole('dialog', { name: 'Declare an incident' });
     await dialog.getByRole('button', { name: 'Declare' }).waitFor();
-    expect(await dialog.locator('input:visible, select:visible').count()).toBe(3);
+    expect(await dialog.locator('input:visible, select:visible').count()).toBe(4);
     await expectSound(page, 'declare-plain');
     await page.keyboard.type('Cards are refused');
     await dialog.getByLabel('Service').selectOption('Checkout');

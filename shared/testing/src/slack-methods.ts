@@ -10,13 +10,15 @@ const MAX_MESSAGE_LENGTH = 40_000;
 export const SLACK_METHODS = {
   'auth.test': (_state, _args, user) => ({ user_id: user, team_id: 'T0000001', is_enterprise_install: false }),
 
-  'conversations.create': (state, { name }, user) => {
-    const channel = state.addChannel({ name: checkName(state, name), creator: user });
+  'conversations.create': (state, { name, is_private: isPrivate }, user) => {
+    const channel = state.addChannel({
+      ...{ name: checkName(state, name), creator: user, isPrivate: isPrivate === 'true' },
+    });
     return { channel: toWire(channel) };
   },
 
   'conversations.setPurpose': (state, { channel: id, purpose = '' }, user) => {
-    const channel = findOpenChannel(state, id);
+    const channel = findOpenChannel(state, id, user);
     requireMember(channel, user);
     if ([...purpose].length > MAX_PURPOSE_LENGTH) throw new SlackError('too_long');
     channel.purpose = purpose;
@@ -31,12 +33,15 @@ export const SLACK_METHODS = {
     return { channel: toWire(channel) };
   },
 
-  'conversations.list': (state, { types = 'public_channel', exclude_archived, limit = '100', cursor = '' }) => {
+  'conversations.list': (state, { types = 'public_channel', exclude_archived, limit = '100', cursor = '' }, user) => {
     const start = cursor === '' ? 0 : Number(/^start:(\d+)$/.exec(atob(cursor))?.[1] ?? Number.NaN);
     if (Number.isNaN(start)) throw new SlackError('invalid_cursor');
     if (!(Number(limit) >= 1 && Number(limit) <= 1_000)) throw new SlackError('invalid_limit');
     const end = start + Math.min(Number(limit), state.pageSize);
-    const listed = types.split(',').includes('public_channel') ? state.channels : [];
+    const listed = state.channels.filter(
+      (channel) =>
+        isVisible(channel, user) && types.split(',').includes(channel.isPrivate ? 'private_channel' : 'public_channel'),
+    );
     return {
       channels: listed
         .slice(start, end)
@@ -46,10 +51,10 @@ export const SLACK_METHODS = {
     };
   },
 
-  'conversations.info': (state, { channel: id }) => ({ channel: toWire(findChannel(state, id)) }),
+  'conversations.info': (state, { channel: id }, user) => ({ channel: toWire(findChannel(state, id, user)) }),
 
   'conversations.rename': (state, { channel: id, name }, user) => {
-    const channel = findOpenChannel(state, id);
+    const channel = findOpenChannel(state, id, user);
     if (channel.creator !== user) throw new SlackError('not_authorized');
     requireMember(channel, user);
     channel.name = checkName(state, name, channel);
@@ -57,7 +62,7 @@ export const SLACK_METHODS = {
   },
 
   'conversations.invite': (state, { channel: id, users = '', force }, user) => {
-    const channel = findOpenChannel(state, id);
+    const channel = findOpenChannel(state, id, user);
     requireMember(channel, user);
     const invitees = users.split(',').filter((invitee) => invitee !== '');
     if (invitees.length === 0) throw new SlackError('no_user');
@@ -79,7 +84,7 @@ export const SLACK_METHODS = {
   },
 
   'chat.postMessage': (state, args, user) => {
-    const channel = findOpenChannel(state, args['channel']);
+    const channel = findOpenChannel(state, args['channel'], user);
     requireMember(channel, user);
     const { text = '' } = args;
     if (text === '') throw new SlackError('no_text');
@@ -114,14 +119,16 @@ function checkName({ channels }: SlackState, name = '', renamedChannel?: SlackCh
   return name;
 }
 
-function findChannel({ channels }: SlackState, channelId: string | undefined): SlackChannel {
+const isVisible = ({ isPrivate, members }: SlackChannel, user: string) => !isPrivate || members.includes(user);
+
+function findChannel({ channels }: SlackState, channelId: string | undefined, user: string): SlackChannel {
   const channel = channels.find(({ id }) => id === channelId);
-  if (channel === undefined) throw new SlackError('channel_not_found');
+  if (channel === undefined || !isVisible(channel, user)) throw new SlackError('channel_not_found');
   return channel;
 }
 
-function findOpenChannel(state: SlackState, id: string | undefined): SlackChannel {
-  const channel = findChannel(state, id);
+function findOpenChannel(state: SlackState, id: string | undefined, user: string): SlackChannel {
+  const channel = findChannel(state, id, user);
   if (channel.isArchived) throw new SlackError('is_archived');
   return channel;
 }
@@ -130,12 +137,12 @@ function requireMember({ members }: SlackChannel, user: string): void {
   if (!members.includes(user)) throw new SlackError('not_in_channel');
 }
 
-const toWire = ({ id, name, purpose, topic, creator, created, isArchived, members }: SlackChannel) => ({
+const toWire = ({ id, name, purpose, topic, creator, created, isArchived, isPrivate, members }: SlackChannel) => ({
   id,
   name,
   name_normalized: name,
   is_channel: true,
-  is_private: false,
+  is_private: isPrivate,
   is_archived: isArchived,
   created,
   creator,

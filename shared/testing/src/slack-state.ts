@@ -9,6 +9,8 @@ export interface SlackChannel {
   /** Unix seconds. */
   created: number;
   isArchived: boolean;
+  /** Only its members can see it. */
+  isPrivate: boolean;
   members: string[];
   /** What was posted, as the calls gave it. */
   messages: SlackArguments[];
@@ -29,7 +31,7 @@ export interface SlackState {
   readonly uninvitable: Map<string, string>;
   /** The maximum number of channels on a page. */
   pageSize: number;
-  addChannel(channel: { name: string; creator: string }): SlackChannel;
+  addChannel(channel: { name: string; creator: string; isPrivate?: boolean }): SlackChannel;
 }
 
 export type SlackArguments = Record<string, string>;

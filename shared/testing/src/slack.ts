@@ -40,6 +40,7 @@ export interface FakeSlack extends SlackState {
     purpose?: string;
     creator?: string;
     archived?: boolean;
+    isPrivate?: boolean;
     members?: string[];
   }): SlackChannel;
   removeChannel(id: string): void;
@@ -139,7 +140,14 @@ function slackWorkspace({ now, nextId }: { now: () => number; nextId: (kind: str
     usergroups,
     uninvitable: new Map(),
     pageSize: 1_000,
-    addChannel: ({ name, purpose = '', creator = OTHER_USER, archived: isArchived = false, members = [creator] }) => {
+    addChannel: ({
+      name,
+      purpose = '',
+      creator = OTHER_USER,
+      archived: isArchived = false,
+      isPrivate = false,
+      members = [creator],
+    }) => {
       const created = Math.floor(now() / 1_000);
       const channel = {
         id: nextId('C'),
@@ -149,6 +157,7 @@ function slackWorkspace({ now, nextId }: { now: () => number; nextId: (kind: str
         creator,
         created,
         isArchived,
+        isPrivate,
         members: [...members],
         messages: [],
       };

@@ -108,6 +108,15 @@ export const refreshExactly = async (paths: ReadonlySet<string>): Promise<void> 
     predicate: ({ queryKey: [path] }) => paths.has(String(path).split('?', 1)[0] ?? ''),
   });
 
+/** What says anything of incidents. */
+const OF_INCIDENTS = ['/incidents', '/timeline', '/follow-ups', '/alerts'];
+
+/** Forgets what was read of all incidents, and reads again what is shown: somebody may no longer see one of them. */
+export const forgetIncidents = async (): Promise<void> =>
+  queryClient.resetQueries({
+    predicate: ({ queryKey: [path] }) => OF_INCIDENTS.some((top) => isBelow(String(path), top)),
+  });
+
 /** The list that a path begins with: `/teams` of `/teams/1/members/2`. */
 export const listOf = (path: string): string => path.split(/\/\d/)[0] ?? path;
 
@@ -135,10 +144,15 @@ export const useMe = () => useGet<Me>('/me');
 /** What the signed-in user may do. */
 export function useAccess() {
   const { data } = useMe();
-  const { user, permissions = [] } = data ?? {};
+  const { user, permissions = [], api_key: key } = data ?? {};
+  const canSeeRestricted = key?.scopes.includes('restricted:read') === true;
   return {
     user,
     canRespond: user?.seat === 'responder',
+    /** Whether those restricted incidents are shown that the user may see. */
+    canSeeRestricted,
+    /** Whether all are shown, and their events arrive. */
+    seesAllRestricted: canSeeRestricted && permissions.includes('view_restricted'),
     canManage: permissions.includes('manage_settings'),
     canSeeRestricted: permissions.includes('view_restricted'),
     canManageTeams: user?.seat === 'responder' && permissions.includes('manage_teams'),

@@ -59,6 +59,12 @@ export function Chat({ incident, canEdit }: { incident: Incident; canEdit: boole
             </li>
           ))}
       </ul>
+      {incident.restricted && updates?.error_code === 'invalid_resource_state' && (
+        <p className={ui.hint}>
+          The channel is public, and the incident is restricted: Tocsin posts nothing into it. Make it private, and
+          retry.
+        </p>
+      )}
     </Card>
   );
 }

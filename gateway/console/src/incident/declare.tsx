@@ -1,6 +1,7 @@
 import type { CustomField, Incident } from '@tocsin/sdk';
 import { useNavigate } from '@tanstack/react-router';
 import {
+  useAccess,
   useConfiguration,
   useContentKey,
   useFields,
@@ -14,6 +15,7 @@ import { Check, choices, Input, Select } from '../ui/fields.tsx';
 import ui from '../ui/ui.module.css';
 import { fieldEditor } from './editors.tsx';
 import { ShortTitle } from './short-title.tsx';
+import { NOBODY, ViewersInput } from './visibility.tsx';
 
 interface Draft {
   title: string;
@@ -27,6 +29,10 @@ interface Draft {
   lead: string;
   shortTitle: string;
   hasChannel: boolean;
+  /** Absent: as the severity says. */
+  restricted?: boolean;
+  /** Who sees it besides those who work on it. */
+  viewers?: Incident['visible_to'];
   /** By the ID of the field; null: emptied. */
   values: Readonly<Record<number, unknown>>;
 }
@@ -48,8 +54,11 @@ export function DeclareDialog({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const key = useContentKey();
   const asked = fields.filter(({ show_on_creation: isAsked }) => isAsked);
+  const { canSeeRestricted } = useAccess();
   const severityOf = ({ severity }: Draft) =>
     severity || (severities.find(({ is_default: isDefault }) => isDefault)?.key ?? '');
+  const isRestricted = (draft: Draft) =>
+    draft.restricted ?? severities.find(({ key: each }) => each === severityOf(draft))?.restricted === true;
   const bodyOf = (draft: Draft) => ({
     title: draft.title,
     severity: severityOf(draft),
@@ -58,6 +67,8 @@ export function DeclareDialog({ onClose }: { onClose: () => void }) {
     ...(draft.lead !== '' && { incident_manager: draft.lead }),
     ...(draft.shortTitle !== '' && { short_title: draft.shortTitle }),
     ...(draft.hasChannel && { create_slack_channel: true }),
+    ...(draft.restricted !== undefined && { restricted: draft.restricted }),
+    ...(draft.viewers !== undefined && isRestricted(draft) && { visible_to: draft.viewers }),
     ...(asked.length > 0 && { custom_field_values: asked.flatMap((field) => valueOf(field, draft)) }),
   });
   const locate = (at: string, draft: Draft): string => {
@@ -103,6 +114,17 @@ export function DeclareDialog({ onClose }: { onClose: () => void }) {
           {(workspace?.short_title_required === true || draft.hasChannel) && <ShortTitle {...bind('shortTitle')} />}
           {workspace?.chat === true && (
             <Check label="Create a channel in the chat" {...bind('hasChannel')} name="create_slack_channel" />
+          )}
+          {canSeeRestricted && (
+            <Check
+              label="Restricted"
+              hint="Only you, its lead and responders, those you choose, and the owners of the workspace will see it."
+              {...bind('restricted')}
+              value={isRestricted(draft)}
+            />
+          )}
+          {isRestricted(draft) && (
+            <ViewersInput value={draft.viewers ?? NOBODY} stored={NOBODY} onValue={bind('viewers').onValue} />
           )}
           <TeamAndLead team={bind('team')} lead={bind('lead')} />
         </>

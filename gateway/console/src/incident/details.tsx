@@ -13,6 +13,7 @@ import ui from '../ui/ui.module.css';
 import { IMPACT, labelOf, ROLE } from '../incidents/describe.ts';
 import { useEditedIncident } from './save-incident.tsx';
 import { Term } from './editable.tsx';
+import { Visibility } from './visibility.tsx';
 import { choiceEditor, fieldEditor, listEditor, momentEditor, severalEditor, textEditor } from './editors.tsx';
 
 const NONE = ['', 'None'] as const;
@@ -44,6 +45,7 @@ export function Details({ incident }: { incident: Incident }) {
   });
   return (
     <dl>
+      <Visibility incident={incident} />
       <Term {...property('incident_responders')} editor={severalEditor(persons, nameOf)}>
         {incident.incident_responders.map(nameOf).join(', ') || <Nothing asks="Nobody">Nobody</Nothing>}
       </Term>

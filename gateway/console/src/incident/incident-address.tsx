@@ -1,11 +1,12 @@
 import type { Incident, TocsinError } from '@tocsin/sdk';
 import { type InfiniteData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { read } from '../api/client.ts';
 import { sayError } from '../api/failures.ts';
-import { queryClient, useGet } from '../api/hooks.ts';
+import { forgetIncidents, queryClient, useGet } from '../api/hooks.ts';
 import { buttonClass } from '../ui/button.tsx';
+import { forgetDraftsOf } from '../ui/drafts.ts';
 import { Empty, Loaded } from '../ui/states.tsx';
 import ui from '../ui/ui.module.css';
 import { IncidentAsOf, IncidentPage } from './incident.tsx';
@@ -59,14 +60,44 @@ function ById({ id }: { id: number }) {
   const { id: address } = route.useParams();
   const { revision } = route.useSearch();
   const navigate = useNavigate();
-  const { data, error } = useGet<{ incident: Incident }>(`/incidents/${id}`);
+  const [isGone, setGone] = useState(false);
+  const { data, error } = useGet<{ incident: Incident }>(`/incidents/${id}`, { enabled: !isGone });
+  const hasEnded = error?.status === 404 && data !== undefined;
+  useEffect(() => {
+    if (!hasEnded) return;
+    setGone(true);
+    forgetDraftsOf(String(id));
+    void forgetIncidents();
+  }, [hasEnded, id]);
   const name = data?.incident.human_id;
   useEffect(() => {
     if (name === undefined || name === address) return;
     navigate({ to: '/incidents/$id', params: { id: name }, search: true, replace: true }).catch(sayError);
   }, [name, address, navigate]);
-  if (error?.status === 404 && data === undefined) return <Unknown reference={address} />;
+  if (isGone || hasEnded) return <Gone />;
+  if (error?.status === 404) return <Unknown reference={address} />;
   return revision === undefined ? <IncidentPage id={id} /> : <IncidentAsOf id={id} revision={revision} />;
+}
+
+/** Stands where an incident was that its reader may no longer see. */
+function Gone() {
+  useEffect(() => void (document.title = 'Tocsin'), []);
+  return (
+    <div className={ui.page} role="alert">
+      <Empty
+        title="You no longer see this incident"
+        heading="h1"
+        icon="lock"
+        action={
+          <Link to="/" className={buttonClass()}>
+            All incidents
+          </Link>
+        }
+      >
+        It is restricted now, and you are not among those who see it. Ask whoever works on it to add you.
+      </Empty>
+    </div>
+  );
 }
 
 const Unknown = ({ reference }: { reference: string }) => (

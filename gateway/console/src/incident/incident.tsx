@@ -13,7 +13,7 @@ import { formatDuration } from '../ui/format.ts';
 import { buttonClass, classes } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { choices } from '../ui/fields.tsx';
-import { SeverityBadge, StatusText } from '../incidents/incident-labels.tsx';
+import { Restricted, SeverityBadge, StatusText } from '../incidents/incident-labels.tsx';
 import { Card } from '../ui/layout.tsx';
 import { SafeLink } from '../ui/markdown.tsx';
 import { Loaded } from '../ui/states.tsx';
@@ -28,12 +28,14 @@ import { Editable } from './editable.tsx';
 import { areaEditor, choiceEditor, textEditor } from './editors.tsx';
 import { FollowUpDialog, FollowUpRow } from '../follow-ups/follow-up-row.tsx';
 import { lastList } from '../incidents/incident-filters.ts';
+import { usePolling } from './polling.ts';
 import { useIncidentKeys } from './incident-keys.ts';
 import css from './incident.module.css';
 import { ListCard } from './list-card.tsx';
 import { RelationsCard } from './relations-card.tsx';
 import { EditedIncident, useSaveIncident } from './save-incident.tsx';
 import { type Asked, Verbs } from './verbs.tsx';
+import { Accesses } from './visibility.tsx';
 
 export function IncidentPage({ id }: { id: number }) {
   const query = useGet<{ incident: Incident }>(`/incidents/${id}`);
@@ -47,7 +49,7 @@ export function IncidentPage({ id }: { id: number }) {
 }
 
 function Shown({ incident }: { incident: Incident }) {
-  const { canRespond } = useAccess();
+  const { canRespond, seesAllRestricted } = useAccess();
   const [asked, setAsked] = useState<Asked>();
   const { statuses } = useConfiguration();
   const { id, revision } = incident;
@@ -55,6 +57,7 @@ function Shown({ incident }: { incident: Incident }) {
   const canEdit = canRespond && incident.archived_at === null;
   const isOver = statuses.find(({ key }) => key === incident.status)?.is_terminal === true;
   useIncidentKeys(incident, { canEdit, save });
+  usePolling(incident);
 
   return (
     <EditedIncident.Provider value={{ id, revision, canEdit, save, saveEvent }}>
@@ -90,6 +93,7 @@ function Shown({ incident }: { incident: Incident }) {
           />
           <FieldValues incident={incident} />
           <Chat incident={incident} canEdit={canEdit} />
+          {incident.restricted && seesAllRestricted && <Accesses incidentId={id} />}
           <div>
             <CopyPostmortem incident={incident} />
           </div>
@@ -146,6 +150,7 @@ function Head({ incident, duration, children }: { incident: Incident; duration?:
     <header className={css.head}>
       <p className={css.meta}>
         <span className={ui.strong}>{incident.human_id}</span>
+        {incident.restricted && <Restricted />}
         {duration && <span>{duration}</span>}
         <span>
           Declared <Ago time={incident.created_at} /> by {declarer.replace(/^You$/, 'you')}

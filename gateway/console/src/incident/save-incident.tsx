@@ -10,9 +10,13 @@ const valuesOf = (resource: object) => resource as Record<string, unknown>;
 
 const FIELD = 'custom_fields.';
 
+/** In the order in which they are compared. */
+export const viewersOf = ({ visible_to: { users, teams } }: Incident): Incident['visible_to'] => ({ users, teams });
+
 /** The properties of an incident, and its roles and custom fields as the changelog names them. */
 const incidentValues = (incident: Incident) => ({
   ...valuesOf(incident),
+  visible_to: viewersOf(incident),
   ...Object.fromEntries(Object.entries(incident.roles).map(([key, holders]) => [ROLE + key, holders])),
   ...Object.fromEntries(Object.entries(incident.custom_fields).map(([slug, value]) => [FIELD + slug, value])),
 });

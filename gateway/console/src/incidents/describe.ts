@@ -1,3 +1,4 @@
+import type { Incident } from '@tocsin/sdk';
 import { useConfiguration, useFields, useNameOf, useServices, useTeams } from '../api/hooks.ts';
 import type { Describe } from '../resources/conflict.tsx';
 import { formatName, formatValue } from '../ui/format.ts';
@@ -23,6 +24,7 @@ const LABELS: Readonly<Record<string, string>> = {
   meet_url: 'Call',
   doc_url: 'Document',
   slack_channel_id: 'Chat channel',
+  visible_to: 'Also visible to',
   archived_at: 'Archived',
   body: 'Text',
   started_at: 'Began',
@@ -66,6 +68,10 @@ export function useDescribe(): Describe {
     return field === undefined ? [] : optionsOf(field);
   };
   const one = (name: string, value: unknown): string => {
+    if (name === 'visible_to') {
+      const { users, teams } = value as Incident['visible_to'];
+      return [...users.map(nameOf), ...teams.map((id) => one('team_id', id))].join(', ') || 'nobody';
+    }
     const isText = (typeof value === 'string' && value !== '') || typeof value === 'number';
     if (!isText) return formatValue(value);
     if (PEOPLE.includes(PART.exec(name)?.[3] ?? name) || name.startsWith(ROLE)) return nameOf(value);

@@ -1,6 +1,8 @@
 import type { CSSProperties } from 'react';
 import { useConfiguration, useServices } from '../api/hooks.ts';
 import { classes } from '../ui/button.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Badge } from '../ui/texts.tsx';
 import css from '../ui/ui.module.css';
 
 /** The colours that severities have until somebody chooses others. The page has its own shades of them, by theme. */
@@ -60,6 +62,16 @@ export function StatusText({ value }: { value: string }) {
     </span>
   );
 }
+
+/** That an incident exists only for few. */
+export const Restricted = () => (
+  <span>
+    <Badge tone="warn">
+      <Icon name="lock" size={12} />
+      Restricted
+    </Badge>
+  </span>
+);
 
 /** The services that an input with this list suggests. */
 export const ServiceNames = ({ id }: { id: string }) => (

@@ -23,7 +23,7 @@ import { formatDuration, formatMoment, formatSpan, formatTime, formatValue, plur
 import { Icon } from '../ui/icon.tsx';
 import { Button, buttonClass, classes } from '../ui/button.tsx';
 import { Check, type Options, Select, choices } from '../ui/fields.tsx';
-import { SeverityBadge, StatusText } from './incident-labels.tsx';
+import { Restricted, SeverityBadge, StatusText } from './incident-labels.tsx';
 import { Page } from '../ui/layout.tsx';
 import { useRowKeys } from '../ui/row-keys.ts';
 import { SearchField } from '../ui/search-field.tsx';
@@ -135,6 +135,7 @@ export function IncidentRow({ incident, selection }: { incident: Incident; selec
         </Link>
         <p className={ui.facts}>
           <span className={css.ref}>{incident.human_id}</span>
+          {incident.restricted && <Restricted />}
           {incident.service && <span>{incident.service}</span>}
           {team && <span>{team}</span>}
           {incident.incident_manager && <span>{nameOf(incident.incident_manager)}</span>}

@@ -13,7 +13,7 @@ export type Row = Pick<IncidentRole, 'key' | 'label'> &
   Partial<
     Pick<ServiceTier, 'is_default'> &
       Pick<WorkflowStatus, 'is_terminal' | 'color'> &
-      Pick<Severity, 'min_score'> &
+      Pick<Severity, 'min_score' | 'restricted'> &
       Pick<IncidentRole, 'description' | 'several_holders'>
   > & {
     /** Of an entry that is not stored yet. */

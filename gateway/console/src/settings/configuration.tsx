@@ -15,7 +15,7 @@ import css from './configuration.module.css';
 const PATH = '/settings/configuration';
 const LISTS = [
   ['workflow_statuses', 'Statuses', 'In the order in which an incident goes through them.'],
-  ['severities', 'Severities', 'The most severe one first.'],
+  ['severities', 'Severities', 'The most severe one first. New incidents with a restricted one are restricted.'],
   ['service_tiers', 'Service tiers', 'How important a service is, the most important tier first.'],
   [
     'incident_roles',

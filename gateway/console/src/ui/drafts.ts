@@ -40,6 +40,11 @@ export function forgetDrafts(): void {
   forgetLeft();
 }
 
+/** Removes the drafts whose names begin with a word. */
+export function forgetDraftsOf(word: string): void {
+  for (const key of keptKeys()) if (key.split(' ')[2] === word) sessionStorage.removeItem(key);
+}
+
 function forgetOldest(): boolean {
   const [oldest] = keptKeys().sort((a, b) => (read(a)?.at ?? 0) - (read(b)?.at ?? 0));
   if (oldest !== undefined) sessionStorage.removeItem(oldest);

@@ -72,7 +72,7 @@ interface FieldProps<Value extends string = string> {
   bare?: boolean;
 }
 
-function useFieldProps({ name, hint }: Pick<FieldProps, 'name' | 'hint'>) {
+function useFieldProps({ name, hint }: { name?: string | undefined; hint?: string | undefined }) {
   const id = useId();
   const error = useContext(Refused);
   const isRefused = name !== undefined && error?.field !== undefined && `${error.field}.`.startsWith(`${name}.`);
@@ -174,17 +174,19 @@ export function Select<Value extends string>({
 export function Check({
   label,
   name,
+  hint,
   value,
   onValue,
   disabled,
 }: {
   label: ReactNode;
   name?: string;
+  hint?: string;
   value: boolean;
   onValue: (value: boolean) => void;
   disabled?: boolean;
 }) {
-  const { props, box, below } = useFieldProps({ name });
+  const { props, box, below } = useFieldProps({ name, hint });
   return (
     <div {...box}>
       <label className={css.check}>

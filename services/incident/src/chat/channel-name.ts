@@ -1,3 +1,4 @@
+import { invalidState } from '@tocsin/http';
 import type { Caller } from '@tocsin/versioned-resources';
 import type { Chat, ChatChannel } from './clients/chat.ts';
 import { channelName, type ChannelNaming } from './domain/channel-name.ts';
@@ -49,7 +50,8 @@ export async function previewChannelName(
 }
 
 /**
- * Renames an active incident's channel unless it has the name already (contract: Chat).
+ * Renames an active incident's channel unless it has the name already (contract: Chat). What the template says of a
+ * restricted incident is no name for a public channel.
  * @throws DomainError `not_found`, `invalid_resource_state`, `slack_not_configured`, `incident_slack_channel_missing`,
  * `slack_channel_not_found`, `slack_channel_name_taken`, `service_unavailable`
  */
@@ -60,6 +62,8 @@ export async function setChannelName(
   const incident = await incidentStore(dependencies.database, principal.workspace.id).get(id);
   checkWritable(incident);
   return withChannel(dependencies, { principal, incident }, async ({ chat, naming, channel }) => {
+    if (requested.mode === 'workspace_template' && incident.restricted && !channel.isPrivate)
+      throw invalidState('The incident is restricted, and its channel is public');
     const name = resolveName(requested, naming, incident);
     const changed = name !== channel.name;
     if (changed) await chat.renameChannel(channel.id, name);

@@ -1,3 +1,4 @@
+import { invalidState } from '@tocsin/http';
 import type { IncidentRole } from '../configuration/domain/configuration.ts';
 import { readConfiguration } from '../configuration/store/configuration-store.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
@@ -12,7 +13,7 @@ import type { ClaimedStep } from './store/provisioning-store.ts';
 
 /**
  * Posts what has changed since the last message into an incident's channel, and sets its topic (contract: Chat). A message
- * whose response was lost is posted again.
+ * whose response was lost is posted again. Nothing about a restricted incident goes into a public channel.
  * @throws DomainError, ChatError
  */
 export async function postChannelUpdates(dependencies: ProvisioningDependencies, claim: ClaimedStep): Promise<void> {
@@ -29,6 +30,8 @@ export async function postChannelUpdates(dependencies: ProvisioningDependencies,
   const isTopicDue = changesTopic(incident, due.changes);
   if ((text !== undefined || isTopicDue) && connected.postsUpdates) {
     if (incident.slackChannelId === '') throw channelNotLinked();
+    if (incident.restricted && !(await connected.chat.getChannel(incident.slackChannelId)).isPrivate)
+      throw invalidState('The incident is restricted, and its channel is public');
     // First, because it can be repeated.
     if (isTopicDue) {
       const topic = await topicOf(dependencies, incident, configuration.incidentRoles);

@@ -30,7 +30,8 @@ const MAX_CLOCK_SKEW = 60_000;
 
 /**
  * Creates an incident's channel and links it (contract: Chat). Safe to repeat: a later attempt finds the channel of an
- * interrupted one by its name and purpose. A channel that a user has linked in the meantime stays linked.
+ * interrupted one by its name and purpose. A channel that a user has linked in the meantime stays linked. That of a
+ * restricted incident is private, unless it was made before the incident became restricted.
  * @throws DomainError, ChatError
  */
 export async function provisionChannel(dependencies: ProvisioningDependencies, claim: ClaimedStep): Promise<void> {
@@ -74,7 +75,8 @@ async function findOrCreateChannel(
   if (reserved === undefined) await names.reserve(name, clock.now());
   const purpose = `${humanId(incident.number)} of ${request.workspace.slug}, opened by Tocsin [${request.marker}]`;
   try {
-    const channel = await chat.createChannel(name).catch(async (error: unknown) => {
+    const isPrivate = incident.restricted;
+    const channel = await chat.createChannel(name, { isPrivate }).catch(async (error: unknown) => {
       // At the first attempt the existing channel cannot be ours.
       if (!isChatError(error, 'name_taken') || reserved === undefined) throw error;
       const existing = await chat.findChannel(name);

@@ -142,6 +142,23 @@ describe('changes of status and severity', () => {
     expect(later.topic).toBe('Scribe: Ben & <!here>');
   });
 
+  test('of a restricted incident are not posted while its channel is public', async () => {
+    const workspace = await postingWorkspace();
+    const incident = await withChannel(workspace);
+    await incident.change({ restricted: true });
+    await incident.change({ severity: 'sev1' });
+    expect(await settled(incident)).toMatchObject({ status: 'failed', error_code: 'invalid_resource_state' });
+    const path = `${incident.path}/slack/channel-name`;
+    const rename = async (body: object) => workspace.client.patch(path, body);
+    expect(await rename({ mode: 'workspace_template' })).toMatchObject(refusal(409, 'invalid_resource_state'));
+    expect(await rename({ mode: 'custom', name: `plain-${workspace.id}` })).toMatchObject({ status: 200 });
+    expect(incident.texts()).toEqual([]);
+    incident.channel.isPrivate = true;
+    await workspace.client.post(`${incident.path}/provisioning/retry`);
+    expect(await settled(incident)).toMatchObject({ status: 'succeeded' });
+    expect(incident.texts()).toEqual(['INC-1 Checkout is down\nSeverity: SEV 3 → SEV 1']);
+  });
+
   test('need a channel', async () => {
     const workspace = await postingWorkspace();
     const { id } = await workspace.declare();

@@ -62,6 +62,21 @@ describe('an incident that requests a channel', () => {
     });
   });
 
+  test('gets a private one with nobody but whom the request names, if it is restricted', async () => {
+    const workspace = await chatWorkspace(chat);
+    chat.slack.addUsergroup({ handle: `legal-${workspace.id}`, users: ['U7'] });
+    // Its first attempt breaks off: the next one finds the channel, which others cannot see.
+    chat.slack.after('conversations.create', () => void (chat.slack.down = true));
+    const request = { create_slack_channel: true, invite_usergroups: [`legal-${workspace.id}`], restricted: true };
+    const { id } = await workspace.declare(request);
+    await eventually(async () => (await workspace.provisioning(id)).steps[0]?.error_code !== undefined);
+    chat.slack.down = false;
+    expect(await provisionedLater(workspace, id)).toMatchObject({ status: 'succeeded' });
+    const channel = chat.slack.channels.find(({ name }) => name === `w${workspace.id}-1`);
+    expect(channel).toMatchObject({ isPrivate: true, members: [chat.slack.user, 'U7'] });
+    expect((await workspace.get(id)).body.incident.slack_channel_id).toBe(channel?.id);
+  });
+
   test('is created while the chat is down, shows the failed step, and gets the channel after a retry', async () => {
     const workspace = await chatWorkspace(chat);
     chat.slack.down = true;

@@ -3,7 +3,7 @@ import type { Chat, ChatError } from '../../src/chat/clients/chat.ts';
 /** Every method of the port, by name. */
 export const CALLS: [string, (chat: Chat) => Promise<unknown>][] = [
   ['check', async (chat) => chat.check()],
-  ['createChannel', async (chat) => chat.createChannel('inc-1')],
+  ['createChannel', async (chat) => chat.createChannel('inc-1', { isPrivate: false })],
   ['setPurpose', async (chat) => chat.setPurpose('C0000001', 'x')],
   ['setTopic', async (chat) => chat.setTopic('C0000001', 'x')],
   ['findChannel', async (chat) => chat.findChannel('inc-1')],

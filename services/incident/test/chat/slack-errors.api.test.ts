@@ -31,7 +31,7 @@ describe('errors of Slack', () => {
     Object.entries(CODES_BY_REASON).flatMap(([reason, codes]) => codes.split(' ').map((code) => [code, reason])),
   )('%s is %s', async (error, reason) => {
     slack.fail({ error });
-    const failure = await failureOf(chat.createChannel('inc-1'));
+    const failure = await failureOf(chat.createChannel('inc-1', { isPrivate: false }));
     expect(failure).toMatchObject({ name: 'ChatError', reason });
     expect(failure.retryAfter).toBe(reason === 'rate_limited' ? 1 : undefined);
   });
@@ -66,7 +66,7 @@ describe('errors of Slack', () => {
   });
 
   test('a rate limit of one method does not affect the others', async () => {
-    const { id } = await chat.createChannel('inc-1');
+    const { id } = await chat.createChannel('inc-1', { isPrivate: false });
     slack.limit({ method: 'conversations.rename', calls: 1, retryAfter: 3 });
     await chat.setPurpose(id, 'x');
     expect(await failureOf(chat.renameChannel(id, 'inc-2'))).toMatchObject({ reason: 'rate_limited', retryAfter: 3 });
@@ -113,9 +113,9 @@ describe('errors of Slack', () => {
 
   test('while Slack is down nothing is created, and afterwards the same chat works', async () => {
     slack.down = true;
-    expect(await failureOf(chat.createChannel('inc-1'))).toMatchObject({ reason: 'unavailable' });
+    expect(await failureOf(chat.createChannel('inc-1', { isPrivate: false }))).toMatchObject({ reason: 'unavailable' });
     slack.down = false;
-    await chat.createChannel('inc-1');
+    await chat.createChannel('inc-1', { isPrivate: false });
     expect(slack.channels).toHaveLength(1);
   });
 
@@ -123,7 +123,7 @@ describe('errors of Slack', () => {
     slack.after('conversations.create', () => {
       slack.down = true;
     });
-    expect(await failureOf(chat.createChannel('inc-1'))).toMatchObject({ reason: 'unavailable' });
+    expect(await failureOf(chat.createChannel('inc-1', { isPrivate: false }))).toMatchObject({ reason: 'unavailable' });
     slack.down = false;
     expect(await chat.findChannel('inc-1')).toMatchObject({ name: 'inc-1', purpose: '', isOurs: true });
   });

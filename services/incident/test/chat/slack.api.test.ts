@@ -46,7 +46,7 @@ describe('Slack as a chat', () => {
 
   describe('channels', () => {
     test('creates one that is ours and has no purpose', async () => {
-      const made = await chat.createChannel('inc-1-checkout');
+      const made = await chat.createChannel('inc-1-checkout', { isPrivate: false });
       const [channel] = slack.channels;
       expect(slack.channels).toHaveLength(1);
       expect(made).toEqual({
@@ -54,6 +54,7 @@ describe('Slack as a chat', () => {
         name: 'inc-1-checkout',
         purpose: '',
         isOurs: true,
+        isPrivate: false,
         createdAt: channel!.created * 1_000,
       });
       // A channel that we create is ours without another request.
@@ -64,7 +65,7 @@ describe('Slack as a chat', () => {
       slack.before('conversations.create', ({ args }) => {
         args['name'] = args['name']!.slice(0, 8);
       });
-      expect(await chat.createChannel('inc-1-checkout')).toMatchObject({ name: 'inc-1-ch' });
+      expect(await chat.createChannel('inc-1-checkout', { isPrivate: false })).toMatchObject({ name: 'inc-1-ch' });
     });
 
     test.each([
@@ -74,7 +75,7 @@ describe('Slack as a chat', () => {
       'ärger 🔥\nsecond line',
       '',
     ])('returns the purpose %j unchanged', async (purpose) => {
-      const { id } = await chat.createChannel('inc-1');
+      const { id } = await chat.createChannel('inc-1', { isPrivate: false });
       await chat.setPurpose(id, purpose);
       await chat.setPurpose(id, purpose);
       expect(slack.channels[0]?.purpose).toBe(purpose);

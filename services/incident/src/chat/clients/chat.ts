@@ -6,6 +6,8 @@ export interface ChatChannel {
   purpose: string;
   /** Whether this connection created it. */
   isOurs: boolean;
+  /** Whether only its members can read it. */
+  isPrivate: boolean;
   /** Unix milliseconds, from the chat's clock. */
   createdAt: number;
 }
@@ -21,7 +23,7 @@ export interface Chat {
    * @returns the new channel; the chat may have changed its name
    * @throws ChatError `name_taken` (also if the connection cannot see the other channel), `invalid_name`
    */
-  createChannel(name: string): Promise<ChatChannel>;
+  createChannel(name: string, options: Pick<ChatChannel, 'isPrivate'>): Promise<ChatChannel>;
   /**
    * Safe to repeat.
    * @param purpose at most 250 characters

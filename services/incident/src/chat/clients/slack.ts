@@ -40,9 +40,11 @@ export function slackChat(options: SlackOptions): Chat {
         await fetchUserId(slack);
       }),
 
-    createChannel: async (name) =>
+    createChannel: async (name, { isPrivate }) =>
       withSlack(async (slack) => {
-        const { channel } = channelResponse.parse(await slack.conversations.create({ name }));
+        const { channel } = channelResponse.parse(
+          await slack.conversations.create({ name, ...(isPrivate && { is_private: true }) }),
+        );
         return toChatChannel(channel, true);
       }),
 

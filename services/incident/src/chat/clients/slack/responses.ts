@@ -10,6 +10,7 @@ const slackChannel = z.object({
   created: z.number().catch(0),
   purpose: z.object({ value: z.string() }).optional(),
   is_archived: z.boolean().optional(),
+  is_private: z.boolean().optional(),
 });
 
 export type SlackChannel = z.output<typeof slackChannel>;
@@ -42,8 +43,11 @@ export const inviteErrorResponse = z.object({
   errors: z.array(z.object({ user: z.string().optional(), error: z.string() })).catch([]),
 });
 
-export function toChatChannel({ id, name, created, purpose }: SlackChannel, isOurs: boolean): ChatChannel {
-  return { id, name, purpose: unescapeText(purpose?.value ?? ''), isOurs, createdAt: created * 1_000 };
+export function toChatChannel(
+  { id, name, created, purpose, is_private: isPrivate = false }: SlackChannel,
+  isOurs: boolean,
+): ChatChannel {
+  return { id, name, purpose: unescapeText(purpose?.value ?? ''), isOurs, isPrivate, createdAt: created * 1_000 };
 }
 
 /** Restores the original text: Slack puts URLs into angle brackets and escapes three characters. */
