@@ -11,6 +11,7 @@ import {
   type Logger,
   openKeyring,
   systemClock,
+  workspaceUrl,
 } from '@tocsin/runtime';
 import { openBase, runService, type ServiceOverrides } from '@tocsin/service-host';
 import { oidcClient } from './sign-in/clients/oidc-client.ts';
@@ -38,6 +39,8 @@ import { rateLimits } from './limits/http/rate-limits.ts';
 import { referencePage } from './pages/http/reference/page.ts';
 import { routes } from './http/routes.ts';
 import { API_TOKEN_PURPOSE, sealedTokens } from './accounts/http/sealed-tokens.ts';
+import { scimOperations } from './scim/http/operations.ts';
+import { scimProtocol } from './scim/http/protocol.ts';
 import { signIn } from './sign-in/http/sign-in.ts';
 import { staticContent } from './pages/http/static-content.ts';
 import { usageMeter } from './limits/http/usage-meter.ts';
@@ -148,6 +151,13 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
       cursors,
       tokens,
     }),
+    protocols: [
+      scimProtocol({
+        dependencies: { database, clock, identitiesChanged: changes.announce },
+        principals: base.principals,
+        originOf: (slug) => workspaceUrl(config.publicUrl ?? servers.at(-1) ?? '', slug),
+      }),
+    ],
     internalRoutes: internalRoutes({ database, clock, identitiesChanged: changes.announce }),
     address: config.internal,
     servers: (ownUrl) => {
@@ -167,7 +177,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
 async function servedApi(config: GatewayConfig, descriptions: Overrides['descriptions'] | undefined) {
   const services = [OWN_SERVICE, ...Object.keys(config.upstreams)];
   const bundled = await readBundledApi(services, descriptions);
-  const table = routeTable(bundled.operations);
+  const table = routeTable([...bundled.operations, ...scimOperations]);
   const servers = apiServers(config);
   const document = Buffer.from(
     JSON.stringify(publicOpenApi(bundled.descriptions, { servers, guides: bundled.guides })),

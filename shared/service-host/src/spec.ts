@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import type { InternalRoute, Route, WaitingLeases } from '@tocsin/http';
+import type { Protocol } from '@tocsin/http/app';
 import type { ConsumerSpec } from '@tocsin/messaging';
 import type { ReadinessCheck } from '@tocsin/runtime';
 
@@ -41,6 +42,7 @@ export interface ServerSpec {
 export interface ServiceSpec<Name extends string = never> {
   routes: readonly Route[];
   internalRoutes?: readonly InternalRoute[];
+  protocols?: readonly Protocol[];
   /** For routes that wait; default: the places of the contract. */
   waitingLeases?: WaitingLeases;
   /** Where routes, internal routes, health and metrics are served; default: the `http` address of the configuration. */

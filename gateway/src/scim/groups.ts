@@ -1,0 +1,176 @@
+import { invalidRequest, invalidState } from '@tocsin/http';
+import { recordChange } from '@tocsin/messaging';
+import type { Knex } from '@tocsin/postgres';
+import { type CommandContext, findManager } from '../accounts/actor.ts';
+import { existing } from '../accounts/lookups.ts';
+import { changeOf } from '../accounts/record-change.ts';
+import { type Group, type MemberChange, scimGroupStore } from '../accounts/store/scim-group-store.ts';
+import type { Condition } from '../accounts/store/scim-user-store.ts';
+import { userLists } from '../accounts/store/user-store.ts';
+import { type Workspace, workspaceStore } from '../accounts/store/workspace-store.ts';
+import { isAbove } from '../identity/domain/roles.ts';
+import { givenByGroups } from '../sign-in/domain/group-mapping.ts';
+import { giveRoleAndSeat } from '../sign-in/roles-of-groups.ts';
+import { oidcProviderStore } from '../sign-in/store/oidc-provider-store.ts';
+import { checkName, checkUnique } from './checks.ts';
+import { MAX_MEMBERS } from './domain/patch.ts';
+
+const MAX_GROUPS = 1_000;
+/** The most that the deadline of a request allows. */
+const MAX_CHANGED_USERS = 2_000;
+/** In an entry of the audit log. */
+const MAX_RECORDED = 100;
+
+export interface GroupInput {
+  workspaceId: number;
+  /** Undefined: a new one. */
+  id: number | undefined;
+  /** Undefined: it stays, as the other properties. */
+  displayName?: string | undefined;
+  externalId?: string | null | undefined;
+  members?: MemberChange | undefined;
+}
+
+/** @throws DomainError `not_found`, also for a group of another workspace */
+export async function getGroup(db: Knex, workspaceId: number, id: number): Promise<Group> {
+  const { groups } = await scimGroupStore(db).list({
+    workspaceId,
+    conditions: [{ name: 'id', value: id }],
+    offset: 0,
+    limit: 1,
+  });
+  return existing(Promise.resolve(groups[0]), 'The group');
+}
+
+/**
+ * Creates or changes a group, and gives those whose groups change the role and the seat that follow.
+ * @throws DomainError `not_found`, `invalid_request`, `permission_denied`, `invalid_resource_state`
+ */
+export async function writeGroup(trx: Knex.Transaction, input: GroupInput, context: CommandContext): Promise<Group> {
+  const { workspaceId, members } = input;
+  const store = scimGroupStore(trx);
+  const workspace = await workspaceStore(trx).lock(workspaceId);
+  const current = input.id === undefined ? undefined : await getGroup(trx, workspaceId, input.id);
+  await findManager(trx, { workspaceId, actor: context.actor });
+  const { displayName = current?.displayName ?? '', externalId = current?.externalId ?? null } = input;
+  checkName(displayName, 'displayName');
+  if (externalId !== null) checkName(externalId, 'externalId');
+  await checkNames(trx, { workspaceId, id: input.id, displayName, externalId });
+  const names = { workspaceId, displayName, externalId };
+  const isRenamed = current?.displayName !== displayName || current.externalId !== externalId;
+  const id = current?.id ?? (await insertGroup(trx, names, context));
+  if (current !== undefined && (isRenamed || members !== undefined)) await store.change({ ...names, id }, context.now);
+
+  const changed = await store.changeMembers({ workspaceId, id }, members ?? NO_CHANGE);
+  if (changed.size > MAX_MEMBERS) throw invalidRequest('members', `A group has at most ${MAX_MEMBERS} members`);
+  if (changed.known < (members ?? NO_CHANGE).added.size)
+    throw invalidRequest('members', 'Must have users of the workspace');
+  const affected =
+    isRenamed && current !== undefined
+      ? [...(await store.members(workspaceId, [id])).map(({ userId }) => userId), ...changed.removed]
+      : [...changed.added, ...changed.removed];
+  const group = await getGroup(trx, workspaceId, id);
+  if (isRenamed || affected.length > 0)
+    await record(trx, { workspace, before: current, after: group, changed }, context);
+  await giveRoles(trx, { workspaceId, userIds: affected }, context);
+  return group;
+}
+
+const NO_CHANGE: MemberChange = { isWhole: false, added: new Set(), removed: new Set() };
+
+async function insertGroup(
+  trx: Knex.Transaction,
+  names: Pick<Group, 'workspaceId' | 'displayName' | 'externalId'>,
+  { now }: CommandContext,
+): Promise<number> {
+  const store = scimGroupStore(trx);
+  const { total } = await store.list({ workspaceId: names.workspaceId, conditions: [], offset: 0, limit: 0 });
+  if (total >= MAX_GROUPS) throw invalidState(`A workspace has at most ${MAX_GROUPS} groups`);
+  return store.insert(names, now);
+}
+
+async function checkNames(
+  trx: Knex.Transaction,
+  {
+    workspaceId,
+    id,
+    displayName,
+    externalId,
+  }: { workspaceId: number; id: number | undefined } & Pick<Group, 'displayName' | 'externalId'>,
+): Promise<void> {
+  for (const condition of [
+    { name: 'displayName', value: displayName },
+    ...(externalId === null ? [] : [{ name: 'externalId', value: externalId } as const]),
+  ] satisfies Condition[]) {
+    const { groups } = await scimGroupStore(trx).list({ workspaceId, conditions: [condition], offset: 0, limit: 2 });
+    checkUnique(groups, { id, field: condition.name });
+  }
+}
+
+/** @throws DomainError `not_found`, `permission_denied` */
+export async function deleteGroup(
+  trx: Knex.Transaction,
+  { workspaceId, id }: { workspaceId: number; id: number },
+  context: CommandContext,
+): Promise<void> {
+  const workspace = await workspaceStore(trx).lock(workspaceId);
+  const group = await getGroup(trx, workspaceId, id);
+  await findManager(trx, { workspaceId, actor: context.actor });
+  const removed = (await scimGroupStore(trx).members(workspaceId, [id])).map(({ userId }) => userId);
+  await scimGroupStore(trx).remove(group);
+  await record(trx, { workspace, before: group, after: undefined, changed: { added: [], removed } }, context);
+  await giveRoles(trx, { workspaceId, userIds: removed }, context);
+}
+
+/** Gives users the role and the seat of their groups, by the mapping that sign-ins use, too. */
+async function giveRoles(
+  trx: Knex.Transaction,
+  { workspaceId, userIds }: { workspaceId: number; userIds: readonly number[] },
+  context: CommandContext,
+): Promise<void> {
+  const mapping = (await oidcProviderStore(trx).find(workspaceId))?.groups ?? null;
+  if (mapping === null || userIds.length === 0) return;
+  const users = await userLists(trx).listByIds(workspaceId, userIds);
+  const names = await scimGroupStore(trx).namesOf(workspaceId, userIds);
+  const changes = users
+    .map((user) => ({ user, given: givenByGroups(mapping, names.get(user.id) ?? []) }))
+    .filter(({ user, given: { role = user.role, seat = user.seat } }) => role !== user.role || seat !== user.seat);
+  if (changes.length > MAX_CHANGED_USERS)
+    throw invalidRequest('members', `At most ${MAX_CHANGED_USERS} users can get another role or seat by one request`);
+  const loses = ({ user, given: { role = user.role } }: (typeof changes)[number]) => isAbove(user.role, role);
+  // A new owner first: then the former one is no longer the last.
+  for (const change of changes.toSorted((one, other) => Number(loses(one)) - Number(loses(other))))
+    await giveRoleAndSeat(trx, change, context);
+}
+
+const record = async (
+  trx: Knex.Transaction,
+  {
+    workspace,
+    before,
+    after,
+    changed: { added, removed },
+  }: {
+    workspace: Workspace;
+    before: Group | undefined;
+    after: Group | undefined;
+    changed: { added: number[]; removed: number[] };
+  },
+  context: CommandContext,
+): Promise<void> => {
+  const verb = before === undefined ? 'created' : after === undefined ? 'deleted' : 'updated';
+  const changes = { added: added.slice(0, MAX_RECORDED), removed: removed.slice(0, MAX_RECORDED) };
+  await recordChange(trx, changeOf(workspace, context), {
+    action: `group.${verb}`,
+    target: { type: 'group', id: String((after ?? before)?.id) },
+    before: before === undefined ? null : stateOf(before),
+    after: after === undefined ? null : { ...stateOf(after), ...changes },
+    now: context.now,
+  });
+};
+
+const stateOf = ({ displayName, externalId, size }: Group) => ({
+  display_name: displayName,
+  external_id: externalId,
+  members: size,
+});
