@@ -109,10 +109,12 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
     relay.wake();
   };
   const changes = openIdentityChanges(config, { log, findVersion: store.findVersion, onChange: applyIdentities });
+  const dependencies = { database, clock, identitiesChanged: changes.announce };
 
   const proxies = trustedProxies(config.trustedProxies);
   const connections = connectionLimits({ ...config.connections, trustedProxies: proxies, metrics });
   const isSecure = servers[0].startsWith('https:');
+  const originOf = (slug: string) => workspaceUrl(servers.at(-1) ?? '', slug);
   const cookie = sessionCookie(isSecure);
   const handler = () =>
     publicHandler({
@@ -144,21 +146,15 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
 
   const { url, serverUrls, stop } = await runService(base, {
     routes: routes({
-      dependencies: { database, clock, identitiesChanged: changes.announce },
+      dependencies,
       services: asked,
       idempotencyHours: base.limits.idempotencyHours,
       uses,
       cursors,
       tokens,
     }),
-    protocols: [
-      scimProtocol({
-        dependencies: { database, clock, identitiesChanged: changes.announce },
-        principals: base.principals,
-        originOf: (slug) => workspaceUrl(config.publicUrl ?? servers.at(-1) ?? '', slug),
-      }),
-    ],
-    internalRoutes: internalRoutes({ database, clock, identitiesChanged: changes.announce }),
+    protocols: [scimProtocol({ dependencies, principals: base.principals, originOf })],
+    internalRoutes: internalRoutes(dependencies),
     address: config.internal,
     servers: (ownUrl) => {
       // Its own operations are reached as those of a service are, through the checks of the public server (ADR 50).

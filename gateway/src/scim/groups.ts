@@ -4,8 +4,8 @@ import type { Knex } from '@tocsin/postgres';
 import { type CommandContext, findManager } from '../accounts/actor.ts';
 import { existing } from '../accounts/lookups.ts';
 import { changeOf } from '../accounts/record-change.ts';
-import { type Group, type MemberChange, scimGroupStore } from '../accounts/store/scim-group-store.ts';
-import type { Condition } from '../accounts/store/scim-user-store.ts';
+import type { Condition, MemberChange } from '../accounts/domain/directory.ts';
+import { type Group, scimGroupStore, scimMemberStore } from '../accounts/store/scim-group-store.ts';
 import { userLists } from '../accounts/store/user-store.ts';
 import { type Workspace, workspaceStore } from '../accounts/store/workspace-store.ts';
 import { isAbove } from '../identity/domain/roles.ts';
@@ -61,13 +61,13 @@ export async function writeGroup(trx: Knex.Transaction, input: GroupInput, conte
   const id = current?.id ?? (await insertGroup(trx, names, context));
   if (current !== undefined && (isRenamed || members !== undefined)) await store.change({ ...names, id }, context.now);
 
-  const changed = await store.changeMembers({ workspaceId, id }, members ?? NO_CHANGE);
+  const changed = await scimMemberStore(trx).change({ workspaceId, id }, members ?? NO_CHANGE);
   if (changed.size > MAX_MEMBERS) throw invalidRequest('members', `A group has at most ${MAX_MEMBERS} members`);
-  if (changed.known < (members ?? NO_CHANGE).added.size)
+  if (changed.users < (members ?? NO_CHANGE).added.size)
     throw invalidRequest('members', 'Must have users of the workspace');
   const affected =
     isRenamed && current !== undefined
-      ? [...(await store.members(workspaceId, [id])).map(({ userId }) => userId), ...changed.removed]
+      ? [...(await scimMemberStore(trx).list(workspaceId, [id])).map(({ userId }) => userId), ...changed.removed]
       : [...changed.added, ...changed.removed];
   const group = await getGroup(trx, workspaceId, id);
   if (isRenamed || affected.length > 0)
@@ -116,7 +116,7 @@ export async function deleteGroup(
   const workspace = await workspaceStore(trx).lock(workspaceId);
   const group = await getGroup(trx, workspaceId, id);
   await findManager(trx, { workspaceId, actor: context.actor });
-  const removed = (await scimGroupStore(trx).members(workspaceId, [id])).map(({ userId }) => userId);
+  const removed = (await scimMemberStore(trx).list(workspaceId, [id])).map(({ userId }) => userId);
   await scimGroupStore(trx).remove(group);
   await record(trx, { workspace, before: group, after: undefined, changed: { added: [], removed } }, context);
   await giveRoles(trx, { workspaceId, userIds: removed }, context);
@@ -131,7 +131,7 @@ async function giveRoles(
   const mapping = (await oidcProviderStore(trx).find(workspaceId))?.groups ?? null;
   if (mapping === null || userIds.length === 0) return;
   const users = await userLists(trx).listByIds(workspaceId, userIds);
-  const names = await scimGroupStore(trx).namesOf(workspaceId, userIds);
+  const names = await scimMemberStore(trx).namesOf(workspaceId, userIds);
   const changes = users
     .map((user) => ({ user, given: givenByGroups(mapping, names.get(user.id) ?? []) }))
     .filter(({ user, given: { role = user.role, seat = user.seat } }) => role !== user.role || seat !== user.seat);

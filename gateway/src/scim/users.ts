@@ -1,7 +1,8 @@
 import type { Knex } from '@tocsin/postgres';
 import type { CommandContext } from '../accounts/actor.ts';
 import { existing } from '../accounts/lookups.ts';
-import { type Condition, type DirectoryUser, scimUserStore } from '../accounts/store/scim-user-store.ts';
+import type { Condition } from '../accounts/domain/directory.ts';
+import { type DirectoryUser, scimUserStore } from '../accounts/store/scim-user-store.ts';
 import { workspaceStore } from '../accounts/store/workspace-store.ts';
 import { createUser, setUser } from '../accounts/users.ts';
 import { checkName, checkUnique } from './checks.ts';

@@ -1,7 +1,7 @@
 import type { Knex } from '@tocsin/postgres';
 import { isAbove, permissionsOf, type Role, ROLES } from '../identity/domain/roles.ts';
 import type { CommandContext } from '../accounts/actor.ts';
-import { scimGroupStore } from '../accounts/store/scim-group-store.ts';
+import { scimMemberStore } from '../accounts/store/scim-group-store.ts';
 import { type User, userStore } from '../accounts/store/user-store.ts';
 import { setUser } from '../accounts/users.ts';
 import { givenByGroups } from './domain/group-mapping.ts';
@@ -15,7 +15,7 @@ export async function countedGroups(
   trx: Knex.Transaction,
   { workspaceId, userId, claimed }: { workspaceId: number; userId: number | undefined; claimed: readonly string[] },
 ): Promise<readonly string[]> {
-  const groups = scimGroupStore(trx);
+  const groups = scimMemberStore(trx);
   if (!(await groups.hasAny(workspaceId))) return claimed;
   return userId === undefined ? [] : ((await groups.namesOf(workspaceId, [userId])).get(userId) ?? []);
 }

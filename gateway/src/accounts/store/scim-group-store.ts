@@ -1,6 +1,7 @@
 import { type Knex, query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
-import { type Condition, type PositionedPage, testsOf } from './scim-user-store.ts';
+import type { Condition, MemberChange } from '../domain/directory.ts';
+import { type PositionedPage, testsOf } from './scim-user-store.ts';
 
 /** A group of a directory. */
 export interface Group {
@@ -12,13 +13,6 @@ export interface Group {
   size: number;
   createdAt: Instant;
   updatedAt: Instant;
-}
-
-/** The members of a group after a change: only those in `added`, or the former ones with and without some. */
-export interface MemberChange {
-  isWhole: boolean;
-  added: ReadonlySet<number>;
-  removed: ReadonlySet<number>;
 }
 
 const TESTS = new Map<Condition['name'], (value: string) => string>([
@@ -80,12 +74,14 @@ export const scimGroupStore = (db: Knex) => ({
   remove: async ({ workspaceId, id }: Pick<Group, 'workspaceId' | 'id'>) => {
     await query(db, { text: 'delete from scim_groups where workspace_id = $1 and id = $2', values: [workspaceId, id] });
   },
+});
 
-  /** Returns whose membership began and ended, how many members there are, and how many of the added ones are known. */
-  changeMembers: async (
+export const scimMemberStore = (db: Knex) => ({
+  /** Returns whose membership began and ended, how many members there are, and how many of the added ones are users. */
+  change: async (
     { workspaceId, id }: Pick<Group, 'workspaceId' | 'id'>,
     { isWhole, added, removed }: MemberChange,
-  ): Promise<{ added: number[]; removed: number[]; size: number; known: number }> => {
+  ): Promise<{ added: number[]; removed: number[]; size: number; users: number }> => {
     const idsOf = (rows: { userId: number }[]) => rows.map(({ userId }) => userId);
     const gone = await query<{ userId: number }>(db, {
       text: `delete from scim_group_members where workspace_id = $1 and group_id = $2
@@ -98,15 +94,15 @@ export const scimGroupStore = (db: Knex) => ({
         on conflict do nothing returning user_id as "userId"`,
       values: [workspaceId, id, [...added]],
     });
-    const [counts] = await query<{ size: number; known: number }>(db, {
-      text: `select count(user_id) as size, count(user_id) filter (where user_id = any($3::bigint[])) as known
+    const [counts] = await query<{ size: number; users: number }>(db, {
+      text: `select count(user_id) as size, count(user_id) filter (where user_id = any($3::bigint[])) as users
         from scim_group_members where workspace_id = $1 and group_id = $2`,
       values: [workspaceId, id, [...added]],
     });
-    return { added: idsOf(come), removed: idsOf(gone), size: counts?.size ?? 0, known: counts?.known ?? 0 };
+    return { added: idsOf(come), removed: idsOf(gone), size: counts?.size ?? 0, users: counts?.users ?? 0 };
   },
 
-  members: async (
+  list: async (
     workspaceId: number,
     groupIds: readonly number[],
   ): Promise<{ groupId: number; userId: number; name: string }[]> =>

@@ -1,16 +1,11 @@
 import { type Knex, query } from '@tocsin/postgres';
+import type { Condition } from '../domain/directory.ts';
 import { type User, userSelectionOf } from './user-store.ts';
 
 /** A user with the names that a directory has for them. Without a directory the user name is the email address. */
 export interface DirectoryUser extends User {
   userName: string;
   externalId: string | null;
-}
-
-/** What a user must have to be listed. */
-export interface Condition {
-  name: 'id' | 'userName' | 'externalId' | 'email' | 'displayName' | 'active' | 'member';
-  value: string | number | boolean;
 }
 
 export interface PositionedPage {

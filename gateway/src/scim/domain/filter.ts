@@ -1,4 +1,4 @@
-import type { Condition } from '../../accounts/store/scim-user-store.ts';
+import type { Condition } from '../../accounts/domain/directory.ts';
 import { scimFault } from './scim-fault.ts';
 
 export type ResourceName = 'Users' | 'Groups';
@@ -29,7 +29,7 @@ const ATTRIBUTES: Readonly<Record<ResourceName, ReadonlyMap<string, Condition['n
 
 const COMPARISON =
   /^\s*(emails\[type eq "work"\]\.value|members\[value|[a-z]+(?:\.[a-z]+)?)\s+eq\s+("(?:[^"\\]|\\.)*"|true|false)(\])?\s*/i;
-const AND = /^and\s/i;
+const AND = /^and\s+/i;
 
 /**
  * Reads a filter: comparisons by `eq`, joined by `and`, which is what Entra ID and Okta send. The parser of `scimmy`
@@ -39,21 +39,19 @@ const AND = /^and\s/i;
 export function readFilter(resource: ResourceName, filter: string): Condition[] {
   if (filter.length > MAX_LENGTH) throw scimFault('invalidFilter', `A filter has at most ${MAX_LENGTH} characters`);
   const conditions: Condition[] = [];
-  let rest = filter;
-  do {
-    const match = COMPARISON.exec(rest);
-    const [whole = '', attribute = '', literal = '', bracket] = match ?? [];
-    const isGroup = attribute.toLowerCase() === 'members[value';
-    const name = ATTRIBUTES[resource].get(isGroup ? 'members' : attribute.toLowerCase());
-    if (name === undefined || isGroup !== (bracket !== undefined) || conditions.length === MAX_COMPARISONS)
+  let text = `and ${filter}`;
+  while (text !== '') {
+    if (!AND.test(text)) throw unsupported(resource);
+    text = text.replace(AND, '');
+    const [whole = '', attribute = '', literal = '', bracket] = COMPARISON.exec(text) ?? [];
+    const isBracketed = attribute.toLowerCase() === 'members[value';
+    const name = ATTRIBUTES[resource].get(isBracketed ? 'members' : attribute.toLowerCase());
+    if (name === undefined || isBracketed !== (bracket !== undefined) || conditions.length === MAX_COMPARISONS)
       throw unsupported(resource);
     conditions.push(conditionOf(name, literal));
-    rest = rest.slice(whole.length);
-    if (rest === '') return conditions;
-    const [and] = AND.exec(rest) ?? [];
-    if (and === undefined) throw unsupported(resource);
-    rest = rest.slice(and.length);
-  } while (true);
+    text = text.slice(whole.length);
+  }
+  return conditions;
 }
 
 function conditionOf(name: Condition['name'], literal: string): Condition {
@@ -80,5 +78,7 @@ const unsupported = (resource: ResourceName) =>
   scimFault(
     'invalidFilter',
     `A filter is up to ${MAX_COMPARISONS} comparisons by eq, joined by and, of ` +
-      `${[...new Set(ATTRIBUTES[resource].values())].join(', ').replace('email', 'emails.value').replace('member', 'members.value')}`,
+      (resource === 'Users'
+        ? 'userName, externalId, id, displayName, active or emails.value'
+        : 'displayName, externalId, id or members.value'),
   );

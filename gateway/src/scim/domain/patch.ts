@@ -1,4 +1,4 @@
-import type { MemberChange } from '../../accounts/store/scim-group-store.ts';
+import type { MemberChange } from '../../accounts/domain/directory.ts';
 import { idOf, type ResourceName } from './filter.ts';
 import { scimFault } from './scim-fault.ts';
 
@@ -52,7 +52,7 @@ export function readResource(resource: ResourceName, body: Readonly<Record<strin
   const { members, ...attributes } = Object.fromEntries(entries);
   checkSize(attributes);
   return {
-    attributes: withBooleans(attributes),
+    attributes: withBooleansOf(attributes),
     members:
       members === undefined ? undefined : { isWhole: true, added: membersOf(members), removed: new Set<number>() },
   };
@@ -95,7 +95,7 @@ export function readPatch(resource: ResourceName, body: Readonly<Record<string, 
       hasMembers = true;
     } else if (!IGNORED.has(attribute) && !/^urn:/i.test(path)) {
       checkSize(value);
-      kept.push({ op, path, value: withBooleans({ [path]: value })[path] });
+      kept.push({ op, path, value: withBooleans(path, value) });
     }
   }
   if (kept.length > MAX_ATTRIBUTE_OPERATIONS)
@@ -130,15 +130,15 @@ function attributeOf(path: string): string {
 /** Entra ID sends "False" and "True". */
 const FLAG = /^(?:.*\.)?(?:active|primary)$/i;
 
-function withBooleans(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const read = ([name, value]: [string, unknown]): [string, unknown] => {
-    if (typeof value === 'string' && FLAG.test(name) && /^(?:true|false)$/i.test(value))
-      return [name, value.toLowerCase() === 'true'];
-    if (!Array.isArray(value)) return [name, value];
-    return [name, value.map((item: unknown) => (isObject(item) ? withBooleans(item) : item))];
-  };
-  return Object.fromEntries(Object.entries(body).map(read));
+function withBooleans(name: string, value: unknown): unknown {
+  if (typeof value === 'string' && FLAG.test(name) && /^(?:true|false)$/i.test(value))
+    return value.toLowerCase() === 'true';
+  if (!Array.isArray(value)) return value;
+  return value.map((item: unknown) => (isObject(item) ? withBooleansOf(item) : item));
 }
+
+const withBooleansOf = (body: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.entries(body).map(([name, value]) => [name, withBooleans(name, value)]));
 
 function changeMembers(
   members: { isWhole: boolean; added: Set<number>; removed: Set<number> },
@@ -164,7 +164,7 @@ function changeMembers(
  * Returns the users that a list of members names, or one member.
  * @throws DomainError `invalid_request`
  */
-export function membersOf(value: unknown): Set<number> {
+function membersOf(value: unknown): Set<number> {
   const list: unknown[] = value === undefined || value === null ? [] : [value].flat();
   if (list.length > MAX_MEMBERS) throw scimFault('invalidValue', `A group has at most ${MAX_MEMBERS} members`);
   const ids = list.map((member) => {

@@ -1,4 +1,4 @@
-import type { Condition } from '../../accounts/store/scim-user-store.ts';
+import type { Condition } from '../../accounts/domain/directory.ts';
 import { readFilter, type ResourceName } from './filter.ts';
 import { scimFault } from './scim-fault.ts';
 

@@ -22,7 +22,7 @@ import {
 import type { Protocol } from '@tocsin/http/app';
 import type { Knex } from '@tocsin/postgres';
 import { RequestWork, runForRequest } from '@tocsin/runtime';
-import { scimGroupStore } from '../../accounts/store/scim-group-store.ts';
+import { scimMemberStore } from '../../accounts/store/scim-group-store.ts';
 import { type Dependencies, runCommand } from '../../accounts/run-command.ts';
 import type { CommandContext } from '../../accounts/actor.ts';
 import { workspaceStore } from '../../accounts/store/workspace-store.ts';
@@ -77,10 +77,15 @@ const handler =
         return runCommand(dependencies, { principal, requestId: requestIdOf(request) }, [command, {}]);
       },
     );
-    send(response, answer, `${originOf(slug)}`);
+    send(response, answer, originOf(slug));
   };
 
-type Prepared = Omit<ScimWork, 'db' | 'context'> & { resource: ResourceName | undefined; id: number };
+type Prepared = Omit<ScimWork, 'db' | 'context'> & {
+  resource: ResourceName | undefined;
+  id: number;
+  /** Whether `scimmy` has nothing to do. */
+  isIgnored: boolean;
+};
 
 /** Reads query and body, and gives `scimmy` what it can read safely. */
 async function prepare(request: Request, workspaceId: number): Promise<Prepared> {
@@ -89,11 +94,14 @@ async function prepare(request: Request, workspaceId: number): Promise<Prepared>
   const [, name, id] = path.split('/');
   const resource: ResourceName | undefined = name === 'Users' || name === 'Groups' ? name : undefined;
   const query = readQuery(resource ?? 'Users', search);
-  // The setter of Express reads the query of the URL each time, and `scimmy` would read all of it.
+  // The getter of Express reads the query of the URL each time, and `scimmy` would read all of it.
   Object.defineProperty(request, 'query', {
     value: method === 'GET' && resource !== undefined ? query.parameters : {},
   });
-  const prepared = { workspaceId, method, query, members: undefined, failure: undefined, resource, id: idOf(id ?? '') };
+  const prepared = {
+    ...{ workspaceId, method, query, resource, id: idOf(id ?? ''), isIgnored: false },
+    ...{ members: undefined, failure: undefined },
+  };
   if (!['POST', 'PUT', 'PATCH'].includes(method) || resource === undefined) return prepared;
   const { value } = await readJsonBody(request, {
     ...{ optional: false, maxBytes: MAX_BODY_BYTES, workspaceId, mediaType: SCIM_TYPE },
@@ -101,7 +109,7 @@ async function prepare(request: Request, workspaceId: number): Promise<Prepared>
   if (method === 'PATCH') {
     const { operations, members } = readPatch(resource, value);
     request.body = { schemas: value.schemas, Operations: operations };
-    return { ...prepared, members };
+    return { ...prepared, members, isIgnored: operations.length === 0 };
   }
   const { attributes, members } = readResource(resource, value);
   request.body = attributes;
@@ -111,7 +119,7 @@ async function prepare(request: Request, workspaceId: number): Promise<Prepared>
 /** Returns what `scimmy` answers. @throws DomainError */
 async function serve(request: Request, response: Response, work: ScimWork & Prepared): Promise<Answer> {
   const { workspaceId, db, resource, id, members, context } = work;
-  if (work.method === 'PATCH' && request.body.Operations.length === 0 && context !== undefined) {
+  if (work.isIgnored && context !== undefined) {
     if (resource === 'Users') await getUser(db, workspaceId, id);
     else await writeGroup(db as Knex.Transaction, { workspaceId, id, members }, context);
     return NOTHING;
@@ -136,7 +144,7 @@ async function serve(request: Request, response: Response, work: ScimWork & Prep
   if (answer.status >= 400) throw refusalOf(answer);
   const { body } = answer;
   if (body === undefined) return answer;
-  if (Array.isArray(body.Resources)) body.startIndex = work.query.startIndex;
+  if (resourcesIn(body) !== undefined) body.startIndex = work.query.startIndex;
   if (resource === 'Groups' && work.query.showsMembers) await addMembers(work, body);
   return answer;
 }
@@ -158,8 +166,8 @@ function refusalOf({ status, body }: Answer): DomainError {
 }
 
 async function addMembers({ db, workspaceId }: ScimWork, body: Record<string, unknown>): Promise<void> {
-  const groups = (Array.isArray(body.Resources) ? body.Resources : [body]) as Record<string, unknown>[];
-  const members = await scimGroupStore(db).members(
+  const groups = resourcesIn(body) ?? [body];
+  const members = await scimMemberStore(db).list(
     workspaceId,
     groups.map(({ id }) => Number(id)),
   );
@@ -170,15 +178,16 @@ async function addMembers({ db, workspaceId }: ScimWork, body: Record<string, un
   }
 }
 
+const resourcesIn = ({ Resources: resources }: Record<string, unknown>) =>
+  Array.isArray(resources) ? (resources as Record<string, unknown>[]) : undefined;
+
 /** `scimmy` keeps the beginning of locations for the process; the origin of a workspace is added here. */
 function send(response: Response, { status, body }: Answer, origin: string): void {
-  for (const each of [body, ...(Array.isArray(body?.Resources) ? body.Resources : [])] as (
-    | Record<string, unknown>
-    | undefined
-  )[]) {
-    const meta = each?.meta as { location?: string } | undefined;
-    if (meta?.location?.startsWith('/') === true) meta.location = `${origin}${meta.location}`;
-    if (status === 201 && meta?.location !== undefined) response.setHeader('Location', meta.location);
+  for (const { meta } of body === undefined ? [] : (resourcesIn(body) ?? [body])) {
+    const { location } = (meta ?? {}) as { location?: string };
+    if (location === undefined) continue;
+    Object.assign(meta as object, { location: `${origin}${location}` });
+    if (status === 201) response.setHeader('Location', `${origin}${location}`);
   }
   sendScim(response, status, body);
 }

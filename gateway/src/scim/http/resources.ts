@@ -4,7 +4,8 @@ import type { Request } from 'express';
 import type { Knex } from '@tocsin/postgres';
 import { DomainError } from '@tocsin/http';
 import type { CommandContext } from '../../accounts/actor.ts';
-import { type Group, type MemberChange, scimGroupStore } from '../../accounts/store/scim-group-store.ts';
+import type { MemberChange } from '../../accounts/domain/directory.ts';
+import { type Group, scimGroupStore } from '../../accounts/store/scim-group-store.ts';
 import { type DirectoryUser, scimUserStore } from '../../accounts/store/scim-user-store.ts';
 import { idOf } from '../domain/filter.ts';
 import { MAX_MEMBERS } from '../domain/patch.ts';
@@ -23,7 +24,7 @@ export interface ScimWork {
   query: ScimQuery;
   members: MemberChange | undefined;
   /** What a handler has thrown: `scimmy` would make a 404 of it. */
-  failure: unknown;
+  failure: Error | undefined;
 }
 
 /**
@@ -47,7 +48,7 @@ const guarded =
     try {
       return await handle(work, ...args);
     } catch (error) {
-      work.failure = error;
+      work.failure = error instanceof Error ? error : new Error(String(error));
       throw new SCIMMY.Types.Error(500, '', 'refused');
     }
   };
