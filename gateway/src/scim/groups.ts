@@ -17,7 +17,7 @@ import { MAX_MEMBERS } from './domain/patch.ts';
 
 const MAX_GROUPS = 1_000;
 /** The most that the deadline of a request allows. */
-const MAX_CHANGED_USERS = 2_000;
+const MAX_CHANGED_USERS = 1_000;
 /** In an entry of the audit log. */
 const MAX_RECORDED = 100;
 

@@ -83,7 +83,7 @@ const apiUser = async (id: string) => (await owner.client.get(`${USERS}/${id}`))
 test('says what it can do', async () => {
   const config = (await scim.get('/ServiceProviderConfig')).body;
   expect(config).toMatchObject({
-    ...{ patch: { supported: true }, bulk: { supported: false }, filter: { supported: true, maxResults: 200 } },
+    ...{ patch: { supported: true }, bulk: { supported: false }, filter: { supported: true, maxResults: 100 } },
     authenticationSchemes: [{ type: 'oauthbearertoken' }],
   });
   const types = (await scim.get('/ResourceTypes')).body.Resources as { endpoint: string }[];
@@ -265,7 +265,7 @@ describe('Okta', () => {
 });
 
 test('pages have exact positions', async () => {
-  const all = (await scim.get('/Users?count=200')).body;
+  const all = (await scim.get('/Users?count=100')).body;
   expect(all.totalResults).toBe(all.Resources.length);
   const ids = [];
   for (let start = 1; start <= all.totalResults; start += 3) {

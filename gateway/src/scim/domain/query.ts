@@ -2,8 +2,9 @@ import type { Condition } from '../../accounts/domain/directory.ts';
 import { readFilter, type ResourceName } from './filter.ts';
 import { scimFault } from './scim-fault.ts';
 
-const MAX_COUNT = 200;
-const DEFAULT_COUNT = 100;
+/** `scimmy` needs about 0.3 milliseconds for each user, in which the process does nothing else. */
+export const MAX_COUNT = 100;
+
 const MAX_LENGTH = 1_000;
 
 /** By their names in lower case. */
@@ -37,7 +38,7 @@ export function readQuery(resource: ResourceName, search: string): ScimQuery {
   return {
     conditions: filter === null ? [] : readFilter(resource, filter),
     startIndex: Math.max(1, integerOf(parameters, 'startIndex') ?? 1),
-    count: Math.min(MAX_COUNT, Math.max(0, integerOf(parameters, 'count') ?? DEFAULT_COUNT)),
+    count: Math.min(MAX_COUNT, Math.max(0, integerOf(parameters, 'count') ?? MAX_COUNT)),
     showsMembers: roots?.some(isMembers) ?? !left.some(isMembers),
     parameters: {
       ...(roots !== undefined && { attributes: others([...new Set(['id', ...roots])]) }),

@@ -9,7 +9,7 @@ import { type Group, scimGroupStore } from '../../accounts/store/scim-group-stor
 import { type DirectoryUser, scimUserStore } from '../../accounts/store/scim-user-store.ts';
 import { idOf } from '../domain/filter.ts';
 import { MAX_MEMBERS } from '../domain/patch.ts';
-import type { ScimQuery } from '../domain/query.ts';
+import { MAX_COUNT, type ScimQuery } from '../domain/query.ts';
 import { deleteGroup, getGroup, writeGroup } from '../groups.ts';
 import { deactivateUser, getUser, writeUser } from '../users.ts';
 
@@ -200,4 +200,4 @@ export const scimRouter = new SCIMMYRouters({
   context: (request) => works.get(request),
 });
 
-SCIMMY.Config.set({ bulk: false, sort: false, filter: { supported: true, maxResults: 200 } });
+SCIMMY.Config.set({ bulk: false, sort: false, filter: { supported: true, maxResults: MAX_COUNT } });
