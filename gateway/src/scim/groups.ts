@@ -12,7 +12,7 @@ import { isAbove } from '../identity/domain/roles.ts';
 import { givenByGroups } from '../sign-in/domain/group-mapping.ts';
 import { giveRoleAndSeat } from '../sign-in/roles-of-groups.ts';
 import { oidcProviderStore } from '../sign-in/store/oidc-provider-store.ts';
-import { checkName, checkUnique } from './checks.ts';
+import { checkNames } from './checks.ts';
 import { MAX_MEMBERS } from './domain/patch.ts';
 
 const MAX_GROUPS = 1_000;
@@ -33,12 +33,8 @@ export interface GroupInput {
 
 /** @throws DomainError `not_found`, also for a group of another workspace */
 export async function getGroup(db: Knex, workspaceId: number, id: number): Promise<Group> {
-  const { groups } = await scimGroupStore(db).list({
-    workspaceId,
-    conditions: [{ name: 'id', value: id }],
-    offset: 0,
-    limit: 1,
-  });
+  const conditions: Condition[] = [{ name: 'id', value: id }];
+  const { groups } = await scimGroupStore(db).list({ workspaceId, conditions, offset: 0, limit: 1 });
   return existing(Promise.resolve(groups[0]), 'The group');
 }
 
@@ -53,9 +49,9 @@ export async function writeGroup(trx: Knex.Transaction, input: GroupInput, conte
   const current = input.id === undefined ? undefined : await getGroup(trx, workspaceId, input.id);
   await findManager(trx, { workspaceId, actor: context.actor });
   const { displayName = current?.displayName ?? '', externalId = current?.externalId ?? null } = input;
-  checkName(displayName, 'displayName');
-  if (externalId !== null) checkName(externalId, 'externalId');
-  await checkNames(trx, { workspaceId, id: input.id, displayName, externalId });
+  const find = async (conditions: Condition[]) =>
+    (await store.list({ workspaceId, conditions, offset: 0, limit: 2 })).groups;
+  await checkNames({ displayName, externalId }, { id: input.id, find });
   const names = { workspaceId, displayName, externalId };
   const isRenamed = current?.displayName !== displayName || current.externalId !== externalId;
   const id = current?.id ?? (await insertGroup(trx, names, context));
@@ -87,24 +83,6 @@ async function insertGroup(
   const { total } = await store.list({ workspaceId: names.workspaceId, conditions: [], offset: 0, limit: 0 });
   if (total >= MAX_GROUPS) throw invalidState(`A workspace has at most ${MAX_GROUPS} groups`);
   return store.insert(names, now);
-}
-
-async function checkNames(
-  trx: Knex.Transaction,
-  {
-    workspaceId,
-    id,
-    displayName,
-    externalId,
-  }: { workspaceId: number; id: number | undefined } & Pick<Group, 'displayName' | 'externalId'>,
-): Promise<void> {
-  for (const condition of [
-    { name: 'displayName', value: displayName },
-    ...(externalId === null ? [] : [{ name: 'externalId', value: externalId } as const]),
-  ] satisfies Condition[]) {
-    const { groups } = await scimGroupStore(trx).list({ workspaceId, conditions: [condition], offset: 0, limit: 2 });
-    checkUnique(groups, { id, field: condition.name });
-  }
 }
 
 /** @throws DomainError `not_found`, `permission_denied` */

@@ -5,7 +5,7 @@ import type { Condition } from '../accounts/domain/directory.ts';
 import { type DirectoryUser, scimUserStore } from '../accounts/store/scim-user-store.ts';
 import { workspaceStore } from '../accounts/store/workspace-store.ts';
 import { createUser, setUser } from '../accounts/users.ts';
-import { checkName, checkUnique } from './checks.ts';
+import { checkNames } from './checks.ts';
 
 export interface UserInput {
   workspaceId: number;
@@ -21,12 +21,8 @@ export interface UserInput {
 
 /** @throws DomainError `not_found`, also for a user of another workspace */
 export async function getUser(db: Knex, workspaceId: number, id: number): Promise<DirectoryUser> {
-  const { users } = await scimUserStore(db).list({
-    workspaceId,
-    conditions: [{ name: 'id', value: id }],
-    offset: 0,
-    limit: 1,
-  });
+  const conditions: Condition[] = [{ name: 'id', value: id }];
+  const { users } = await scimUserStore(db).list({ workspaceId, conditions, offset: 0, limit: 1 });
   return existing(Promise.resolve(users[0]), 'The user');
 }
 
@@ -39,28 +35,16 @@ export async function writeUser(
   input: UserInput,
   context: CommandContext,
 ): Promise<DirectoryUser> {
-  const { workspaceId, id, email, name, active } = input;
-  const userName = checkName(input.userName, 'userName');
+  const { workspaceId, id, userName, email, name, active } = input;
   await workspaceStore(trx).lock(workspaceId);
   const current = id === undefined ? undefined : await getUser(trx, workspaceId, id);
   const { externalId = current?.externalId ?? null } = input;
-  if (externalId !== null) checkName(externalId, 'externalId');
-  for (const condition of [
-    { name: 'userName', value: userName },
-    ...(externalId === null ? [] : [{ name: 'externalId', value: externalId } as const]),
-  ] satisfies Condition[]) {
-    const { users } = await scimUserStore(trx).list({ workspaceId, conditions: [condition], offset: 0, limit: 2 });
-    checkUnique(users, { id, field: condition.name });
-  }
-  const created =
-    id === undefined
-      ? await createUser(trx, { workspaceId, email, name, role: 'viewer', seat: 'none' }, context)
-      : undefined;
-  const user = await setUser(
-    trx,
-    { workspaceId, id: created?.id ?? id ?? 0, changes: { email, name, active } },
-    context,
-  );
+  const find = async (conditions: Condition[]) =>
+    (await scimUserStore(trx).list({ workspaceId, conditions, offset: 0, limit: 2 })).users;
+  await checkNames({ userName, externalId }, { id, find });
+  const target =
+    current ?? (await createUser(trx, { workspaceId, email, name, role: 'viewer', seat: 'none' }, context));
+  const user = await setUser(trx, { workspaceId, id: target.id, changes: { email, name, active } }, context);
   const written = { ...user, userName, externalId };
   await scimUserStore(trx).put(written);
   return written;

@@ -360,6 +360,12 @@ describe('groups', () => {
       members: [{ value: String(owner.user.id) }],
     });
     expect((await apiUser(String(owner.user.id))).role).toBe('owner');
+    await eventually(async () => {
+      const { entries } = (await owner.client.get('/api/v1/settings/audit-log?action=group.created')).body;
+      const added = entries.find(({ target }: { target: { id: string } }) => target.id === readers.id)?.after;
+      expect(added ?? {}).toMatchObject(added && { display_name: 'Readers', members: 1, added: [owner.user.id] });
+      return added !== undefined;
+    });
     await scim.delete(`/Groups/${readers.id}`);
   });
 });
@@ -388,11 +394,11 @@ describe('refuses in the form of SCIM', () => {
   test('a request that a limit refuses', async () => {
     await gateway.admin.setWorkspace({ slug: 'other', rateLimit: 1 });
     const { client } = other;
-    const replies = [await client.get('/scim/v2/Users'), await client.get('/scim/v2/Users')];
-    expect(replies.map(({ status }) => status)).toContain(429);
-    const refused = replies.find(({ status }) => status === 429);
+    let refused = await client.get('/scim/v2/Users');
+    // A minute can end between two requests.
+    for (let index = 0; index < 3 && refused.status !== 429; index += 1) refused = await client.get('/scim/v2/Users');
     expect(refused).toMatchObject(scimError(429));
-    expect(refused?.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
     await gateway.admin.setWorkspace({ slug: 'other', rateLimit: null });
   });
 
