@@ -146,12 +146,8 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
 
   const { url, serverUrls, stop } = await runService(base, {
     routes: routes({
-      dependencies,
-      services: asked,
+      ...{ dependencies, services: asked, uses, cursors, tokens },
       idempotencyHours: base.limits.idempotencyHours,
-      uses,
-      cursors,
-      tokens,
     }),
     protocols: [scimProtocol({ dependencies, principals: base.principals, originOf })],
     internalRoutes: internalRoutes(dependencies),
