@@ -1,6 +1,6 @@
 import { createIdempotencyTable } from '@tocsin/http';
 import { createDeadLetterTable, createInboxTable, createOutboxTable } from '@tocsin/messaging';
-import { addWorkspaceKey, type Knex } from '@tocsin/postgres';
+import { addWorkspaceKey, belongsTo, type Knex } from '@tocsin/postgres';
 
 export async function up(knex: Knex): Promise<void> {
   await createOutboxTable(knex);
@@ -9,6 +9,7 @@ export async function up(knex: Knex): Promise<void> {
   await createIdempotencyTable(knex);
   await createIdentities(knex);
   await createSignIns(knex);
+  await createScim(knex);
   await createAuditLog(knex);
 }
 
@@ -119,6 +120,41 @@ async function createSignIns(knex: Knex): Promise<void> {
     table.text('subject').notNullable();
     table.timestamp('created_at', { precision: 3 }).notNullable();
     table.unique(['workspace_id', 'issuer', 'subject'], { indexName: 'oidc_identities_account_key' });
+  });
+}
+
+/** What directories send by SCIM besides the properties of users. */
+async function createScim(knex: Knex): Promise<void> {
+  await knex.schema.createTable('scim_users', (table) => {
+    table.comment('the names of users at the directory that manages them');
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('user_id').notNullable();
+    table.primary(['workspace_id', 'user_id']);
+    table.foreign(['workspace_id', 'user_id']).references(['workspace_id', 'id']).inTable('users');
+    table.text('user_name').notNullable();
+    table.text('external_id');
+    table.unique(['workspace_id', 'external_id']);
+  });
+  await knex.raw('create unique index scim_users_user_name_key on scim_users (workspace_id, lower(user_name))');
+
+  await knex.schema.createTable('scim_groups', (table) => {
+    addWorkspaceKey(table);
+    table.foreign('workspace_id').references('workspaces.id');
+    table.text('display_name').notNullable();
+    table.text('external_id');
+    table.unique(['workspace_id', 'external_id']);
+    timestamps(table, knex);
+  });
+  await knex.raw('create unique index scim_groups_display_name_key on scim_groups (workspace_id, lower(display_name))');
+
+  await knex.schema.createTable('scim_group_members', (table) => {
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('group_id').notNullable();
+    table.bigInteger('user_id').notNullable();
+    table.primary(['workspace_id', 'group_id', 'user_id']);
+    belongsTo(table, 'scim_groups', 'group_id');
+    table.foreign(['workspace_id', 'user_id']).references(['workspace_id', 'id']).inTable('users');
+    table.index(['workspace_id', 'user_id']);
   });
 }
 

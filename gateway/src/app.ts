@@ -11,6 +11,7 @@ import {
   type Logger,
   openKeyring,
   systemClock,
+  workspaceUrl,
 } from '@tocsin/runtime';
 import { openBase, runService, type ServiceOverrides } from '@tocsin/service-host';
 import { oidcClient } from './sign-in/clients/oidc-client.ts';
@@ -38,6 +39,8 @@ import { rateLimits } from './limits/http/rate-limits.ts';
 import { referencePage } from './pages/http/reference/page.ts';
 import { routes } from './http/routes.ts';
 import { API_TOKEN_PURPOSE, sealedTokens } from './accounts/http/sealed-tokens.ts';
+import { scimOperations } from './scim/http/operations.ts';
+import { scimProtocol } from './scim/http/protocol.ts';
 import { signIn } from './sign-in/http/sign-in.ts';
 import { staticContent } from './pages/http/static-content.ts';
 import { usageMeter } from './limits/http/usage-meter.ts';
@@ -106,10 +109,12 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
     relay.wake();
   };
   const changes = openIdentityChanges(config, { log, findVersion: store.findVersion, onChange: applyIdentities });
+  const dependencies = { database, clock, identitiesChanged: changes.announce };
 
   const proxies = trustedProxies(config.trustedProxies);
   const connections = connectionLimits({ ...config.connections, trustedProxies: proxies, metrics });
   const isSecure = servers[0].startsWith('https:');
+  const originOf = (slug: string) => workspaceUrl(servers.at(-1) ?? '', slug);
   const cookie = sessionCookie(isSecure);
   const handler = () =>
     publicHandler({
@@ -141,14 +146,11 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
 
   const { url, serverUrls, stop } = await runService(base, {
     routes: routes({
-      dependencies: { database, clock, identitiesChanged: changes.announce },
-      services: asked,
+      ...{ dependencies, services: asked, uses, cursors, tokens },
       idempotencyHours: base.limits.idempotencyHours,
-      uses,
-      cursors,
-      tokens,
     }),
-    internalRoutes: internalRoutes({ database, clock, identitiesChanged: changes.announce }),
+    protocols: [scimProtocol({ dependencies, principals: base.principals, originOf })],
+    internalRoutes: internalRoutes(dependencies),
     address: config.internal,
     servers: (ownUrl) => {
       // Its own operations are reached as those of a service are, through the checks of the public server (ADR 50).
@@ -167,7 +169,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
 async function servedApi(config: GatewayConfig, descriptions: Overrides['descriptions'] | undefined) {
   const services = [OWN_SERVICE, ...Object.keys(config.upstreams)];
   const bundled = await readBundledApi(services, descriptions);
-  const table = routeTable(bundled.operations);
+  const table = routeTable([...bundled.operations, ...scimOperations]);
   const servers = apiServers(config);
   const document = Buffer.from(
     JSON.stringify(publicOpenApi(bundled.descriptions, { servers, guides: bundled.guides })),

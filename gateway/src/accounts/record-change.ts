@@ -114,7 +114,7 @@ export const recordWorkspaceChange = async (
     now,
   });
 
-const changeOf = (workspace: Workspace, { actor, requestId }: CommandContext): Change => ({
+export const changeOf = (workspace: Workspace, { actor, requestId }: CommandContext): Change => ({
   workspace: eventWorkspace(workspace),
   actor:
     actor.type === 'user'

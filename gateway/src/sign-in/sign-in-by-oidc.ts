@@ -5,16 +5,16 @@ import type { Clock, Keyring, Logger } from '@tocsin/runtime';
 import { type OidcChecks, type OidcClaims, type OidcClient, ProviderError } from './clients/oidc-client.ts';
 import { isEmail, MAX_NAME_LENGTH } from '../accounts/domain/checks.ts';
 import { givenByGroups } from './domain/group-mapping.ts';
-import { isAbove, permissionsOf, type Role, ROLES } from '../identity/domain/roles.ts';
 import { RefusedSignIn } from './domain/sign-in-refusal.ts';
 import { type OidcAccount, oidcIdentityStore } from '../accounts/store/oidc-identity-store.ts';
 import { type OidcProvider, oidcProviderStore } from './store/oidc-provider-store.ts';
 import { type User, userStore } from '../accounts/store/user-store.ts';
 import { type Workspace, workspaceStore } from '../accounts/store/workspace-store.ts';
 import type { CommandContext } from '../accounts/actor.ts';
-import { createUser, setUser } from '../accounts/users.ts';
+import { createUser } from '../accounts/users.ts';
 import { insertLink } from './login-links.ts';
 import { openSecret } from './oidc-secrets.ts';
+import { countedGroups, giveRoleAndSeat } from './roles-of-groups.ts';
 import { recordOidcIdentity } from '../accounts/record-change.ts';
 import { type SigningIn, startSession } from './start-session.ts';
 
@@ -91,7 +91,8 @@ export function oidcSignIn(options: {
           oidc: { issuer, subject },
         };
         const { user, isKnown } = await findOrCreate(trx, { provider, claims, context: byProvider });
-        await giveRoleAndSeat(trx, { user, provider, claims, context: byProvider });
+        const groups = await countedGroups(trx, { workspaceId: workspace.id, userId: user.id, claimed: claims.groups });
+        await giveRoleAndSeat(trx, { user, given: givenByGroups(provider.groups, groups) }, byProvider);
         const identity = { userId: user.id, issuer, subject };
         if (present !== undefined && present !== user.id) {
           if (!isKnown) await storeIdentity(trx, { workspace, identity, context: byProvider });
@@ -146,7 +147,8 @@ async function findOrCreate(
   if (user !== undefined) return { user, isKnown: identities.length > 0 };
   if (!createsViewers) throw new RefusedSignIn('unknown_user');
   const name = nameOf(claims) ?? email;
-  const { role = 'viewer', seat = 'none' } = givenByGroups(groups, claims.groups);
+  const counted = await countedGroups(trx, { workspaceId, userId: undefined, claimed: claims.groups });
+  const { role = 'viewer', seat = 'none' } = givenByGroups(groups, counted);
   try {
     const created = await createUser(trx, { workspaceId, email, name, role, seat }, context);
     return { user: created, isKnown: false };
@@ -154,27 +156,6 @@ async function findOrCreate(
     if (!(error instanceof DomainError)) throw error;
     throw new RefusedSignIn(error.code === 'invalid_resource_state' ? 'user_quota' : 'unusable_account');
   }
-}
-
-/** Gives a user the role and the seat of their groups, if groups give them. */
-async function giveRoleAndSeat(
-  trx: Knex.Transaction,
-  options: { user: User; provider: OidcProvider; claims: OidcClaims; context: CommandContext },
-): Promise<void> {
-  const { user, provider, claims, context } = options;
-  const { role = user.role, seat = user.seat } = givenByGroups(provider.groups, claims.groups);
-  const changes = { role: (await isNeeded(trx, user, role)) ? user.role : role, seat };
-  if (changes.role === user.role && seat === user.seat) return;
-  await setUser(trx, { workspaceId: user.workspaceId, id: user.id, changes }, context);
-}
-
-/** Whether nobody else could do what a user can no longer do with another role. */
-async function isNeeded(trx: Knex.Transaction, user: User, role: Role): Promise<boolean> {
-  if (!isAbove(user.role, role)) return false;
-  const hasOther = async (roles: readonly Role[]) => userStore(trx).hasOther(user, roles);
-  if (user.role === 'owner' && !(await hasOther(['owner']))) return true;
-  const managers = ROLES.filter((each) => permissionsOf(each).includes('manage_settings'));
-  return managers.includes(user.role) && !managers.includes(role) && !(await hasOther(managers));
 }
 
 async function storeIdentity(

@@ -15,7 +15,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['limits'],
     ['accounts'],
     ['sign-in'],
-    ['pages'],
+    ['pages', 'scim'],
     ['edge'],
     ['http'],
   ],

@@ -1,5 +1,5 @@
 export { checkAccess } from './api/access.ts';
-export { BODY_LIMIT_HEADER, bodySettings, checkContentLength, MAX_BODY_BYTES } from './api/body.ts';
+export { BODY_LIMIT_HEADER, bodySettings, checkContentLength, MAX_BODY_BYTES, readJsonBody } from './api/body.ts';
 export {
   type Contract,
   type Contracts,

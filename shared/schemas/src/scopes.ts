@@ -12,6 +12,7 @@ export const SCOPES = [
   'webhooks:manage',
   'users:read',
   'users:write',
+  'users:manage',
   'api_keys:manage',
   'configuration:read',
   'configuration:write',

@@ -58,7 +58,7 @@ export async function runService<Name extends string = never>(
 
 /** The routes of the spec, health, readiness and metrics. */
 function serviceApi(base: ServiceBase, spec: ServiceSpec<string>) {
-  const { routes, internalRoutes = [], clients = [], viewerOf, waitingLeases } = spec;
+  const { routes, internalRoutes = [], protocols = [], clients = [], viewerOf, waitingLeases } = spec;
   const { principals, log, build, metrics, checkReplies, limits } = base;
   const readinessChecks = [...base.readinessChecks, ...clients.flatMap(({ readinessCheck }) => readinessCheck ?? [])];
   observeDependencies(readinessChecks, metrics);
@@ -66,6 +66,7 @@ function serviceApi(base: ServiceBase, spec: ServiceSpec<string>) {
   return httpApp({
     routes,
     internalRoutes,
+    protocols,
     viewerOf,
     readinessChecks,
     isStuck,

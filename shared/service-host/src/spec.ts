@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import type { InternalRoute, Route, WaitingLeases } from '@tocsin/http';
-import type { HttpAppOptions } from '@tocsin/http/app';
+import type { HttpAppOptions, Protocol } from '@tocsin/http/app';
 import type { ConsumerSpec } from '@tocsin/messaging';
 import type { ReadinessCheck } from '@tocsin/runtime';
 
@@ -42,6 +42,7 @@ export interface ServerSpec {
 export interface ServiceSpec<Name extends string = never> {
   routes: readonly Route[];
   internalRoutes?: readonly InternalRoute[];
+  protocols?: readonly Protocol[];
   /** Names the caller among those who may see something; default: without names. */
   viewerOf?: HttpAppOptions['viewerOf'];
   /** For routes that wait; default: the places of the contract. */

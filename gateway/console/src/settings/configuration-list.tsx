@@ -21,8 +21,9 @@ export type Row = Pick<IncidentRole, 'key' | 'label'> &
   };
 
 /** What is true or not of the entries of some lists, besides the default. */
-const FLAGS: { [List in ListName]?: { name: 'is_terminal' | 'several_holders'; label: string } } = {
+const FLAGS: { [List in ListName]?: { name: 'is_terminal' | 'restricted' | 'several_holders'; label: string } } = {
   workflow_statuses: { name: 'is_terminal', label: 'Ends it' },
+  severities: { name: 'restricted', label: 'Restricted' },
   incident_roles: { name: 'several_holders', label: 'Several people' },
 };
 

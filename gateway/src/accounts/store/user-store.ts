@@ -32,6 +32,8 @@ const COLUMNS = {
   updatedAt: column('updated_at', 'timestamptz'),
 } as const satisfies ColumnsOf<User>;
 const { selection: SELECTION, selectionOf, toRow } = rowMapping<User, typeof COLUMNS>(COLUMNS);
+/** Selects a user in a statement with other tables. */
+export const userSelectionOf = selectionOf;
 const SORT_KEY = 'lower(email) as "sortKey"';
 
 /** A user of a list, with the key of its order. */

@@ -41,6 +41,8 @@ import {
   type Credentials,
   SIGN_IN_PATHS,
 } from '../../sign-in/http/session-requests.ts';
+import { isScim } from '../../scim/http/operations.ts';
+import { sendScimError } from '../../scim/http/scim-error.ts';
 import type { SignIn } from '../../sign-in/http/sign-in.ts';
 import type { Caller, Identities } from '../../identity/http/identities.ts';
 import type { Identity } from '../../identity/store/identity-store.ts';
@@ -287,7 +289,8 @@ function sendFailure(
   else if (isPage && isForPerson(request)) sendErrorPage(response, domainError, requestId);
   else {
     setDeprecationHeaders(context);
-    sendError(response, domainError, requestId);
+    if (isScim(target.path)) sendScimError(response, domainError);
+    else sendError(response, domainError, requestId);
   }
 }
 

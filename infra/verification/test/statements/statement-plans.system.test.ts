@@ -1017,6 +1017,11 @@ describeWithServers('the statements of requests, consumers and workers', () => {
       select workspace_id, id, 'x', 'text/plain', 1, now(), 'x' from incident.timeline_events limit 1;
       insert into gateway.oidc_identities (user_id, workspace_id, issuer, subject, created_at)
       select id, workspace_id, 'https://idp.internal', 'x', now() from gateway.users limit 1;
+      insert into gateway.scim_users (workspace_id, user_id, user_name)
+      select workspace_id, id, email from gateway.users limit 1;
+      insert into gateway.scim_groups (workspace_id, display_name) select workspace_id, 'x' from gateway.scim_users;
+      insert into gateway.scim_group_members (workspace_id, group_id, user_id)
+      select workspace_id, id, user_id from gateway.scim_groups join gateway.scim_users using (workspace_id);
       insert into incident.configurations (workspace_id) values (1) on conflict do nothing;
       insert into incident.unannounced_configurations (workspace_id, version) values (1, 1);
       insert into incident.provisioning_steps (incident_id, workspace_id, key, status, due_at, updated_at)

@@ -40,7 +40,7 @@ const LARGE_BODY = 65_536;
 /**
  * Reads a body of exactly one JSON object. Stops storing data as soon as the limit is exceeded.
  * @param options.optional an empty body counts as `{}`; `workspaceId`: whose large bodies are parsed one at a time;
- *   `onBytes` gets the bytes before they are checked
+ *   `onBytes` gets the bytes before they are checked; `mediaType` is allowed besides `application/json`
  */
 export async function readJsonBody(
   request: IncomingMessage,
@@ -50,6 +50,7 @@ export async function readJsonBody(
     document?: Partial<DocumentLimits> | undefined;
     workspaceId?: number;
     onBytes?: (bytes: Buffer) => void;
+    mediaType?: string;
   },
 ): Promise<JsonBody> {
   const { optional } = options;
@@ -58,7 +59,7 @@ export async function readJsonBody(
   const bytes = await readBytes(request, maxBytes);
   options.onBytes?.(bytes);
   if (bytes.length === 0 && optional) return { bytes, value: {} };
-  checkMediaType(request);
+  checkMediaType(request, options.mediaType);
   const parse = () => parseJson(bytes, options.document);
   const parseLarge = async () => {
     const parsed = parse();
@@ -80,7 +81,7 @@ export async function readJsonBody(
 const MAX_CONTENT_TYPE = 256;
 
 /** @throws DomainError `unsupported_media_type` unless the body is uncompressed JSON in UTF-8 */
-function checkMediaType(request: IncomingMessage): void {
+function checkMediaType(request: IncomingMessage, otherType: string | undefined): void {
   const contentType = request.headers['content-type'] ?? '';
   const [type, ...parameters] = contentType
     .slice(0, MAX_CONTENT_TYPE + 1)
@@ -93,7 +94,7 @@ function checkMediaType(request: IncomingMessage): void {
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (
     contentType.length > MAX_CONTENT_TYPE ||
-    type !== 'application/json' ||
+    (type !== 'application/json' && type !== otherType) ||
     (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') ||
     encoding !== 'identity'
   ) {

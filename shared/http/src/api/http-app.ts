@@ -38,8 +38,17 @@ import { processUnsentBytes, type UnsentBytes } from '../streams/unsent-bytes.ts
 import { STREAM_LIFETIME } from '../streams/waiting.ts';
 import { type WaitingLeases, waitingLeases } from '../streams/waiting-leases.ts';
 
+/** Operations below a path that a standard describes, and no contract. */
+export interface Protocol {
+  path: string;
+  handle: RequestHandler;
+  /** Sends an error in the form of the standard. */
+  sendError: typeof sendError;
+}
+
 export interface HttpAppOptions {
   routes: readonly Route[];
+  protocols?: readonly Protocol[];
   internalRoutes?: readonly InternalRoute[];
   readinessChecks: readonly ReadinessCheck[];
   /** Whether the process no longer works, so that it has to be restarted. */
@@ -92,6 +101,7 @@ export function httpApp(options: HttpAppOptions): RequestListener {
   const onError = (
     { request, response, workspace }: Pick<Exchange, 'request' | 'response' | 'workspace'>,
     error: unknown,
+    send = sendError,
   ) => {
     const domainError = toDomainError(error, request, log);
     if (response.headersSent) {
@@ -99,7 +109,7 @@ export function httpApp(options: HttpAppOptions): RequestListener {
       return;
     }
     refusals.count(domainError, workspace);
-    sendError(response, domainError, requestIdOf(request));
+    send(response, domainError, requestIdOf(request));
   };
   const { listener, methodsAt } = routeTable(routes, {
     handlerOf: (route) => routeHandler(route, handling),
@@ -118,7 +128,11 @@ function expressApp(
     onError,
     methodsAt,
   }: Pick<ServiceRoutes, 'methodsAt'> & {
-    onError: (exchange: Pick<Exchange, 'request' | 'response' | 'workspace'>, error: unknown) => void;
+    onError: (
+      exchange: Pick<Exchange, 'request' | 'response' | 'workspace'>,
+      error: unknown,
+      send?: typeof sendError,
+    ) => void;
   },
 ): Express {
   const app = express();
@@ -136,6 +150,12 @@ function expressApp(
   });
   for (const route of options.internalRoutes ?? []) {
     app[route.method](route.path, traced(route.path), internalRouteHandler(route, options.principals));
+  }
+  for (const { path, handle, sendError: send } of options.protocols ?? []) {
+    app.use(path, traced(path), handle);
+    app.use(path, (error: unknown, request: Request, response: Response, _next: NextFunction) => {
+      onError({ request, response, workspace: undefined }, error, send);
+    });
   }
   app.use(() => {
     throw notFound('The path');
