@@ -67,7 +67,7 @@ let library: Promise<Library> | undefined;
 /** How many issuers are kept: each takes 200 KiB, and a millisecond to make. */
 const MAX_ISSUERS = 100;
 
-/** The protocol of OAuth, by `oidc-provider`: one provider for each host of a workspace (ADR 115). */
+/** The protocol of OAuth, by `oidc-provider`: one provider for each host of a workspace (ADR 121). */
 export function oauthProviders(options: { database: Knex; clock: Clock; onChange: () => void }) {
   const providers = boundedCache<string, Provider>({ bytes: MAX_ISSUERS, sizeOf: () => 1 });
   const calls = new WeakMap<IncomingMessage, Call>();

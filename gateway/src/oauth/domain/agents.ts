@@ -1,6 +1,6 @@
 import type { Scope } from '@tocsin/schemas';
 
-/** What agents can ask for: what the tools of `tocsin mcp` need. Nothing that could give anybody more (ADR 115). */
+/** What agents can ask for: what the tools of `tocsin mcp` need. Nothing that could give anybody more (ADR 121). */
 export const AGENT_SCOPES: readonly Scope[] = [
   'incidents:read',
   'incidents:write',

@@ -1,5 +1,5 @@
 /**
- * `oauth` lets people connect agents whose clients cannot send an API key (contract: Agents) (ADR 115). A client finds
+ * `oauth` lets people connect agents whose clients cannot send an API key (contract: Agents) (ADR 121). A client finds
  * the documents of this file, registers itself, and sends the person to the console at `/app/authorize`, which asks who
  * calls, and whether the signed-in person allows it. Nothing is stored before they do, except the client, which expires
  * within a day. Then one transaction makes the agent: a key of the kind `agent`, with the rights of the person at each

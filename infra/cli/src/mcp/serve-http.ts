@@ -59,6 +59,9 @@ export async function serveHttp(call: Call, flags: { listen?: string; allowHost:
     checkRequest(request, hosts);
     const challenge = challengeFor(request, address);
     const tocsin = await createClient(address, tokenOf(request, challenge), () => undefined);
+    // Not before: some clients look by GET whether they need a token.
+    if (request.method !== 'POST')
+      throw new Refusal(405, 'There are no sessions and no streams: send POST', { Allow: 'POST' });
     // Before anything of the request is kept: who has no key may not hold a place.
     const key = await keyOf(tocsin, signal, challenge);
     const tools = toolsFor(key.scopes);
@@ -135,12 +138,11 @@ function parseHost(name: string): string {
  * Pages of the web can make a browser send requests to this machine, under names that resolve to it: only names that were
  * allowed count, of the server and of the page (DNS rebinding).
  */
-function checkRequest({ url = '', method, headers }: IncomingMessage, hosts: string[]): void {
+function checkRequest({ url = '', headers }: IncomingMessage, hosts: string[]): void {
   if (!validateHostHeader(headers.host, hosts).ok) throw new Refusal(403, 'This host is not allowed: see --allow-host');
   if (!validateOriginHeader(headers.origin, hosts).ok)
     throw new Refusal(403, 'This origin is not allowed: see --allow-host');
   if (url.split('?')[0]?.replace(/\/$/, '') !== PATH) throw new Refusal(404, `There is only ${PATH}`);
-  if (method !== 'POST') throw new Refusal(405, 'There are no sessions and no streams: send POST', { Allow: 'POST' });
   if (Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
 }
 
