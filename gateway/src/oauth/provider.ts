@@ -4,11 +4,10 @@ import { Socket } from 'node:net';
 import { DomainError } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { boundedCache, type Clock } from '@tocsin/runtime';
-import type { Adapter, AdapterPayload, JWK, KoaContextWithOIDC, Provider } from 'oidc-provider';
+import type { Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { CommandContext } from '../accounts/actor.ts';
-import { revokeKey } from '../accounts/keys.ts';
-import { type ApiKey, keyStore } from '../accounts/store/key-store.ts';
-import { digestOf, generateToken } from '../identity/domain/token.ts';
+import { generateToken } from '../identity/domain/token.ts';
+import { adapterOf } from './adapter.ts';
 import { connectAgent } from './connect-agent.ts';
 import {
   ACCESS_TOKEN_LIFETIME,
@@ -18,7 +17,7 @@ import {
   MCP_PATH,
   REFRESH_TOKEN_LIFETIME,
 } from './domain/agents.ts';
-import { type OAuthClient, oauthClientStore, oauthTokenStore } from './store/oauth-store.ts';
+import type { OAuthClient } from './store/oauth-store.ts';
 
 /** The workspace whose host is the issuer, and its origin there. */
 export interface Issuer {
@@ -27,7 +26,7 @@ export interface Issuer {
 }
 
 /** What the signed-in person has decided, and the session in which they have. */
-export interface Decision {
+interface Decision {
   isAllowed: boolean;
   context: CommandContext & { actor: { type: 'user' } };
 }
@@ -55,11 +54,10 @@ type Library = typeof import('oidc-provider');
 /** What becomes of a request in the library. */
 interface Call {
   decision: Decision | undefined;
-  failure?: unknown;
+  failure?: Error;
 }
 
 const seconds = (milliseconds: number) => Math.floor(milliseconds / 1_000);
-const secondsOf = (time: string | null) => seconds(Date.parse(time ?? ''));
 
 /** A library that takes 45 MiB and a third of a second of CPU, for those who use it. */
 let library: Promise<Library> | undefined;
@@ -122,22 +120,56 @@ interface ProviderOptions {
   onChange: () => void;
 }
 
-function createProvider({ default: LibraryProvider, errors, interactionPolicy }: Library, options: ProviderOptions) {
-  const { issuer, calls, database, onChange } = options;
-  const resource = `${issuer.origin}${MCP_PATH}`;
+function createProvider(library: Library, options: ProviderOptions): Provider {
+  const { issuer, calls } = options;
   const callOf = (request: IncomingMessage) => calls.get(request) as Call;
+  const provider = new library.default(issuer.origin, configurationOf(library, { ...options, callOf }));
+  provider.proxy = true;
+  provider.registerResponseMode(RESPONSE_MODE, (ctx, redirectUri, payload) => {
+    const url = new URL(redirectUri);
+    for (const [name, value] of Object.entries(payload)) url.searchParams.set(name, String(value));
+    ctx.status = 200;
+    ctx.body = { redirect_to: url.href };
+  });
+  provider.on('server_error', ({ req }, error) => {
+    callOf(req).failure = error;
+  });
+  provider.use(async (ctx, next) => {
+    await next();
+    // It has no sessions of its own.
+    ctx.remove('Set-Cookie');
+    if (callOf(ctx.req).failure !== undefined) ctx.respond = false;
+  });
+  const prototype = provider.AccessToken.prototype as unknown as { generateTokenId(): string };
+  const generate = prototype.generateTokenId;
+  // Of the form of all our tokens, with a prefix of its own.
+  prototype.generateTokenId = function generateTokenId() {
+    generate.call(this);
+    return generateToken('agent');
+  };
+  return provider;
+}
+
+/** Of what an agent gets, not beyond its own end; in seconds. */
+const lifetimeOf = (longest: number) => (ctx: KoaContextWithOIDC) =>
+  Math.max(1, Math.min(seconds(longest), (ctx.oidc.entities.Grant?.exp ?? 0) - seconds(Date.now())));
+
+function configurationOf(
+  { default: LibraryProvider, errors, interactionPolicy }: Library,
+  options: ProviderOptions & { callOf: (request: IncomingMessage) => Call },
+): Configuration {
+  const { issuer, callOf, database, onChange } = options;
+  const { workspaceId } = issuer;
+  const resource = `${issuer.origin}${MCP_PATH}`;
   const policy = interactionPolicy.base();
   // Whoever gets this far has just been asked.
   policy.get('consent')?.checks.remove('native_client_prompt');
-  /** Of what an agent gets, not beyond its own end. */
-  const lifetimeOf = (longest: number) => (ctx: KoaContextWithOIDC) =>
-    Math.max(1, Math.min(seconds(longest), (ctx.oidc.entities.Grant?.exp ?? 0) - seconds(Date.now())));
-
-  const provider = new LibraryProvider(issuer.origin, {
-    adapter: (name: string) => adapterOf(name, { ...options, errors, resource, session: () => sessionOf() }),
+  const session = () => callOf((LibraryProvider.ctx as KoaContextWithOIDC).req).decision?.context.actor.userId;
+  return {
+    adapter: (name: string) => adapterOf(name, { ...options, workspaceId, errors, resource, session }),
     routes: ROUTES,
     // The library wants a key for ID tokens, of which there are none.
-    jwks: { keys: [generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }) as JWK] },
+    jwks: { keys: [generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })] },
     scopes: [],
     claims: {},
     clientAuthMethods: ['none'],
@@ -185,9 +217,8 @@ function createProvider({ default: LibraryProvider, errors, interactionPolicy }:
       if (decision?.isAllowed !== true) throw new errors.AccessDenied('the person has refused');
       const { clientId: id, clientName: name = '' } = ctx.oidc.client as { clientId: string; clientName?: string };
       const scopes = String(ctx.oidc.params?.['scope']).split(' ');
-      const input = { workspaceId: issuer.workspaceId, client: { id, name }, scopes };
       const agent = await database
-        .transaction(async (trx) => connectAgent(trx, input, decision.context))
+        .transaction(async (trx) => connectAgent(trx, { workspaceId, client: { id, name }, scopes }, decision.context))
         .catch((error: unknown) => {
           throw error instanceof DomainError ? new errors.AccessDenied(error.message) : error;
         });
@@ -197,127 +228,5 @@ function createProvider({ default: LibraryProvider, errors, interactionPolicy }:
     renderError: (ctx, out) => {
       ctx.body = out;
     },
-  });
-  const sessionOf = () => callOf((LibraryProvider.ctx as { req: IncomingMessage }).req).decision?.context.actor.userId;
-  provider.proxy = true;
-  provider.registerResponseMode(RESPONSE_MODE, (ctx, redirectUri, payload) => {
-    const url = new URL(redirectUri);
-    for (const [name, value] of Object.entries(payload)) url.searchParams.set(name, String(value));
-    ctx.status = 200;
-    ctx.body = { redirect_to: url.href };
-  });
-  provider.on('server_error', ({ req }, error) => {
-    callOf(req).failure = error;
-  });
-  provider.use(async (ctx, next) => {
-    await next();
-    // It has no sessions of its own.
-    ctx.remove('Set-Cookie');
-    if (callOf(ctx.req).failure !== undefined) ctx.respond = false;
-  });
-  const prototype = provider.AccessToken.prototype as unknown as { generateTokenId(): string };
-  const generate = prototype.generateTokenId;
-  // Of the form of all our tokens, with a prefix of its own.
-  prototype.generateTokenId = function generateTokenId() {
-    generate.call(this);
-    return generateToken('agent');
-  };
-  return provider;
-}
-
-/** How the library stores what it has: clients, agents (its grants), codes and tokens of one workspace, and nothing else. */
-function adapterOf(
-  name: string,
-  options: ProviderOptions & {
-    errors: Library['errors'];
-    resource: string;
-    /** The ID of the user who is signed in. */
-    session: () => number | undefined;
-  },
-): Adapter {
-  const { issuer, database, clock, errors, resource, session, onChange } = options;
-  const { workspaceId } = issuer;
-  const tokens = oauthTokenStore(database, workspaceId);
-
-  const findAgent = async (id: string): Promise<ApiKey | undefined> => {
-    const agent = await keyStore(database).find(workspaceId, Number(id));
-    const isValid = agent?.kind === 'agent' && agent.revokedAt === null && agent.ownerActive;
-    return isValid ? agent : undefined;
-  };
-  const endAgent = async (id: string): Promise<void> => {
-    const agent = await findAgent(id);
-    if (agent === undefined) return;
-    const actor = { type: 'user', userId: agent.userId, keyId: agent.id, scopes: [] } as const;
-    const context = { actor, requestId: null, now: clock.now() };
-    const input = { workspaceId, id: agent.id, kind: 'session' } as const;
-    await database
-      .transaction(async (trx) => revokeKey(trx, input, context))
-      .catch((error: unknown) => {
-        // It has just ended by itself.
-        if (!(error instanceof DomainError)) throw error;
-      });
-    onChange();
-  };
-
-  const finders: Readonly<Record<string, (id: string) => Promise<AdapterPayload | undefined>>> = {
-    Client: async (id) => {
-      const client = await oauthClientStore(database, workspaceId).find(id, clock.now());
-      return (
-        client && {
-          client_id: client.id,
-          client_name: client.name,
-          redirect_uris: client.redirectUris,
-          // Its loopback addresses may have any port (RFC 8252).
-          application_type: 'native',
-        }
-      );
-    },
-    Grant: async (id) => {
-      const agent = await findAgent(id);
-      return (
-        agent && {
-          ...{ kind: 'Grant', jti: id, accountId: String(agent.userId), clientId: agent.clientId ?? '' },
-          ...{ iat: secondsOf(agent.createdAt), exp: secondsOf(agent.expiresAt) },
-          resources: { [resource]: agent.scopes.join(' ') },
-        }
-      );
-    },
-    // That of the console, for the one request.
-    Session: async (id) => {
-      const userId = session();
-      const now = seconds(Date.now());
-      return userId === undefined
-        ? undefined
-        : { kind: 'Session', jti: id, uid: id, accountId: String(userId), loginTs: now, iat: now, exp: now + 60 };
-    },
-  };
-  const findToken = async (id: string): Promise<AdapterPayload | undefined> => {
-    const token = await tokens.find(name, digestOf(id));
-    const consumed = token?.consumedAt ?? null;
-    return token && { ...token.payload, jti: id, ...(consumed !== null && { consumed: secondsOf(consumed) }) };
-  };
-  const isToken = ['AuthorizationCode', 'AccessToken', 'RefreshToken'].includes(name);
-
-  return {
-    find: finders[name] ?? findToken,
-    upsert: async (id, { jti: _jti, ...payload }) => {
-      if (!isToken) return;
-      const expiresAt = new Date((payload.exp ?? 0) * 1_000).toISOString();
-      await tokens.insert(name, { digest: digestOf(id), keyId: Number(payload.grantId), payload, expiresAt });
-    },
-    consume: async (id) => {
-      const digest = digestOf(id);
-      if (await tokens.consume(digest, clock.now())) return;
-      // Somebody else has used it at the same moment.
-      await endAgent(String((await tokens.find(name, digest))?.keyId));
-      throw new errors.InvalidGrant('already used');
-    },
-    destroy: async (id) => {
-      if (name === 'Grant') await endAgent(id);
-    },
-    // They end with the agent.
-    revokeByGrantId: async () => undefined,
-    findByUid: async () => undefined,
-    findByUserCode: async () => undefined,
   };
 }

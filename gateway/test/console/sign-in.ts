@@ -62,7 +62,7 @@ export function testSignIn(console: Console, provider: Provider): void {
       },
       ...{ code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256' },
     });
-    const { page, close } = await visit(`${origin()}/app/authorize?${asked}`);
+    const { page, close } = await visit(`${origin()}/app/authorize?${asked.toString()}`);
     await page.route(`${redirectUri}?**`, async (route) => route.fulfill({ body: 'Connected' }));
     await page.getByLabel('API token').fill(client().token);
     await page.keyboard.press('Enter');

@@ -53,8 +53,9 @@ const request = (id: string, changes: Fields = {}) => ({
   },
   ...{ code_challenge: challenge, code_challenge_method: 'S256', ...changes },
 });
+const queryOf = (fields: Fields) => new URLSearchParams(fields).toString();
 const consent = async (fields: Fields, client: Client = session.client, decision = 'allow') =>
-  client.post(`${CONSENT}?${new URLSearchParams({ ...fields, decision })}`);
+  client.post(`${CONSENT}?${queryOf({ ...fields, decision })}`);
 const parametersOf = ({ body }: { body: { redirect_to: string } }) =>
   Object.fromEntries(new URL(body.redirect_to).searchParams);
 const exchange = async (id: string, code: string | undefined, changes: Fields = {}, host = 'acme') =>
@@ -278,9 +279,9 @@ describe('a consent', () => {
       redirect_uris: [REDIRECT],
       logo_uri: 'x',
     });
-    const shown = await session.client.get(`${CONSENT}?${new URLSearchParams(request(client.client_id))}`);
+    const shown = await session.client.get(`${CONSENT}?${queryOf(request(client.client_id))}`);
     expect(shown.body).toMatchObject({ client_name: 'Agent', redirect_host: 'agent.example' });
-    expect((await siteOf('acme').get(`${CONSENT}?${new URLSearchParams(request(client.client_id))}`)).status).toBe(401);
+    expect((await siteOf('acme').get(`${CONSENT}?${queryOf(request(client.client_id))}`)).status).toBe(401);
   });
 
   test('that is refused tells the client', async () => {
@@ -321,7 +322,7 @@ describe('a consent', () => {
     for (const answer of [
       await consent(fields),
       await consent(fields, session.client, 'refuse'),
-      await session.client.get(`${CONSENT}?${new URLSearchParams(fields)}`),
+      await session.client.get(`${CONSENT}?${queryOf(fields)}`),
     ]) {
       expect([answer.status, answer.headers.has('location'), answer.body.redirect_to]).toEqual([400, false, undefined]);
     }
@@ -347,7 +348,7 @@ describe('a consent', () => {
     expect(await forged({ Authorization: `Bearer ${member.token}`, 'Sec-Fetch-Site': 'same-origin' })).toBe(401);
     expect(await agents()).toHaveLength(before);
     for (const path of ['/oauth/authorize', '/authorize', '/oauth/authorize/x'])
-      expect((await session.client.get(`${path}?${new URLSearchParams(fields)}`)).status).toBe(404);
+      expect((await session.client.get(`${path}?${queryOf(fields)}`)).status).toBe(404);
   });
 });
 
@@ -372,6 +373,7 @@ describe('a registration', () => {
     ['a program on the machine', { redirect_uris: ['agent://callback'] }, 'invalid_redirect_uri'],
     ['a script', { redirect_uris: ['javascript:alert(1)'] }, 'invalid_redirect_uri'],
     ['a fragment', { redirect_uris: [`${REDIRECT}#`] }, 'invalid_redirect_uri'],
+    ['a character that no database has', { redirect_uris: [`${REDIRECT}\0`] }, 'invalid_redirect_uri'],
     ['no address', { redirect_uris: [] }, 'invalid_redirect_uri'],
     ['eleven addresses', { redirect_uris: Array.from({ length: 11 }, () => REDIRECT) }, 'invalid_redirect_uri'],
     ['a long name', { client_name: 'x'.repeat(101), redirect_uris: [REDIRECT] }, 'invalid_client_metadata'],
@@ -388,6 +390,9 @@ describe('a registration', () => {
     expect((await form('/oauth/token', {})).status).toBe(400);
     expect((await siteOf('acme').post('/oauth/token', {})).status).toBe(400);
     expect((await siteOf('acme').post('/oauth/token')).status).toBe(400);
+    expect((await refresh('\0', '\0')).status).toBe(401);
+    expect((await consent(request('\0'))).status).toBe(400);
+    expect((await exchange(await clientId(), '\0', { code_verifier: '\0', scope: '\0' })).status).toBe(400);
   });
 
   test('removes the oldest of 500 that nobody has used, and none that somebody has', async () => {
@@ -426,7 +431,7 @@ describe('another gateway', () => {
       const agent = await connect();
       expect(await statusOf(agent.access, second.app.url)).toBe(200);
       await form('/oauth/revoke', { token: agent.refresh, client_id: agent.id });
-      await eventually(async () => (await statusOf(agent.access, second.app.url)) === 401, { timeout: 1_000 });
+      await eventually(async () => (await statusOf(agent.access, second.app.url)) === 401, { within: 1_000 });
       const elsewhere = httpClient(second.app.url, { Host: 'acme.localhost' });
       const answers = [];
       for (let sent = 0; sent < 6; sent += 1) answers.push((await elsewhere.post('/oauth/register', {})).status);

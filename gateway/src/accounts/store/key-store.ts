@@ -5,10 +5,10 @@ import type { Scope } from '@tocsin/schemas';
 import { idleSince } from '../../identity/domain/session.ts';
 
 /** A session of a browser is a key, too, and so is what a person allows an agent. */
-export type KeyKind = 'key' | 'session' | 'agent';
+type KeyKind = 'key' | 'session' | 'agent';
 
 /** What people begin by signing in, and end one by one. */
-export type SessionKind = Exclude<KeyKind, 'key'>;
+type SessionKind = Exclude<KeyKind, 'key'>;
 
 export interface ApiKey {
   id: number;

@@ -32,7 +32,8 @@ import { isForPerson, sendErrorPage } from '../../pages/http/error-page.ts';
 import { checkWithService } from './check-with-service.ts';
 import { checkFraming } from './framing.ts';
 import { type AnonymousBodies, tokenInBody } from './token-in-body.ts';
-import { type OAuth, OAUTH_PATHS } from '../../oauth/http/oauth.ts';
+import type { OAuth } from '../../oauth/http/consent.ts';
+import { OAUTH_PATHS } from '../../oauth/http/oauth.ts';
 import { idleSince, type SessionCookie } from '../../identity/domain/session.ts';
 import type { KeyUses } from '../../accounts/key-uses.ts';
 import {

@@ -32,11 +32,14 @@ export const MAX_TOKENS_OF_AGENT = 1_000;
 /** Where the server for agents is, at the host of the workspace. */
 export const MCP_PATH = '/mcp';
 
+/** IDs are made here, so others need no look-up. */
+export const isClientId = (text: string): boolean => /^[\da-f]{32}$/.test(text);
+
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /** Whether a client may be sent a code there: over TLS, or on the machine of the person. */
 export function isRedirectUri(text: string): boolean {
-  const url = URL.parse(text);
+  const url = /^[!-~]+$/.test(text) ? URL.parse(text) : null;
   if (url === null || text.includes('#') || url.username !== '' || url.password !== '') return false;
   return url.protocol === (LOOPBACK.has(url.hostname) ? 'http:' : 'https:');
 }

@@ -7,15 +7,14 @@
  * code or refresh token is marked as used in one statement; a second use ends the agent. A crash between that and its
  * new tokens leaves a client that has to ask again.
  */
-import { DomainError, invalidRequest, sendJson } from '@tocsin/http';
+import { DomainError, sendJson } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { addMilliseconds, type Clock } from '@tocsin/runtime';
-import type { Identity } from '../../identity/store/identity-store.ts';
-import { methodNotAllowed, type RequestContext } from '../../requests/http/request-context.ts';
-import { checkSameOrigin } from '../../sign-in/http/session-requests.ts';
+import { methodNotAllowed } from '../../requests/http/request-context.ts';
 import { AGENT_SCOPES, MCP_PATH, UNUSED_CLIENT_LIFETIME } from '../domain/agents.ts';
-import { type Issuer, oauthProviders, RESPONSE_MODE, ROUTES } from '../provider.ts';
+import { type Issuer, oauthProviders, ROUTES } from '../provider.ts';
 import { oauthClientStore } from '../store/oauth-store.ts';
+import { consentHandlers, type OAuth, type OAuthHost } from './consent.ts';
 import { readRegistration } from './registration.ts';
 
 const RESOURCE_METADATA = '/.well-known/oauth-protected-resource';
@@ -29,118 +28,40 @@ export const OAUTH_PATHS: ReadonlySet<string> = new Set([
   ...[ROUTES.token, ROUTES.revocation],
 ]);
 
-/** The issuer, and who is signed in there in the browser. */
-interface OAuthHost extends Issuer {
-  findSession(): Promise<Identity | undefined>;
-  /** Undefined if the request has none, or its client has gone. */
-  readBody(): Promise<Buffer | undefined>;
-}
-
-/** Handles the requests of `OAUTH_PATHS`. */
-export type OAuth = (context: RequestContext, host: OAuthHost) => Promise<void>;
-
-/** What a client may send the person with; the rest is not for us, or decided here. */
-const PARAMETERS = [
-  ...['client_id', 'redirect_uri', 'response_type', 'state', 'code_challenge', 'code_challenge_method', 'resource'],
-];
-
 const MAX_BODY_BYTES = 16_384;
 
-export function oauth(options: { database: Knex; clock: Clock; onChange: () => void }): OAuth {
-  const { database, clock } = options;
-  const providers = oauthProviders(options);
+interface Dependencies {
+  database: Knex;
+  clock: Clock;
+  onChange: () => void;
+}
 
-  /** @throws DomainError if nobody is signed in, or the client may not send people here */
-  const readConsent = async ({ target }: RequestContext, host: OAuthHost) => {
-    const session = await host.findSession();
-    if (session === undefined) throw new DomainError('authentication_required', 'Sign in first');
-    const query = new URLSearchParams(target.search);
-    const redirectUri = query.get('redirect_uri') ?? '';
-    const client = await providers.findClient(host, query.get('client_id') ?? '', redirectUri);
-    if (client === undefined)
-      throw invalidRequest('client_id', 'Is not a registered client with this redirect_uri: connect the agent again');
-    const requested = query.get('scope')?.split(' ') ?? AGENT_SCOPES;
-    const scopes = AGENT_SCOPES.filter((scope) => requested.includes(scope) && session.scopes.includes(scope));
-    if (scopes.length === 0) throw invalidRequest('scope', `Must have one of ${AGENT_SCOPES.join(', ')} that you have`);
-    return { session, query, client, redirectUri, scopes };
-  };
-
+export function oauth(dependencies: Dependencies): OAuth {
+  const providers = oauthProviders(dependencies);
+  const { ask, decide } = consentHandlers({ providers, ...dependencies });
+  const send =
+    (document: (host: Issuer) => object): OAuth =>
+    async ({ response }, host) =>
+      sendJson(response, 200, document(host));
   const forward =
     (url: string): OAuth =>
     async ({ request, response }, host) => {
-      const body = await host.readBody();
+      const body = await readBody(host);
       if (response.destroyed) return;
-      checkSize(body);
       const type = request.headers['content-type'];
       const headers = type === undefined ? {} : { 'content-type': type };
-      await providers.handle(host, response, { method: 'POST', url, headers, body: body ?? Buffer.alloc(0) });
+      await providers.handle(host, response, { method: 'POST', url, headers, body });
     };
-
   const handlers = new Map<string, OAuth>([
-    ...[RESOURCE_METADATA, RESOURCE_METADATA + MCP_PATH].map((path): [string, OAuth] => [
-      `GET ${path}`,
-      async ({ response }, host) => sendJson(response, 200, resourceMetadata(host)),
-    ]),
-    [`GET ${SERVER_METADATA}`, async ({ response }, host) => sendJson(response, 200, serverMetadata(host))],
+    [`GET ${RESOURCE_METADATA}`, send(resourceMetadata)],
+    [`GET ${RESOURCE_METADATA}${MCP_PATH}`, send(resourceMetadata)],
+    [`GET ${SERVER_METADATA}`, send(serverMetadata)],
+    [`POST ${REGISTRATION}`, register(dependencies)],
+    [`GET ${CONSENT}`, ask],
+    [`POST ${CONSENT}`, decide],
     [`POST ${ROUTES.token}`, forward(ROUTES.token)],
     [`POST ${ROUTES.revocation}`, forward(ROUTES.revocation)],
-    [
-      `POST ${REGISTRATION}`,
-      async ({ response }, host) => {
-        const body = await host.readBody();
-        if (response.destroyed) return;
-        checkSize(body);
-        const client = readRegistration(body ?? Buffer.alloc(0));
-        if ('error' in client) {
-          sendJson(response, 400, client);
-          return;
-        }
-        const now = clock.now();
-        const expiresAt = addMilliseconds(now, UNUSED_CLIENT_LIFETIME);
-        await oauthClientStore(database, host.workspaceId).insert(client, { now, expiresAt });
-        sendJson(response, 201, {
-          client_id: client.id,
-          client_id_issued_at: Math.floor(Date.parse(now) / 1_000),
-          client_name: client.name,
-          redirect_uris: client.redirectUris,
-          grant_types: ['authorization_code', 'refresh_token'],
-          response_types: ['code'],
-          token_endpoint_auth_method: 'none',
-        });
-      },
-    ],
-    [
-      `GET ${CONSENT}`,
-      async (context, host) => {
-        const { client, redirectUri, scopes } = await readConsent(context, host);
-        sendJson(context.response, 200, {
-          client_name: client.name,
-          redirect_host: new URL(redirectUri).host,
-          scopes,
-        });
-      },
-    ],
-    [
-      `POST ${CONSENT}`,
-      async (context, host) => {
-        const { request, response, requestId } = context;
-        checkSameOrigin(request, host.origin);
-        const { session, query, scopes } = await readConsent(context, host);
-        const isAllowed = query.get('decision') === 'allow';
-        const parameters = new URLSearchParams([...query].filter(([name]) => PARAMETERS.includes(name)));
-        parameters.set('scope', scopes.join(' '));
-        parameters.set('response_mode', RESPONSE_MODE);
-        const actor = { type: 'user', userId: session.userId, keyId: session.keyId, scopes: session.scopes } as const;
-        await providers.handle(host, response, {
-          ...{ method: 'GET', url: `${ROUTES.authorization}?${parameters}` },
-          // The library asks for its session, which is this one, only if there is a cookie.
-          headers: { cookie: '_session=console' },
-          decision: { isAllowed, context: { actor, requestId, now: clock.now() } },
-        });
-      },
-    ],
   ]);
-
   return async (context, host) => {
     const { method, target } = context;
     const handle = handlers.get(`${method} ${target.path}`);
@@ -150,10 +71,36 @@ export function oauth(options: { database: Knex; clock: Clock; onChange: () => v
   };
 }
 
+const register =
+  ({ database, clock }: Dependencies): OAuth =>
+  async ({ response }, host) => {
+    const body = await readBody(host);
+    if (response.destroyed) return;
+    const client = readRegistration(body);
+    if ('error' in client) {
+      sendJson(response, 400, client);
+      return;
+    }
+    const now = clock.now();
+    const expiresAt = addMilliseconds(now, UNUSED_CLIENT_LIFETIME);
+    await oauthClientStore(database, host.workspaceId).insert(client, { now, expiresAt });
+    sendJson(response, 201, {
+      client_id: client.id,
+      client_id_issued_at: Math.floor(Date.parse(now) / 1_000),
+      client_name: client.name,
+      redirect_uris: client.redirectUris,
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+    });
+  };
+
 /** @throws DomainError `request_body_too_large` */
-function checkSize(body: Buffer | undefined): void {
-  if ((body?.length ?? 0) > MAX_BODY_BYTES)
+async function readBody(host: OAuthHost): Promise<Buffer> {
+  const body = (await host.readBody()) ?? Buffer.alloc(0);
+  if (body.length > MAX_BODY_BYTES)
     throw new DomainError('request_body_too_large', `The body has more than ${MAX_BODY_BYTES} bytes`);
+  return body;
 }
 
 /** RFC 9728. */

@@ -1,6 +1,7 @@
 import { createServer, request } from 'node:http';
 import type {
   OAuthClientProvider,
+  OAuthDiscoveryState,
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
@@ -24,8 +25,13 @@ export async function startFront(addresses: { mcp: () => string; gateway: string
 
 /** What a client of the SDK keeps, and where it has sent its person. */
 export function oauthClient() {
-  const kept: { client?: StoredOAuthClientInformation; tokens?: StoredOAuthTokens; verifier?: string; sentTo?: URL } =
-    {};
+  const kept: {
+    client?: StoredOAuthClientInformation;
+    tokens?: StoredOAuthTokens;
+    verifier?: string;
+    sentTo?: URL;
+    discovery?: OAuthDiscoveryState;
+  } = {};
   const provider: OAuthClientProvider = {
     redirectUrl: 'http://localhost:7777/callback',
     clientMetadata: { client_name: 'An agent of the SDK', redirect_uris: ['http://localhost:7777/callback'] },
