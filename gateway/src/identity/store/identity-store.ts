@@ -66,7 +66,7 @@ const FIND_BY_DIGESTS = `
       select id as key_id, null::timestamptz as expires_at, null::text[] as scopes from api_keys
        where workspace_id = w.id and token_digest = requested.digest
       union all
-      select key_id, expires_at, string_to_array(payload->>'scope', ' ') from oauth_tokens
+      select key_id, expires_at, string_to_array(coalesce(payload->>'scope', ''), ' ') from oauth_tokens
        where workspace_id = w.id and digest = requested.digest and kind = 'AccessToken'
     ) token
     join api_keys k on k.workspace_id = w.id and k.id = token.key_id
