@@ -10,6 +10,7 @@ export async function up(knex: Knex): Promise<void> {
   await createIdentities(knex);
   await createSignIns(knex);
   await createScim(knex);
+  await createAgents(knex);
   await createAuditLog(knex);
 }
 
@@ -50,7 +51,11 @@ async function createIdentities(knex: Knex): Promise<void> {
     table.bigInteger('user_id').notNullable();
     table.foreign(['workspace_id', 'user_id']).references(['workspace_id', 'id']).inTable('users');
     table.index(['workspace_id', 'user_id']);
-    table.text('kind').notNullable().defaultTo('key').comment('key; session: of a browser, see domain/session.ts');
+    table
+      .text('kind')
+      .notNullable()
+      .defaultTo('key')
+      .comment('key; session: of a browser, see domain/session.ts; agent: allowed by a person, see oauth');
     table.bigInteger('revision').notNullable().defaultTo(1).comment('counts the changes of the key');
     table.text('name').notNullable();
     table.binary('token_digest').notNullable().comment('SHA-256');
@@ -65,6 +70,7 @@ async function createIdentities(knex: Knex): Promise<void> {
     table.foreign(['workspace_id', 'replaced_by']).references(['workspace_id', 'id']).inTable('api_keys');
     table.bigInteger('first_key_id').comment('the first of the keys that it has replaced by rotations; null: none');
     table.bigInteger('begun_by').comment('of a session: the key whose token began it');
+    table.text('client_id').comment('of an agent: its OAuth client');
   });
 
   await knex.schema.createTable('identity_version', (table) => {
@@ -155,6 +161,40 @@ async function createScim(knex: Knex): Promise<void> {
     belongsTo(table, 'scim_groups', 'group_id');
     table.foreign(['workspace_id', 'user_id']).references(['workspace_id', 'id']).inTable('users');
     table.index(['workspace_id', 'user_id']);
+  });
+}
+
+/** What connects agents to a workspace for its people, by OAuth. */
+async function createAgents(knex: Knex): Promise<void> {
+  await knex.schema.createTable('oauth_clients', (table) => {
+    table.comment('programs that have registered themselves; those that nobody allows anything expire');
+    table.bigInteger('workspace_id').notNullable().references('workspaces.id');
+    table.text('id').notNullable();
+    table.primary(['workspace_id', 'id']);
+    table.text('name').notNullable();
+    table.specificType('redirect_uris', 'text[]').notNullable();
+    table.timestamp('created_at', { precision: 3 }).notNullable();
+    table.boolean('is_connected').notNullable().defaultTo(false).comment('whether a person has allowed it something');
+    table.timestamp('expires_at', { precision: 3 }).notNullable().index();
+  });
+  await knex.raw(
+    'create index oauth_clients_unused on oauth_clients (workspace_id, created_at) where not is_connected',
+  );
+
+  await knex.schema.createTable('oauth_tokens', (table) => {
+    table.comment(
+      'authorization codes, access tokens and refresh tokens; used ones stay, so that a second use is noticed',
+    );
+    table.bigInteger('workspace_id').notNullable();
+    table.binary('digest').notNullable().comment('SHA-256 of the token');
+    table.primary(['workspace_id', 'digest']);
+    table.text('kind').notNullable();
+    table.bigInteger('key_id').notNullable().comment('the agent');
+    belongsTo(table, 'api_keys', 'key_id');
+    table.jsonb('payload').notNullable().comment('what oidc-provider knows of it, without the token');
+    table.timestamp('consumed_at', { precision: 3 });
+    table.timestamp('expires_at', { precision: 3 }).notNullable().index();
+    table.index(['workspace_id', 'key_id', 'expires_at'], 'oauth_tokens_of_agent');
   });
 }
 

@@ -30,7 +30,7 @@ import { internalRoutes } from './accounts/http/internal-routes.ts';
 import { consolePages } from './pages/http/console-pages.ts';
 import { connectionLimits } from './limits/http/connection-limits.ts';
 import { forwarder } from './edge/http/forwarder.ts';
-import { tokenInBody } from './edge/http/token-in-body.ts';
+import { anonymousBodies } from './edge/http/token-in-body.ts';
 import { type IdentityAges, identities as identityLookup, principalSigners } from './identity/http/identities.ts';
 import { publicHandler } from './edge/http/public-handler.ts';
 import { type ApiServers, publicOpenApi } from './routes/http/public-openapi.ts';
@@ -41,6 +41,8 @@ import { routes } from './http/routes.ts';
 import { API_TOKEN_PURPOSE, sealedTokens } from './accounts/http/sealed-tokens.ts';
 import { scimOperations } from './scim/http/operations.ts';
 import { scimProtocol } from './scim/http/protocol.ts';
+import { oauth } from './oauth/http/oauth.ts';
+import { deleteExpiredOAuth } from './oauth/store/oauth-store.ts';
 import { signIn } from './sign-in/http/sign-in.ts';
 import { staticContent } from './pages/http/static-content.ts';
 import { usageMeter } from './limits/http/usage-meter.ts';
@@ -130,12 +132,13 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
         oidc: oidcSignIn({ database, keyring: oidcKeys, clock, log, client: providerClient(config, overrides) }),
         onSession: changes.announce,
       }),
+      oauth: oauth({ database, clock, onChange: changes.announce }),
       limits,
       maxBodyBytes: config.shares.maxBodyBytes,
       routes: table,
       services: asked,
       forwarder: forwarder({ upstreams: upstreams.byService, shares: config.shares, waiting, keys, meter, written }),
-      tokenInBody: tokenInBody({ times: config.shares.body }),
+      anonymousBodies: anonymousBodies({ times: config.shares.body }),
       pages: pages(base, requests, { description, reference }),
       logAccess: accessLog(log, metrics),
       onRequest: connections.onRequest,
@@ -248,6 +251,7 @@ function periodicTasks(
       name: 'deleting expired entries of the audit log',
       work: async () => auditStore(database).deleteBefore(addMilliseconds(clock.now(), -AUDIT_RETENTION)),
     },
+    { name: 'deleting expired OAuth clients and tokens', work: async () => deleteExpiredOAuth(database, clock.now()) },
     { name: 'rotating encryption keys', work: secretRotation({ database, keyring, log, metrics }) },
   ];
 }

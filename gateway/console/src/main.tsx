@@ -3,6 +3,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { createRoot, type Root } from 'react-dom/client';
 import './ui/tokens.css';
 import { failureOf } from './api/failures.ts';
+import { keepRequest } from './sign-in/connect-agent.tsx';
 import { returnToPage, signIn } from './sign-in/session.ts';
 import { OtherUser, usersOf } from './sign-in/other-user.tsx';
 import { queryClient } from './api/hooks.ts';
@@ -14,6 +15,7 @@ const LINK = '/app/sign-in';
 const BY_PROVIDER = '?by=provider';
 
 async function start(): Promise<void> {
+  keepRequest();
   const root = createRoot(document.getElementById('root') as HTMLElement);
   const { pathname, hash, search } = window.location;
   const refused = new URLSearchParams(search).get('refused');

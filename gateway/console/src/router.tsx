@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, Link } from '@tanstack/react-router';
 import { AlertsPage, readAlertsSearch } from './settings/alerts.tsx';
 import { CatalogPage } from './catalog/catalog.tsx';
+import { ConnectAgentPage } from './sign-in/connect-agent.tsx';
 import { ConfigurationPage } from './settings/configuration.tsx';
 import { FieldsPage } from './settings/fields.tsx';
 import { FollowUpsPage, readFollowUpsSearch } from './follow-ups/follow-ups.tsx';
@@ -56,6 +57,7 @@ const routes = [
   createRoute({ getParentRoute, path: '/keys', component: KeysPage }),
   createRoute({ getParentRoute, path: '/configuration', component: ConfigurationPage }),
   createRoute({ getParentRoute, path: '/start', component: StartPage }),
+  createRoute({ getParentRoute, path: '/authorize', component: ConnectAgentPage }),
 ] as const;
 
 export const router = createRouter({

@@ -13,14 +13,7 @@ import {
 import { digestOf, generateToken, shownPart } from '../identity/domain/token.ts';
 import { announceIdentityChange } from '../identity/store/identity-changes.ts';
 import { checkExpiry, checkName, checkOverlap, checkScopes } from './domain/checks.ts';
-import {
-  type ApiKey,
-  type KeyChanges,
-  type KeyKind,
-  keyStore,
-  type NewKeyRow,
-  sessionStore,
-} from './store/key-store.ts';
+import { type ApiKey, type KeyChanges, keyStore, type NewKeyRow, sessionStore } from './store/key-store.ts';
 import { type User, userStore } from './store/user-store.ts';
 import { type Workspace, workspaceStore } from './store/workspace-store.ts';
 import { type CommandContext, findActingUser } from './actor.ts';
@@ -165,12 +158,12 @@ export async function rotateKey(
 }
 
 /**
- * Revokes a key or a session for good; every gateway refuses its token within a second (contract: API keys). Safe to repeat.
+ * Revokes a key, or a session or agent, for good; every gateway refuses its token within a second (contract: API keys). Safe to repeat.
  * @throws DomainError as `lockKey`
  */
 export async function revokeKey(
   trx: Knex.Transaction,
-  input: { workspaceId: number; id: number; kind?: KeyKind },
+  input: { workspaceId: number; id: number; kind?: 'key' | 'session' },
   context: CommandContext,
 ): Promise<ApiKey> {
   const locked = await lockKey(trx, input, context);
@@ -189,13 +182,13 @@ interface LockedKey {
 }
 
 /**
- * Locks the workspace and a key of it, or a session, for a change.
+ * Locks the workspace and a key of it, or a session or agent, for a change.
  * @throws DomainError `not_found`, also for the key of another user if the actor manages only their own;
  *   `permission_denied` if the owner's role is above the actor's
  */
 async function lockKey(
   trx: Knex.Transaction,
-  { workspaceId, id, kind = 'key' }: { workspaceId: number; id: number; kind?: KeyKind },
+  { workspaceId, id, kind = 'key' }: { workspaceId: number; id: number; kind?: 'key' | 'session' },
   { actor }: CommandContext,
 ): Promise<LockedKey> {
   const workspace = await workspaceStore(trx).lock(workspaceId);
@@ -203,7 +196,8 @@ async function lockKey(
   const key = await keyStore(trx).findForUpdate(workspaceId, id);
   const owner = key && (await userStore(trx).find(workspaceId, key.userId));
   const isVisible = owner !== undefined && (manages(acting) || owner.id === acting?.id);
-  if (key?.kind !== kind || !isVisible) throw notFound(`The ${kind} ${id}`);
+  const isOfKind = (key?.kind === 'key') === (kind === 'key');
+  if (key === undefined || !isOfKind || !isVisible) throw notFound(`The ${kind} ${id}`);
   checkReaches(acting, owner.role);
   return { workspace, key, owner, acting };
 }

@@ -57,7 +57,7 @@ export const recordLoginLink = async (
     now: context.now,
   });
 
-/** Records a change of an API key or a session in the audit log. */
+/** Records a change of an API key, a session or an agent in the audit log. */
 export const recordKeyChange = async (
   trx: Knex.Transaction,
   context: CommandContext,
@@ -67,10 +67,10 @@ export const recordKeyChange = async (
     trx,
     change.after.kind === 'key'
       ? { ...change, context, kind: 'api_key', stateOf: stateOfKey }
-      : { ...change, context, kind: 'session', stateOf: stateOfSession },
+      : { ...change, context, kind: change.after.kind, stateOf: stateOfSession },
   );
 
-/** Records that sessions were revoked. */
+/** Records that sessions or agents were revoked. */
 export async function recordEndedSessions(
   trx: Knex.Transaction,
   context: CommandContext,
@@ -135,9 +135,10 @@ const stateOfWorkspace = (workspace: Workspace) => ({
 
 const stateOfUser = ({ email, name, role, seat, active }: User) => ({ email, name, role, seat, active });
 
-const stateOfSession = ({ name, userId, expiresAt, revokedAt }: ApiKey) => ({
+const stateOfSession = ({ kind, name, userId, scopes, expiresAt, revokedAt }: ApiKey) => ({
   name,
   user_id: userId,
+  ...(kind === 'agent' && { scopes }),
   expires_at: expiresAt,
   revoked_at: revokedAt,
 });

@@ -39,7 +39,11 @@ export async function startSession(
   const origin = begunBy ?? null;
   const latest = addMilliseconds(now, SESSION_LIFETIME);
   await sessions.deleteSessionsBefore(owner, addMilliseconds(now, -SESSION_RECORD_TIME));
-  const ended = await sessions.revokeSessions(owner, { begunBy: origin, keep: MAX_SESSIONS_OF_ORIGIN - 1, now });
+  const ended = await sessions.revokeSessions(owner, {
+    only: { kind: 'session', begunBy: origin },
+    keep: MAX_SESSIONS_OF_ORIGIN - 1,
+    now,
+  });
   const { key: session, token } = await insertKey(trx, {
     ...{ ...owner, kind: 'session', name: browser, scopes: [...grant.scopes], createdAt: now },
     begunBy: origin,

@@ -47,6 +47,41 @@ export function testSignIn(console: Console, provider: Provider): void {
     }
   });
 
+  test('who is asked by an agent signs in, reads who asks for what, and goes back to it with a code', async () => {
+    const redirectUri = 'http://127.0.0.1:9/callback';
+    const { body: registered } = await client().post('/oauth/register', {
+      client_name: '<b>An agent</b>',
+      redirect_uris: [redirectUri],
+    });
+    const asked = new URLSearchParams({
+      ...{
+        client_id: registered.client_id,
+        redirect_uri: redirectUri,
+        response_type: 'code',
+        state: '12345678901234567890',
+      },
+      ...{ code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256' },
+    });
+    const { page, close } = await visit(`${origin()}/app/authorize?${asked.toString()}`);
+    await page.route(`${redirectUri}?**`, async (route) => route.fulfill({ body: 'Connected' }));
+    await page.getByLabel('API token').fill(client().token);
+    await page.keyboard.press('Enter');
+    await page.getByText('<b>An agent</b>').waitFor();
+    await page.getByText('127.0.0.1:9', { exact: true }).waitFor();
+    await page.getByText('incidents:write').waitFor();
+    expect(page.url()).toBe(`${origin()}/app/authorize`);
+    await expectSound(page, 'connect-agent');
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await page.getByText('Connected').waitFor();
+    const { searchParams } = new URL(page.url());
+    expect([searchParams.get('state'), searchParams.get('code')]).toEqual([asked.get('state'), expect.any(String)]);
+    await page.goto(`${origin()}/app/keys`);
+    const row = page.getByRole('row').filter({ hasText: '<b>An agent</b>' });
+    await row.getByRole('button', { name: 'End' }).click();
+    await row.waitFor({ state: 'detached' });
+    await close();
+  });
+
   test('an address or a cookie with the token of a key signs nobody in', async () => {
     const { token } = client();
     const { page } = await visit(`${origin()}/app/sign-in#${token}`);

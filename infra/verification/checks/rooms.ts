@@ -15,6 +15,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['limits'],
     ['accounts'],
     ['sign-in'],
+    ['oauth'],
     ['pages', 'scim'],
     ['edge'],
     ['http'],

@@ -28,7 +28,7 @@ export function KeysPage() {
     <Page
       title="Keys and sessions"
       guide="api-keys"
-      lead="How programs and browsers act for people. What has ended can do nothing any more."
+      lead="How programs, browsers and agents act for people. What has ended can do nothing any more."
       actions={
         <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
           New key
@@ -151,7 +151,7 @@ function Sessions() {
   const end = useEndSession();
   return (
     <ResourceList<Session>
-      title="Sessions"
+      title="Sessions and agents"
       path={SESSIONS}
       property="sessions"
       actions={(session) => (
@@ -160,7 +160,10 @@ function Sessions() {
         </Button>
       )}
       columns={[
-        ['Browser', ({ name, current }) => <Named name={name} about={current && 'This one'} />],
+        [
+          'Browser or agent',
+          ({ name, kind, current }) => <Named name={name} about={current ? 'This one' : kind === 'agent' && 'Agent'} />,
+        ],
         ['Signed in', ({ user_id: id }) => nameOf(id)],
         ['Since', ({ created_at: time }) => <Ago time={time} />],
         ['Last used', ({ last_used_at: time }) => <Ago time={time} />],

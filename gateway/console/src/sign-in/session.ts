@@ -3,7 +3,8 @@
  * of their organization, or paste an API token; if another user is signed in, they are asked before that one is signed
  * out. A session ends when somebody ends it, and after 12 hours in which nobody has used the browser, which the page
  * announces five minutes before. Whoever was signed out sees the ways in, and is back on the same page afterwards. The
- * session is a cookie that no script can read; this file begins and ends it.
+ * session is a cookie that no script can read; this file begins and ends it. `connect-agent.tsx` asks whether a program
+ * may act for whoever is signed in.
  */
 import { TocsinError } from '@tocsin/sdk';
 import { useMutation } from '@tanstack/react-query';

@@ -4,8 +4,11 @@ import { assignmentsOf, column, type ColumnsOf, insertOf, rowMapping } from '@to
 import type { Scope } from '@tocsin/schemas';
 import { idleSince } from '../../identity/domain/session.ts';
 
-/** A session of a browser is a key, too. */
-export type KeyKind = 'key' | 'session';
+/** A session of a browser is a key, too, and so is what a person allows an agent. */
+type KeyKind = 'key' | 'session' | 'agent';
+
+/** What people begin by signing in, and end one by one. */
+type SessionKind = Exclude<KeyKind, 'key'>;
 
 export interface ApiKey {
   id: number;
@@ -25,10 +28,12 @@ export interface ApiKey {
   lastUsedAt: Instant | null;
   /** The key that a rotation replaced it by. */
   replacedBy: number | null;
-  /** Of a session: the key whose token began it. */
+  /** Of a session: the key whose token began it; of an agent: that of the session in which it was allowed. */
   begunBy: number | null;
   /** The first of the keys that it has replaced by rotations; null: it has replaced none. */
   firstKeyId: number | null;
+  /** Of an agent: its OAuth client. */
+  clientId: string | null;
 }
 
 /** A key with its owner. */
@@ -56,6 +61,7 @@ const COLUMNS = {
   replacedBy: column('replaced_by', 'bigint'),
   begunBy: column('begun_by', 'bigint'),
   firstKeyId: column('first_key_id', 'bigint'),
+  clientId: column('client_id', 'text'),
 } as const satisfies ColumnsOf<ApiKey>;
 const { selection: SELECTION, selectionOf, toRow } = rowMapping<ApiKey, typeof COLUMNS>(COLUMNS);
 const SELECTION_OF_K = selectionOf('k');
@@ -75,10 +81,10 @@ const SELECT_OWNED = `
     join users u on u.workspace_id = k.workspace_id and u.id = k.user_id
     join workspaces w on w.id = k.workspace_id`;
 
-/** Whether a key `k` is a session that has not ended. */
+/** Whether a key `k` is a session or an agent that has not ended. Agents may rest. */
 const isLiveSession = (now: string, oldestUse: string) =>
-  `k.kind = 'session' and k.revoked_at is null and k.expires_at > ${now}
-  and coalesce(k.last_used_at, k.created_at) > ${oldestUse}`;
+  `k.kind <> 'key' and k.revoked_at is null and k.expires_at > ${now}
+  and (k.kind = 'agent' or coalesce(k.last_used_at, k.created_at) > ${oldestUse})`;
 
 const REVOKE = 'update api_keys set revoked_at = $3, revision = revision + 1';
 
@@ -97,7 +103,7 @@ const RECORD_USES = `
 
 /** Of a new key, without its token. */
 export type NewKeyRow = Pick<ApiKey, 'workspaceId' | 'userId' | 'name' | 'scopes' | 'expiresAt' | 'createdAt'> &
-  Partial<Pick<ApiKey, 'kind' | 'begunBy' | 'firstKeyId'>>;
+  Partial<Pick<ApiKey, 'kind' | 'begunBy' | 'firstKeyId' | 'clientId'>>;
 
 export type KeyChanges = Partial<Pick<ApiKey, 'name' | 'scopes' | 'replacedBy' | 'expiresAt' | 'revokedAt'>>;
 
@@ -155,7 +161,7 @@ export function keyStore(db: Knex) {
     /** @param key with the token's SHA-256 as `digest`, in hexadecimal */
     insert: async ({ digest, ...key }: NewKeyRow & { shown: string; digest: string }): Promise<ApiKey> => {
       const { text, values } = insertOf('api_keys', {
-        ...toRow({ kind: 'key', begunBy: null, firstKeyId: null, ...key }),
+        ...toRow({ kind: 'key', begunBy: null, firstKeyId: null, clientId: null, ...key }),
         token_digest: Buffer.from(digest, 'hex'),
       });
       const [inserted] = await query<ApiKey>(db, {
@@ -218,11 +224,11 @@ export function keyLists(db: Knex) {
         values: [workspace ?? null, user ?? null],
       }),
 
-    /** The keys of a workspace, or of one of its users, or their sessions that have not ended, by the owner's email address and ID, after a position. */
+    /** The keys of a workspace, or of one of its users, or their sessions and agents that have not ended, by the owner's email address and ID, after a position. */
     page: async (options: {
       workspaceId: number;
       userId: number | undefined;
-      /** Sessions that have not ended now, instead of all keys. */
+      /** Sessions and agents that have not ended now, instead of all keys. */
       sessionsAt?: Instant;
       after: KeyPosition | undefined;
       limit: number;
@@ -246,40 +252,40 @@ export function keyLists(db: Knex) {
   };
 }
 
-/** Ends and deletes sessions. */
+/** Ends and deletes sessions and agents. */
 export function sessionStore(db: Knex) {
   return {
     /**
-     * Ends the sessions of a user except the newest, and returns them.
-     * @param options.begunBy only those that a key began; null: only those that no key began
+     * Ends the sessions and agents of a user except the newest, and returns them.
+     * @param options.only of this kind, which a key began; null: which no key began
      */
     revokeSessions: async (
       { workspaceId, userId }: Pick<ApiKey, 'workspaceId' | 'userId'>,
-      { begunBy, keep, now }: { begunBy?: number | null; keep: number; now: Instant },
+      { only, keep, now }: { only?: { kind: SessionKind; begunBy: number | null }; keep: number; now: Instant },
     ): Promise<ApiKey[]> =>
       query<ApiKey>(db, {
         name: 'revoke-sessions',
         text: `${REVOKE} where workspace_id = $1 and id in (
             select k.id from api_keys k
             where k.workspace_id = $1 and k.user_id = $2 and ${isLiveSession('$3', '$4')}
-              and ($5 or k.begun_by is not distinct from $6)
+              and ($5::text is null or (k.kind = $5 and k.begun_by is not distinct from $6))
             order by k.id desc offset $7)
           returning ${SELECTION}`,
-        values: [workspaceId, userId, now, idleSince(now), begunBy === undefined, begunBy ?? null, keep],
+        values: [workspaceId, userId, now, idleSince(now), only?.kind ?? null, only?.begunBy ?? null, keep],
       }),
 
-    /** Ends the sessions that the token of a key began, and returns them. */
+    /** Ends the sessions that the token of a key began, with the agents that they allowed, and returns them. */
     revokeSessionsBegunBy: async ({ workspaceId, id, userId }: ApiKey, now: Instant): Promise<ApiKey[]> =>
       query<ApiKey>(db, {
         name: 'revoke-sessions-begun-by-key',
         text: `${REVOKE}
-          where workspace_id = $1 and user_id = $2 and kind = 'session' and begun_by = $4 and revoked_at is null
+          where workspace_id = $1 and user_id = $2 and kind <> 'key' and begun_by = $4 and revoked_at is null
             and expires_at > $3
           returning ${SELECTION}`,
         values: [workspaceId, userId, now, id],
       }),
 
-    /** Deletes the sessions of a user that expired before this time. */
+    /** Deletes the sessions and agents of a user that expired before this time. */
     deleteSessionsBefore: async (
       { workspaceId, userId }: Pick<ApiKey, 'workspaceId' | 'userId'>,
       time: Instant,
@@ -287,7 +293,7 @@ export function sessionStore(db: Knex) {
       await query(db, {
         name: 'delete-sessions-before',
         text: `delete from api_keys
-          where workspace_id = $1 and user_id = $2 and kind = 'session' and expires_at < $3`,
+          where workspace_id = $1 and user_id = $2 and kind <> 'key' and expires_at < $3`,
         values: [workspaceId, userId, time],
       });
     },

@@ -31,7 +31,9 @@ import type { Forwarder } from './forwarder.ts';
 import { isForPerson, sendErrorPage } from '../../pages/http/error-page.ts';
 import { checkWithService } from './check-with-service.ts';
 import { checkFraming } from './framing.ts';
-import type { TokenInBody } from './token-in-body.ts';
+import { type AnonymousBodies, tokenInBody } from './token-in-body.ts';
+import type { OAuth } from '../../oauth/http/consent.ts';
+import { OAUTH_PATHS } from '../../oauth/http/oauth.ts';
 import { idleSince, type SessionCookie } from '../../identity/domain/session.ts';
 import type { KeyUses } from '../../accounts/key-uses.ts';
 import {
@@ -59,13 +61,14 @@ export interface PublicHandlerDependencies {
   uses: Pick<KeyUses, 'record' | 'find'>;
   cookie: SessionCookie;
   signIn: SignIn;
+  oauth: OAuth;
   limits: RateLimits;
   /** Bytes of one request body. */
   maxBodyBytes: number;
   routes: RouteTable;
   services: Pick<ServicesClient, 'methodsAt'>;
   forwarder: Forwarder;
-  tokenInBody: TokenInBody;
+  anonymousBodies: AnonymousBodies;
   /** Pages that need neither workspace nor token, by path. */
   pages: PublicPages;
   logAccess: (context: RequestContext) => void;
@@ -111,11 +114,14 @@ async function handleRequest(context: RequestContext, dependencies: PublicHandle
 
   const host = requestedHost(context, dependencies.trustedProxies);
   const slug = slugOf(host, dependencies.hosts);
-  if (SIGN_IN_PATHS.has(target.path)) {
+  const isOAuth = OAUTH_PATHS.has(target.path);
+  if (isOAuth || SIGN_IN_PATHS.has(target.path)) {
     await dependencies.limits.anonymous(response, clientNetworkOf(request, dependencies.trustedProxies));
     const token = dependencies.cookie.read(request.headers.cookie);
     const session: Credentials | undefined = token === undefined ? undefined : { token, kind: 'session' };
-    const findUserId = async () => (await findCaller(session, slug, dependencies))?.identity.userId;
+    const findSession = async () => (await findCaller(session, slug, dependencies))?.identity;
+    if (isOAuth) return serveOAuth(context, { host, slug, findSession }, dependencies);
+    const findUserId = async () => (await findSession())?.userId;
     return dependencies.signIn(context, { origin: originOf(host, slug, dependencies), slug, findUserId });
   }
   const resource = dependencies.routes.find(target.path);
@@ -162,6 +168,25 @@ function originOf(host: string, slug: string | undefined, { hosts, scheme }: Pub
   return hosts.publicUrl === undefined ? `${scheme}://${host}` : workspaceUrl(hosts.publicUrl, slug ?? '');
 }
 
+/** @throws DomainError `not_found` if there is no workspace at the host */
+async function serveOAuth(
+  context: RequestContext,
+  {
+    host,
+    slug,
+    findSession,
+  }: { host: string; slug: string | undefined; findSession: () => Promise<Identity | undefined> },
+  dependencies: PublicHandlerDependencies,
+): Promise<void> {
+  const { identities, hosts, anonymousBodies, trustedProxies, oauth } = dependencies;
+  const workspaceId = slug && (await identities.findWorkspaceId(slug));
+  const origin = URL.parse(originOf(host, slug, dependencies))?.origin;
+  if (typeof workspaceId !== 'number' || origin === undefined) throw unknownHost(hosts);
+  context.slug = slug;
+  const readBody = async () => anonymousBodies(context, clientNetworkOf(context.request, trustedProxies));
+  await oauth(context, { workspaceId, origin, findSession, readBody });
+}
+
 /** The item that the nearest proxy added. */
 function lastListItem(header: string | string[] | undefined): string | undefined {
   const last = String(header ?? '')
@@ -177,12 +202,12 @@ const peerAddress = ({ socket }: IncomingMessage) => socket.remoteAddress ?? '';
 async function credentialsInBody(
   context: RequestContext,
   operation: Operation | undefined,
-  { tokenInBody, limits, trustedProxies }: PublicHandlerDependencies,
+  { anonymousBodies, limits, trustedProxies }: PublicHandlerDependencies,
 ): Promise<Credentials | undefined> {
   if (operation?.tokenProperty === undefined) return undefined;
   const network = clientNetworkOf(context.request, trustedProxies);
   try {
-    const token = await tokenInBody(context, operation.tokenProperty, network);
+    const token = await tokenInBody(context, operation.tokenProperty, async () => anonymousBodies(context, network));
     return token === undefined ? undefined : { token, kind: 'key' };
   } catch (error) {
     await limits.anonymous(context.response, network);

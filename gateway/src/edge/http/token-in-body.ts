@@ -9,23 +9,31 @@ const MAX_BYTES = 512 * 1_024;
 /** Bytes of such bodies of all networks. One holds at most half of what is free. */
 const ALL_BYTES = 16 * 1_024 * 1_024;
 
-/** Finds the token in a property of the body, and keeps the body for what follows. */
-export type TokenInBody = (context: RequestContext, property: string, network: string) => Promise<string | undefined>;
+/** Reads the body of a client that may be anybody; undefined if there is none, it is too large, or the client has gone. */
+export type AnonymousBodies = (context: RequestContext, network: string) => Promise<Buffer | undefined>;
 
 /** Bodies of clients that cannot send a token elsewhere have a small memory of their own (contract: Alerts). */
-export function tokenInBody({ times }: { times: BodyTimes }): TokenInBody {
+export function anonymousBodies({ times }: { times: BodyTimes }): AnonymousBodies {
   const leases = new FairQueue<string>({ all: ALL_BYTES, leavesAsMuch: true });
   const bodies = bodyReader(leases, { times, maxBytes: MAX_BYTES, holder: 'network' });
-  return async (context, property, network) => {
-    const { request, response } = context;
+  return async ({ request, response }, network) => {
     if (!hasBody(request) || Number(request.headers['content-length'] ?? 0) > MAX_BYTES) return undefined;
     const body = await bodies.read(request, network);
     if (body?.bytes === undefined) return undefined;
-    context.body = body.bytes;
     if (response.destroyed) body.release();
     else response.once('close', () => body.release());
-    return tokenOf(body.bytes, property);
+    return body.bytes;
   };
+}
+
+/** Finds the token in a property of the body, and keeps the body for what follows. */
+export async function tokenInBody(
+  context: RequestContext,
+  property: string,
+  read: () => Promise<Buffer | undefined>,
+): Promise<string | undefined> {
+  context.body = await read();
+  return context.body && tokenOf(context.body, property);
 }
 
 function tokenOf(bytes: Buffer, property: string): string | undefined {

@@ -58,9 +58,9 @@ export interface Grant<Name extends string = Scope> {
 /** What an operator passes on, and what a link is worth: a person signs in with it as by their provider. */
 export const EVERYTHING: Grant = { scopes: SCOPES, expiresAt: null };
 
-/** A stored key, or a session. */
+/** A stored key, a session, or an agent. */
 interface Credential extends Grant {
-  readonly kind: 'key' | 'session';
+  readonly kind: 'key' | 'session' | 'agent';
   readonly revokedAt: Instant | null;
 }
 
@@ -75,7 +75,7 @@ export function grantOf(
   { acting, beginner, now }: { acting: Acting; beginner?: Credential | undefined; now: Instant },
 ): Grant | undefined {
   if (revokedAt !== null || (expiresAt !== null && expiresAt <= now)) return undefined;
-  if (kind === 'key') return { scopes, expiresAt };
+  if (kind !== 'session') return { scopes, expiresAt };
   const bound = beginner === undefined ? EVERYTHING : grantOf(beginner, { acting, now });
   const latest = manages(acting) ? null : addMilliseconds(now, MAX_KEY_LIFETIME_OF_SESSION);
   return bound && { scopes, expiresAt: isWithin(latest, bound.expiresAt) ? latest : bound.expiresAt };

@@ -2,8 +2,8 @@ import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** A token of one kind is none of another. */
-const PREFIXES = { key: 'tcs_', session: 'tcn_', login_link: 'tcl_' } as const;
+/** A token of one kind is none of another. That of an agent is an access token of OAuth. */
+const PREFIXES = { key: 'tcs_', session: 'tcn_', login_link: 'tcl_', agent: 'tco_' } as const;
 
 export type TokenKind = keyof typeof PREFIXES;
 
@@ -11,7 +11,7 @@ export type TokenKind = keyof typeof PREFIXES;
 const SECRET_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
 const SHOWN_LENGTH = 8;
-const FORM = new RegExp(`^tc[snl]_[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
+const FORM = new RegExp(`^tc[snlo]_[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
 
 /** Generates a token (contract: Authentication). Only its digest is stored, so it cannot be shown again. */
 export function generateToken(kind: TokenKind = 'key'): string {

@@ -55,14 +55,21 @@ interface IdentityRow {
 const FIND_WORKSPACES = 'select id, slug from workspaces where slug = any((select $1::text[])::text[])';
 
 const FIND_BY_DIGESTS = `
-  select encode(k.token_digest, 'hex') as digest, k.id as key_id, k.first_key_id, k.name as key_name, k.token_shown as key_prefix,
-         k.user_id, k.scopes, u.seat, u.role, k.expires_at,
+  select encode(requested.digest, 'hex') as digest, k.id as key_id, k.first_key_id, k.name as key_name, k.token_shown as key_prefix,
+         k.user_id, coalesce(token.scopes, k.scopes) as scopes, u.seat, u.role, least(k.expires_at, token.expires_at) as expires_at,
          case when k.kind = 'session' then coalesce(k.last_used_at, k.created_at) end as used_at,
          w.id as workspace_id, w.slug, w.version, w.is_demo, w.history_days,
          w.reporting_currency, w.short_title_required, w.rate_limit, w.quotas
     from unnest((select $1::text[]), (select $2::bytea[])) as requested (slug, digest)
     join workspaces w on w.slug = requested.slug
-    join api_keys k on k.workspace_id = w.id and k.token_digest = requested.digest
+   cross join lateral (
+      select id as key_id, null::timestamptz as expires_at, null::text[] as scopes from api_keys
+       where workspace_id = w.id and token_digest = requested.digest
+      union all
+      select key_id, expires_at, string_to_array(coalesce(payload->>'scope', ''), ' ') from oauth_tokens
+       where workspace_id = w.id and digest = requested.digest and kind = 'AccessToken'
+    ) token
+    join api_keys k on k.workspace_id = w.id and k.id = token.key_id
     join users u on u.workspace_id = k.workspace_id and u.id = k.user_id
    where k.revoked_at is null and u.active`;
 

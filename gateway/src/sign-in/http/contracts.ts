@@ -4,14 +4,18 @@ import { z } from 'zod';
 
 const id = z.int().min(1);
 
-/** A session of a browser (contract: Sessions). */
+/** A session of a browser, or an agent (contract: Sessions). */
 const session = z
   .strictObject({
     id: id.meta({ description: 'Identifies the session in paths; as api_key.id, it is in the response of /me' }),
     user_id: id.meta({ description: 'ID of the user who is signed in' }),
-    name: z.string().meta({ description: 'The browser and its system, as the browser tells them' }),
+    kind: z
+      .enum(['browser', 'agent'])
+      .meta({ description: 'Who acts as the user: a browser, or a program that the user has allowed to by OAuth' }),
+    name: z.string().meta({ description: 'The browser and its system, or the agent, as they tell them' }),
+    scopes: z.array(z.string()).meta({ description: 'What it may do at most' }),
     current: z.boolean().meta({ description: 'Whether the request comes from this session' }),
-    created_at: instant.meta({ description: 'When the user signed in' }),
+    created_at: instant.meta({ description: 'When the user signed in, or allowed the agent' }),
     last_used_at: instant.nullable().meta({ description: 'The minute of the last request; null: none so far' }),
     expires_at: instant.nullable().meta({ description: 'When the session ends at the latest' }),
     revoked_at: instant.nullable().meta({ description: 'When the session was ended; null: it was not' }),

@@ -48,7 +48,9 @@ const sessionView = (
 ): SessionWire => ({
   id: session.id,
   user_id: session.userId,
+  kind: session.kind === 'agent' ? 'agent' : 'browser',
   name: session.name,
+  scopes: session.scopes,
   current: session.id === ownId,
   created_at: session.createdAt,
   last_used_at: lastUse ?? session.lastUsedAt,

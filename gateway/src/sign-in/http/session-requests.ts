@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { DomainError, isRead } from '@tocsin/http';
 import type { SessionCookie } from '../../identity/domain/session.ts';
-import type { TokenKind } from '../../identity/domain/token.ts';
+import { isToken, type TokenKind } from '../../identity/domain/token.ts';
 
 /** The path where a link begins a session. It is beside the console's pages, outside of the API. */
 export const SESSION_PATH = '/app/session';
@@ -19,7 +19,7 @@ export interface Credentials {
 }
 
 /**
- * The token of a request and what it must be: an Authorization header has a key's, a cookie a session's.
+ * The token of a request and what it must be: an Authorization header has a key's or an agent's, a cookie a session's.
  * @param options.basic whether the header may have the token as a password
  */
 export function credentials(
@@ -29,7 +29,7 @@ export function credentials(
 ): Credentials | undefined {
   if (authorization !== undefined) {
     const token = bearerOf(authorization) ?? (basic ? passwordOf(authorization) : undefined);
-    return token === undefined ? undefined : { token, kind: 'key' };
+    return token === undefined ? undefined : { token, kind: isToken(token, 'agent') ? 'agent' : 'key' };
   }
   const token = cookie.read(cookies);
   return token === undefined ? undefined : { token, kind: 'session' };

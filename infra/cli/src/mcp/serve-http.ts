@@ -42,8 +42,8 @@ class Refusal extends Error {
 }
 
 /**
- * Serves Streamable HTTP without sessions: each request is complete by itself, and acts with the API key that it sends as
- * its bearer token. Ends with the session, after the requests that are running.
+ * Serves Streamable HTTP without sessions: each request is complete by itself, and acts with the API key, or the access
+ * token of OAuth, that it sends as its bearer token. Ends with the session, after the requests that are running.
  * @throws UsageError
  */
 export async function serveHttp(call: Call, flags: { listen?: string; allowHost: readonly string[] }): Promise<void> {
@@ -52,14 +52,18 @@ export async function serveHttp(call: Call, flags: { listen?: string; allowHost:
   // Checks the address, and warns, before anybody sends a token.
   await createClient(address, 'none', output.note);
   const { host, port } = parseListen(flags.listen ?? DEFAULT_LISTEN);
-  const hosts = [...localhostAllowedHostnames(), ...flags.allowHost.map(parseHost)];
+  const hosts = [...localhostAllowedHostnames(), new URL(address).hostname, ...flags.allowHost.map(parseHost)];
   const [bodies, running] = [createPlaces(MAX_BODIES), createPlaces(MAX_REQUESTS)];
 
   const answer = async (request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Promise<Response> => {
     checkRequest(request, hosts);
-    const tocsin = await createClient(address, tokenOf(request), () => undefined);
+    const challenge = challengeFor(request, address);
+    const tocsin = await createClient(address, tokenOf(request, challenge), () => undefined);
+    // Not before: some clients look by GET whether they need a token.
+    if (request.method !== 'POST')
+      throw new Refusal(405, 'There are no sessions and no streams: send POST', { Allow: 'POST' });
     // Before anything of the request is kept: who has no key may not hold a place.
-    const key = await keyOf(tocsin, signal);
+    const key = await keyOf(tocsin, signal, challenge);
     const tools = toolsFor(key.scopes);
     const release = bodies.take(key.id) ?? tooMany();
     const body = await readJson(request).finally(release);
@@ -134,20 +138,30 @@ function parseHost(name: string): string {
  * Pages of the web can make a browser send requests to this machine, under names that resolve to it: only names that were
  * allowed count, of the server and of the page (DNS rebinding).
  */
-function checkRequest({ url = '', method, headers }: IncomingMessage, hosts: string[]): void {
+function checkRequest({ url = '', headers }: IncomingMessage, hosts: string[]): void {
   if (!validateHostHeader(headers.host, hosts).ok) throw new Refusal(403, 'This host is not allowed: see --allow-host');
   if (!validateOriginHeader(headers.origin, hosts).ok)
     throw new Refusal(403, 'This origin is not allowed: see --allow-host');
   if (url.split('?')[0]?.replace(/\/$/, '') !== PATH) throw new Refusal(404, `There is only ${PATH}`);
-  if (method !== 'POST') throw new Refusal(405, 'There are no sessions and no streams: send POST', { Allow: 'POST' });
   if (Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
 }
 
+/**
+ * Tells clients where to begin with OAuth (RFC 9728). The workspace is the authorization server, for the server at its own
+ * host only: tokens are for the address that the person knows.
+ */
+function challengeFor({ headers }: IncomingMessage, address: string): readonly string[] {
+  const { host, origin } = new URL(address);
+  return headers.host === host ? [`resource_metadata="${origin}/.well-known/oauth-protected-resource${PATH}"`] : [];
+}
+
+const bearer = (...parameters: readonly string[]) => ({ 'WWW-Authenticate': `Bearer ${parameters.join(', ')}`.trim() });
+
 /** What the token is checked for is up to the API; anything else cannot stand in a header. */
-function tokenOf({ headers }: IncomingMessage): string {
+function tokenOf({ headers }: IncomingMessage, challenge: readonly string[]): string {
   const token = /^Bearer +([!-~]{1,256})$/i.exec(headers.authorization ?? '')?.[1];
   if (token !== undefined) return token;
-  throw new Refusal(401, 'Send an API key of the workspace as the bearer token', { 'WWW-Authenticate': 'Bearer' });
+  throw new Refusal(401, 'Send an API key of the workspace as the bearer token', bearer(...challenge));
 }
 
 /** @throws Refusal */
@@ -177,14 +191,18 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
 }
 
 /** The key, as the API knows it. */
-async function keyOf(tocsin: Tocsin, signal: AbortSignal): Promise<{ id: number; scopes: readonly string[] }> {
+async function keyOf(
+  tocsin: Tocsin,
+  signal: AbortSignal,
+  challenge: readonly string[],
+): Promise<{ id: number; scopes: readonly string[] }> {
   try {
     return (await tocsin.me.get({ signal, retries: 0 })).api_key;
   } catch (error) {
     if (!(error instanceof TocsinError)) throw error;
     const { status, retryAfter = 1 } = error;
     if (status === 401)
-      throw new Refusal(401, 'This API key is not valid', { 'WWW-Authenticate': 'Bearer error="invalid_token"' });
+      throw new Refusal(401, 'This token is not valid', bearer('error="invalid_token"', ...challenge));
     if (status === 429) throw new Refusal(429, error.message, { 'Retry-After': String(retryAfter) });
     throw new Refusal(503, `Tocsin does not answer: ${error.message}`, { 'Retry-After': String(retryAfter) });
   }

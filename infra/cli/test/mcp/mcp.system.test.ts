@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { eventually } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { startTocsin, runTocsin, TOCSIN } from '../tocsin-command.ts';
+import { allow, oauthClient, startFront } from './oauth-client.ts';
 import { running, runningSystem } from '../../../verification/systems/running.ts';
 
 describeWithServers('tocsin mcp', () => {
@@ -189,9 +190,10 @@ describeWithServers('tocsin mcp', () => {
   });
 
   describe('over HTTP', () => {
+    const front = running(async () => startFront({ mcp: () => server.url, gateway: system.url }));
     const server = running(async () => {
       // It gets an address, and no key.
-      const child = startTocsin({ TOCSIN_URL: system.url }, [
+      const child = startTocsin({ TOCSIN_URL: front.url }, [
         ...['mcp', '--http', '--listen', '127.0.0.1:0', '--allow-host', 'agents.example'],
       ]);
       const ended = once(child, 'exit');
@@ -271,6 +273,47 @@ describeWithServers('tocsin mcp', () => {
       expect([wrong.status, wrong.headers['www-authenticate']]).toEqual([401, 'Bearer error="invalid_token"']);
       await expect(connectTo('tcs_wrong')).rejects.toThrow();
       expect((await send()).status).toBe(200);
+    });
+
+    test('lets a person connect a client that has no key, at the host of the workspace', async () => {
+      const { provider, kept } = oauthClient();
+      const url = new URL(`${front.url}/mcp`);
+      const transport = () => new StreamableHTTPClientTransport(url, { authProvider: provider });
+      const client = () => new Client({ name: 'test', version: '1' });
+      const first = transport();
+      await expect(client().connect(first)).rejects.toThrow(UnauthorizedError);
+      const { sentTo } = kept;
+      expect(`${sentTo?.origin}${sentTo?.pathname}`).toBe(`${front.url}/app/authorize`);
+      const person = await system.as();
+      const { searchParams } = await allow(sentTo as URL, person.token);
+      expect(searchParams.get('state')).toBe('a state');
+      await first.finishAuth(searchParams);
+
+      const whoami = async () => {
+        const connected = client();
+        await connected.connect(transport());
+        const { tools } = await connected.listTools();
+        const { structuredContent } = await connected.callTool({ name: 'whoami' });
+        await connected.close();
+        return { tools: tools.map(({ name }) => name), id: (structuredContent as { user: { id: number } }).user.id };
+      };
+      const { id } = (await person.get('/api/v1/me')).body.user;
+      const { tools } = await agent.listTools();
+      expect(await whoami()).toEqual({ tools: tools.map(({ name }) => name), id });
+      const before = kept.tokens;
+      if (before === undefined) throw new Error('there are no tokens');
+      kept.tokens = { ...before, access_token: 'tco_outdated' };
+      expect((await whoami()).id).toBe(id);
+      expect(kept.tokens.refresh_token).not.toBe(before.refresh_token);
+
+      const { sessions } = (await person.get('/api/v1/settings/sessions')).body;
+      const [{ id: agentId }] = sessions.filter(({ name }: { name: string }) => name === 'An agent of the SDK');
+      expect((await person.post(`/api/v1/settings/sessions/${agentId}/revoke`)).status).toBe(200);
+      await expect(client().connect(transport())).rejects.toThrow(UnauthorizedError);
+      const headers = { Host: new URL(front.url).host, Authorization: `Bearer ${kept.tokens?.access_token}` };
+      expect((await send(headers)).headers['www-authenticate']).toBe(
+        `Bearer error="invalid_token", resource_metadata="${front.url}/.well-known/oauth-protected-resource/mcp"`,
+      );
     });
 
     test('is there only for names that were allowed, of the server and of the page', async () => {

@@ -23,6 +23,7 @@ import pg from 'pg';
 import { administration } from '../../../../gateway/src/administration.ts';
 import type { ApiOperation } from '../../../../gateway/src/description.ts';
 import { auditStore } from '../../../../gateway/src/audit/store/audit-store.ts';
+import { deleteExpiredOAuth } from '../../../../gateway/src/oauth/store/oauth-store.ts';
 import { addSubscription } from '../../../../services/webhook/src/administration.ts';
 import { alertStore, sweepAlerts } from '../../../../services/incident/src/alerts/store/alert-store.ts';
 import { storageStore } from '../../../../services/incident/src/storage/store/storage-store.ts';
@@ -83,6 +84,11 @@ const ALLOWED: { statement: RegExp; reads: string; reason: string }[] = [
     reason: 'nearly every row is expired here, and it deletes them; the index of expires_at serves otherwise',
   },
   {
+    statement: /^delete from oauth_tokens where \(workspace_id, digest\) in \(/,
+    reads: 'oauth_tokens',
+    reason: 'a batch is a good part of the rows here; the primary key serves otherwise',
+  },
+  {
     statement: /^delete from "replica_versions" where "owner" = \$1$/,
     reads: 'replica_versions',
     reason: 'a migration has all replicas read again, once',
@@ -122,6 +128,11 @@ const OF_ALL_WORKSPACES: { statement: RegExp; reason: string }[] = [
     statement:
       /^delete from (?:events|subscriptions|audit_log) where \(workspace_id, id\) in \( ?select workspace_id, id from .* limit 1000\) returning id$/,
     reason: 'the sweep of events, revoked webhooks and audit entries past their retention, a batch at a time',
+  },
+  {
+    statement:
+      /^delete from oauth_(?:tokens|clients) where \(workspace_id, (?:digest|id)\) in \( ?select .* limit 1000\)/,
+    reason: 'the sweep of OAuth clients and tokens, a batch at a time',
   },
   {
     statement: /^delete from idempotency_keys where \(workspace_id, user_id, route, key\) in \(/,
@@ -890,7 +901,29 @@ describeWithServers('the statements of requests, consumers and workers', () => {
   const beginSession = async (workspace: string, email: string) => {
     const link = await administration(databases.get('gateway')!).createLoginLink({ workspace, email });
     const headers = { Authorization: `Bearer ${link.token}`, 'Sec-Fetch-Site': 'same-origin' };
-    await system.anonymously(workspace).send('POST', '/app/session', undefined, headers);
+    return system.anonymously(workspace).send('POST', '/app/session', undefined, headers);
+  };
+  /** A client and its person, as far as a second token. */
+  const connectAgent = async (workspace: string, email: string) => {
+    const [Cookie = ''] = ((await beginSession(workspace, email)).headers.get('set-cookie') ?? '').split(';');
+    const client = system.anonymously(workspace);
+    const redirect = { redirect_uri: 'https://agent.example/callback' };
+    const { body: registered } = await client.post('/oauth/register', { redirect_uris: Object.values(redirect) });
+    const sender = { ...redirect, client_id: registered.client_id as string };
+    // The example of RFC 7636.
+    const challenge = { code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256' };
+    const asked = new URLSearchParams({ ...sender, ...challenge, response_type: 'code', decision: 'allow' });
+    const consent = { Cookie, 'Sec-Fetch-Site': 'same-origin' };
+    const { body: allowed } = await client.post(`/oauth/consent?${asked.toString()}`, undefined, consent);
+    const send = async (fields: Record<string, string>) =>
+      client.post('/oauth/token', new URLSearchParams({ ...sender, ...fields }).toString(), {
+        'Content-Type': 'application/x-www-form-urlencoded',
+      });
+    const code = new URL(allowed.redirect_to).searchParams.get('code') ?? '';
+    const code_verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
+    const { body: first } = await send({ grant_type: 'authorization_code', code, code_verifier });
+    const { status } = await send({ grant_type: 'refresh_token', refresh_token: first.refresh_token });
+    if (status !== 200) throw new Error('the agent is not connected');
   };
 
   /** Sends the documented example of each operation: in the first workspace of an installation, the sample data have its IDs. */
@@ -931,6 +964,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
       join gateway.workspaces on workspaces.id = workspace_id where slug = 'acme'`);
     const links = administration(databases.get('gateway')!);
     await Promise.all([1, 2].map(async () => beginSession('acme', email)));
+    await connectAgent('acme', email);
     await links.connectOidc({
       ...{ workspace: 'acme', issuer: 'https://idp.internal', clientId: 'x', clientSecret: 'x', createsViewers: true },
       ...{ trustsEmail: false, groups: null },
@@ -980,6 +1014,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     const before = '2000-01-01T00:00:00.000Z';
     await executeRareStatements(databases, { workspaceId, userId, now: before });
     await auditStore(databases.get('gateway')!).deleteBefore(before);
+    await deleteExpiredOAuth(databases.get('gateway')!, before);
     await forgetExpiredSecrets(webhook, before);
     await forgetActivity(webhook, before);
     await forgetRevoked(webhook, before);
