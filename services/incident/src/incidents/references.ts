@@ -48,7 +48,8 @@ const valuesOf = (name: string, value: Ids | Members): [place: string, value: Id
     ? Object.entries(value).map(([key, people]) => [`${name}.${key}`, people])
     : [[name, value]];
 
-const isList = (value: Members | readonly (string | number)[]): value is readonly (string | number)[] => Array.isArray(value);
+const isList = (value: Members | readonly (string | number)[]): value is readonly (string | number)[] =>
+  Array.isArray(value);
 
 /** Empty text and null are no reference. */
 const idsOf = (value: Ids): string[] =>
