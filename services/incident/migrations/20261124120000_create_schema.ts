@@ -127,6 +127,7 @@ async function createIncidents(knex: Knex): Promise<void> {
       .defaultTo(0)
       .comment("counts the changes of the workspace's row in configurations");
   });
+  // oxlint-disable-next-line eslint/max-lines-per-function
   await knex.schema.createTable('incidents', (table) => {
     const moment = (name: string) => table.timestamp(name, { precision: 3 });
     addWorkspaceKey(table);
