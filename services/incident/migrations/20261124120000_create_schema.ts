@@ -136,6 +136,7 @@ async function createIncidents(knex: Knex): Promise<void> {
         || array(select jsonb_array_elements_text(visible_to -> 'users'))
         || array(select 'team:' || id from jsonb_array_elements_text(visible_to -> 'teams') as team (id))
     $$`);
+  // oxlint-disable-next-line eslint/max-lines-per-function
   await knex.schema.createTable('incidents', (table) => {
     const moment = (name: string) => table.timestamp(name, { precision: 3 });
     addWorkspaceKey(table);

@@ -21,7 +21,7 @@ export type Row = Pick<IncidentRole, 'key' | 'label'> &
   };
 
 /** What is true or not of the entries of some lists, besides the default. */
-const FLAGS: { [List in ListName]?: { name: 'is_terminal' | 'restricted' | 'several_holders'; label: string } } = {
+const FLAGS: Partial<Record<ListName, { name: 'is_terminal' | 'restricted' | 'several_holders'; label: string }>> = {
   workflow_statuses: { name: 'is_terminal', label: 'Ends it' },
   severities: { name: 'restricted', label: 'Restricted' },
   incident_roles: { name: 'several_holders', label: 'Several people' },
@@ -87,15 +87,7 @@ export function EntryList({
   );
 }
 
-function Entry({
-  list,
-  index,
-  row,
-  canEdit,
-  onChange,
-  onDefault,
-  children,
-}: {
+interface EntryProps {
   list: ListName;
   index: number;
   row: Row;
@@ -103,7 +95,9 @@ function Entry({
   onChange: (change: Partial<Row>) => void;
   onDefault: () => void;
   children: ReactNode;
-}) {
+}
+
+function Entry({ list, index, row, canEdit, onChange, onDefault, children }: EntryProps) {
   const flag = FLAGS[list];
   return (
     <li className={css.row}>
@@ -139,28 +133,7 @@ function Entry({
         value={row.label}
         onValue={(label) => onChange({ label })}
       />
-      {row.is_default === undefined ? (
-        <Input
-          bare
-          name={`${list}.${index}.description`}
-          label={`What ${row.label} does`}
-          placeholder="What they do"
-          readOnly={!canEdit}
-          value={row.description ?? ''}
-          onValue={(description) => onChange({ description })}
-        />
-      ) : (
-        <label className={ui.check}>
-          <input
-            type="radio"
-            name={`${list}-default`}
-            disabled={!canEdit}
-            checked={row.is_default}
-            onChange={onDefault}
-          />
-          Default
-        </label>
-      )}
+      <DefaultOrDescription {...{ list, index, row, canEdit, onChange, onDefault }} />
       {flag === undefined ? (
         <span />
       ) : (
@@ -173,6 +146,26 @@ function Entry({
       )}
       {canEdit && children}
     </li>
+  );
+}
+
+/** Most lists have a default; roles have a description in its place. */
+function DefaultOrDescription({ list, index, row, canEdit, onChange, onDefault }: Omit<EntryProps, 'children'>) {
+  return row.is_default === undefined ? (
+    <Input
+      bare
+      name={`${list}.${index}.description`}
+      label={`What ${row.label} does`}
+      placeholder="What they do"
+      readOnly={!canEdit}
+      value={row.description ?? ''}
+      onValue={(description) => onChange({ description })}
+    />
+  ) : (
+    <label className={ui.check}>
+      <input type="radio" name={`${list}-default`} disabled={!canEdit} checked={row.is_default} onChange={onDefault} />
+      Default
+    </label>
   );
 }
 

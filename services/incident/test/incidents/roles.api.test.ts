@@ -172,21 +172,21 @@ describe('the holders of a role', () => {
       await declare({ scribe: ['43', '42'] }),
       await declare(),
     ];
-    const found = async (query: string, list = INCIDENTS) => {
+    const listed = async (query: string, list = INCIDENTS) => {
       const { incidents } = (await client().get(`${list}?direction=asc&${query}`)).body;
       return incidents.map(({ id }: { id: number }) => paths.indexOf(`${INCIDENTS}/${id}`));
     };
-    expect(await found('role=communications')).toEqual([0, 1]);
-    expect(await found('role=communications:42')).toEqual([0]);
-    expect(await found('role=communications:43&role=scribe:43')).toEqual([1, 2]);
-    expect(await found('role=scribe&status=closed')).toEqual([]);
-    expect(await found('role=other&role=scribe:44')).toEqual([]);
+    expect(await listed('role=communications')).toEqual([0, 1]);
+    expect(await listed('role=communications:42')).toEqual([0]);
+    expect(await listed('role=communications:43&role=scribe:43')).toEqual([1, 2]);
+    expect(await listed('role=scribe&status=closed')).toEqual([]);
+    expect(await listed('role=other&role=scribe:44')).toEqual([]);
     await patch(paths[0]!, { communications: ['44'] });
     await patch(paths[2]!, { scribe: [] });
-    expect(await found('role=communications:44&role=scribe')).toEqual([0, 1]);
+    expect(await listed('role=communications:44&role=scribe')).toEqual([0, 1]);
     await client().post(`${paths[1]}/archive`);
-    expect(await found('role=scribe')).toEqual([]);
-    expect(await found('role=scribe:42', `${INCIDENTS}/archived`)).toEqual([1]);
+    expect(await listed('role=scribe')).toEqual([]);
+    expect(await listed('role=scribe:42', `${INCIDENTS}/archived`)).toEqual([1]);
     const { buckets } = (await client().get(`${INCIDENTS}/statistics?role=communications`)).body.statistics;
     expect(buckets.reduce((sum: number, { incidents }: { incidents: number }) => sum + incidents, 0)).toBe(1);
     for (const role of ['Scribe', 'scribe:', 'scribe:x', ':42'])
