@@ -6,6 +6,12 @@ import type { Machine } from './network.ts';
 
 const SCRIPTS = '/usr/lib/rabbitmq/bin';
 
+/**
+ * Whether a node and most of the others leave each other out until one of them starts again. A node that was frozen is
+ * not paused: when it looks, it is connected to the others again.
+ */
+const IS_LEFT_OUT = '2 * length(rabbit_node_monitor:partitions()) > length(rabbit_mnesia:cluster_nodes(all)).';
+
 const environmentOf = ({ name, folder, address }: Machine): Record<string, string> => ({
   RABBITMQ_NODENAME: `rabbit@${name}`,
   RABBITMQ_CONFIG_FILE: `${folder}/rabbitmq.conf`,
@@ -70,12 +76,13 @@ export async function startRabbitMqCluster(machines: readonly Machine[]): Promis
         await eventually(async () => control(machine, 'await_startup'), { what: `RabbitMQ on ${machine.name}` });
         await eventually(
           async () => {
-            const { running_nodes: nodes } = JSON.parse(
-              await control(machine, 'cluster_status', '--formatter', 'json'),
-            ) as {
-              running_nodes: string[];
-            };
-            return nodes.length === machines.length;
+            const status = await control(machine, 'cluster_status', '--formatter', 'json');
+            const { running_nodes: nodes } = JSON.parse(status) as { running_nodes: string[] };
+            if (nodes.length === machines.length) return true;
+            // As docs/guides/high-availability.md advises.
+            if ((await control(machine, 'eval', IS_LEFT_OUT)).trim() === 'true')
+              for (const act of ['stop_app', 'start_app']) await control(machine, act);
+            return false;
           },
           { what: 'a cluster of RabbitMQ' },
         );
