@@ -51,7 +51,7 @@ const OUTSIDE = 254;
 /** Runs all programs: PostgreSQL refuses to run as root. */
 const USER = 'postgres';
 /** Milliseconds, for a tool. */
-const CALL_TIMEOUT = 30_000;
+const CALL_TIMEOUT = 60_000;
 
 /**
  * Starts a network with a switch, to which this machine is connected, too.

@@ -6,11 +6,11 @@ import type { Machine } from './network.ts';
 
 const SCRIPTS = '/usr/lib/rabbitmq/bin';
 
-/**
- * Whether a node and most of the others leave each other out until one of them starts again. A node that was frozen is
- * not paused: when it looks, it is connected to the others again.
- */
-const IS_LEFT_OUT = '2 * length(rabbit_node_monitor:partitions()) > length(rabbit_mnesia:cluster_nodes(all)).';
+/** Whether a node works, as docs/guides/high-availability.md asks it, and with how many, itself included. */
+const STATE = '[2 * length(rabbit_node_monitor:partitions()) < 3, length(rabbit_nodes:all_running())].';
+/** Milliseconds after which a node that does not work is restarted, and for all of that. */
+const RESTARTED_AFTER = 120_000;
+const REJOINED_WITHIN = 600_000;
 
 const environmentOf = ({ name, folder, address }: Machine): Record<string, string> => ({
   RABBITMQ_NODENAME: `rabbit@${name}`,
@@ -38,7 +38,7 @@ const settingsOf = (machines: readonly Machine[]) => [
   '',
 ];
 
-/** Three nodes, of which those stop that see no majority. */
+/** Three nodes, of which those stop that see no majority. One that does not work again is restarted. */
 export async function startRabbitMqCluster(machines: readonly Machine[]): Promise<Group> {
   const control = async (machine: Machine, ...args: string[]) => {
     const env = environmentOf(machine);
@@ -72,21 +72,28 @@ export async function startRabbitMqCluster(machines: readonly Machine[]): Promis
     url: `amqp://guest:guest@${machines.map(({ address }) => `${address}:5672`).join(',')}`,
     roles: { leader },
     whole: async () => {
-      for (const machine of machines) {
-        await eventually(async () => control(machine, 'await_startup'), { what: `RabbitMQ on ${machine.name}` });
-        await eventually(
-          async () => {
-            const status = await control(machine, 'cluster_status', '--formatter', 'json');
-            const { running_nodes: nodes } = JSON.parse(status) as { running_nodes: string[] };
-            if (nodes.length === machines.length) return true;
-            // As docs/guides/high-availability.md advises.
-            if ((await control(machine, 'eval', IS_LEFT_OUT)).trim() === 'true')
-              for (const act of ['stop_app', 'start_app']) await control(machine, act);
-            return false;
-          },
-          { what: 'a cluster of RabbitMQ' },
+      const failingSince = new Map<Machine, number>();
+      const isWhole = async (machine: Machine) => {
+        // A tool that takes too long says nothing of the node.
+        const state = await control(machine, 'eval', STATE).catch((error: unknown) =>
+          (error as { killed?: boolean }).killed === true ? undefined : '',
         );
-      }
+        const since = failingSince.get(machine);
+        if (state?.startsWith('[true,') === true) failingSince.delete(machine);
+        else if (state !== undefined && since === undefined) failingSince.set(machine, Date.now());
+        else if (state !== undefined && since !== undefined && Date.now() - since > RESTARTED_AFTER) {
+          failingSince.delete(machine);
+          await machine.kill();
+          await machine.boot();
+        }
+        return state?.trim() === `[true,${machines.length}]`;
+      };
+      const areWhole = async () => {
+        let areAll = true;
+        for (const machine of machines) areAll = (await isWhole(machine)) && areAll;
+        return areAll;
+      };
+      await eventually(areWhole, { what: 'a cluster of RabbitMQ', within: REJOINED_WITHIN });
     },
   };
 }
