@@ -29,6 +29,8 @@ export interface Machine {
   thaw(): Promise<void>;
   /** Drops all packets to it and from it, and tells nobody. */
   cut(): Promise<void>;
+  /** Drops all packets between it and these machines, and tells nobody. */
+  cutFrom(others: readonly Machine[]): Promise<void>;
   mend(): Promise<void>;
   /** Runs a tool on it. Returns what that prints. */
   call(program: Program): Promise<string>;
@@ -42,12 +44,14 @@ export interface Network {
   stop(): Promise<void>;
 }
 
+/** An address of the hardware that nobody has. */
+const NOWHERE = '02:00:c6:12:00:00';
 /** The number of this machine, outside of the namespaces. */
 const OUTSIDE = 254;
 /** Runs all programs: PostgreSQL refuses to run as root. */
 const USER = 'postgres';
 /** Milliseconds, for a tool. */
-const CALL_TIMEOUT = 30_000;
+const CALL_TIMEOUT = 60_000;
 
 /**
  * Starts a network with a switch, to which this machine is connected, too.
@@ -67,6 +71,10 @@ export async function startNetwork(folder: string, names: readonly string[], num
     ['127.0.0.1 localhost', ...names.map((name, i) => `${addressOf(i + 1)} ${name}\n`)].join('\n'),
   );
   const middle = await startNamespace('ip link add switch type bridge; ip link set switch up');
+  const othersOf = (host: number) =>
+    [...names.keys().map((index) => index + 1), OUTSIDE].filter((other) => other !== host);
+  const neighbour = (address: string, hardware: string, device: string) =>
+    `ip neighbour replace ${address} lladdr ${hardware} dev ${device} nud permanent`;
   const portUp = async (host: number) => shell(`ip link set port${host} master switch up`, middle);
 
   /** All know the hardware addresses of all: otherwise they would learn within seconds that a machine has gone. */
@@ -74,14 +82,10 @@ export async function startNetwork(folder: string, names: readonly string[], num
     const place = space === undefined ? '' : `netns ${space.pid}`;
     await shell(`ip link add port${host} netns ${middle.pid} type veth peer name ${device} ${place}`);
     await portUp(host);
-    const others = [...names.keys().map((index) => index + 1), OUTSIDE].filter((other) => other !== host);
     const lines = [
       `ip link set ${device} address ${hardwareOf(host)} up`,
       `ip address add ${addressOf(host)}/24 dev ${device}`,
-      ...others.map((other) => {
-        const entry = `${addressOf(other)} lladdr ${hardwareOf(other)} dev ${device}`;
-        return `ip neighbour replace ${entry} nud permanent`;
-      }),
+      ...othersOf(host).map((other) => neighbour(addressOf(other), hardwareOf(other), device)),
     ];
     await shell(lines.join('\n'), space);
   };
@@ -130,7 +134,14 @@ export async function startNetwork(folder: string, names: readonly string[], num
       freeze: async () => signalAll(running(), 'SIGSTOP'),
       thaw: async () => signalAll(running(), 'SIGCONT'),
       cut: async () => shell(`ip link set port${host} nomaster`, middle),
-      mend: async () => portUp(host),
+      // Nothing that it answers arrives, so that it and they agree that they do not reach each other.
+      cutFrom: async (others) =>
+        shell(others.map(({ address }) => neighbour(address, NOWHERE, 'eth0')).join('\n'), running()),
+      mend: async () => {
+        const lines = othersOf(host).map((other) => neighbour(addressOf(other), hardwareOf(other), 'eth0'));
+        await shell(lines.join('\n'), running());
+        await portUp(host);
+      },
       call: async ({ command, args, env }) => {
         const options = { cwd: home, env: { ...base, ...env }, timeout: CALL_TIMEOUT };
         const { stdout } = await run('nsenter', [...enter(running(), { uid, gid }), command, ...args], options);

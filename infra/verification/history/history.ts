@@ -69,7 +69,7 @@ export interface History {
   readonly met: Met;
   readonly violations: Violation[];
   send(sender: Sender, operation: SentOperation): Promise<Operation & { json: Json }>;
-  /** The gateway to which the load balancer sends the next request. */
+  /** The gateway to which the load balancer sends the next request. @throws Error after the end */
   nextGateway(): string;
   stop(): Promise<void>;
 }
@@ -178,6 +178,7 @@ function loadBalancer(gateways: readonly string[]): Pick<History, 'nextGateway' 
 
   return {
     nextGateway: () => {
+      if (stopping.signal.aborted) throw new Error('the run has ended');
       turn += 1;
       const candidates = ready.size > 0 ? [...ready] : gateways;
       return candidates[turn % candidates.length] ?? '';

@@ -41,6 +41,8 @@ export interface Run {
   stop(): Promise<void>;
   /** Compares everything, once the clients are done and the system works. Ends the run. */
   finish(): Promise<Violation[]>;
+  /** Ends the run without a result, whatever works. */
+  abandon(): Promise<void>;
 }
 
 /** Milliseconds until all that was written is in the feed, and delivered. */
@@ -81,6 +83,10 @@ export async function startRun(options: RunOptions): Promise<Run> {
   // Whoever waits for it gets the error.
   done.catch(() => undefined);
 
+  const end = async () => {
+    await Promise.all(parts.flatMap(({ readers }) => readers.map(async (reader) => reader.stop())));
+    await history.stop();
+  };
   const finish = async (): Promise<Violation[]> => {
     await done;
     // If something is missing, the comparison says what.
@@ -92,8 +98,7 @@ export async function startRun(options: RunOptions): Promise<Run> {
       const ids = workspace.receiver?.server.requests.map(({ headers }) => headers['webhook-id']) ?? [];
       if (new Set(ids).size < ids.length) history.met.see('a repeated delivery');
     }
-    await Promise.all(parts.flatMap(({ readers }) => readers.map(async (reader) => reader.stop())));
-    await history.stop();
+    await end();
     return violations;
   };
   return {
@@ -109,6 +114,10 @@ export async function startRun(options: RunOptions): Promise<Run> {
       await done;
     },
     finish,
+    abandon: async () => {
+      isStopped = true;
+      await Promise.allSettled([...clients, end()]);
+    },
   };
 }
 
@@ -151,7 +160,7 @@ async function isSettled(history: History, { workspace, client, readers }: Part)
 async function subscribe(client: Client, url: string): Promise<string> {
   const created = await client.post('/api/v1/settings/webhooks', { url });
   const { webhook, secret } = created.body as { webhook: { id: string }; secret: string };
-  const { status, text } = await client.post(`/api/v1/settings/webhooks/${webhook.id}/verify`);
-  if (status !== 200) throw new Error(text);
+  const verify = async () => client.post(`/api/v1/settings/webhooks/${webhook.id}/verify`);
+  await eventually(async () => (await verify()).status === 200, { what: 'an active webhook' });
   return secret;
 }

@@ -15,7 +15,7 @@ export interface ClusterFault {
 
 type Way = readonly [
   name: string,
-  begin: (machine: Machine) => Promise<void>,
+  begin: (machine: Machine, group: Group) => Promise<void>,
   end: (machine: Machine) => Promise<void>,
 ];
 
@@ -23,6 +23,11 @@ const WAYS: readonly Way[] = [
   ['killed', async (machine) => machine.kill(), async (machine) => machine.boot()],
   ['frozen', async (machine) => machine.freeze(), async (machine) => machine.thaw()],
   ['cut off', async (machine) => machine.cut(), async (machine) => machine.mend()],
+  [
+    'cut off from the others',
+    async (machine, { machines }) => machine.cutFrom(machines.filter((each) => each !== machine)),
+    async (machine) => machine.mend(),
+  ],
 ];
 
 /** Milliseconds for which a machine stays away after another one has taken over. */
@@ -37,7 +42,7 @@ const onMachine = (group: Group, role: string, [way, begin, end]: Way): ClusterF
     const machine = await roleNow();
     if (machine === undefined) throw new Error(`no machine is the ${role} of ${group.name}`);
     begun();
-    await begin(machine);
+    await begin(machine, group);
     const what = `another ${role} of ${group.name} than ${machine.name}`;
     try {
       await eventually(async () => ![machine, undefined].includes(await roleNow(machine)), { what });

@@ -3,10 +3,11 @@ import { startParts } from '../../embedded/start-parts.ts';
 import { startCluster } from '../cluster/start-cluster.ts';
 import type { Violation } from '../history/history.ts';
 import { seededRandom } from '../history/random.ts';
+import type { Run } from '../history/run.ts';
 import { DELIVERIES_A_MINUTE, startTestedApps } from '../history/tested-apps.ts';
 import { localHarness } from '../systems/local-harness.ts';
 import { clusterFaults } from './cluster-faults.ts';
-import { type Observation, startProbe } from './probe.ts';
+import { type Observation, type Probe, startProbe } from './probe.ts';
 
 const MINUTE = 60_000;
 /** Clients of the busy workspace, and their pauses in milliseconds. */
@@ -35,14 +36,16 @@ export async function soakCluster({ seed, goesOn, only = () => true, print }: Cl
     closing.push(apps.stop);
     return { cluster, apps, stop };
   });
+  let run: Run | undefined;
+  let probe: Probe | undefined;
   try {
     const random = seededRandom(seed);
     const begin = Date.now();
-    const run = await system.apps.startRun({
+    run = await system.apps.startRun({
       ...{ seed, clients: CLIENTS, pause: PAUSE },
       mayDeclare: () => Math.ceil((DELIVERIES_A_MINUTE * (Date.now() - begin + 1)) / MINUTE),
     });
-    const probe = startProbe(run, 'quiet');
+    probe = startProbe(run, 'quiet');
     const faults = clusterFaults(system.cluster, system.apps).filter(({ name }) => only(name));
     const observations = new Map<string, Observation[]>(faults.map(({ name }) => [name, []]));
     for (let count = 0, left = [...faults]; goesOn(count); count += 1) {
@@ -62,7 +65,8 @@ export async function soakCluster({ seed, goesOn, only = () => true, print }: Cl
     const violations: Violation[] = await run.finish();
     return { run, violations, observations };
   } finally {
-    await system.stop();
+    // Their requests end with the system, if it hangs.
+    await Promise.all([system.stop(), probe?.stop().then(async () => run?.abandon())]);
   }
 }
 

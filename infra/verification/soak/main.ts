@@ -36,8 +36,8 @@ interface Options {
   minutes: number;
   seed: number;
   cluster: boolean;
-  /** A part of the names of faults of a cluster. */
-  only: string;
+  /** Faults of a cluster, by their names. */
+  only: RegExp;
 }
 
 function readOptions(): Options {
@@ -53,7 +53,7 @@ function readOptions(): Options {
     if (!/^[1-9]\d{0,8}$/.test(values[flag])) throw new Error(`--${flag} must be a whole number of at least 1`);
     return Number(values[flag]);
   };
-  return { minutes: number('minutes'), seed: number('seed'), cluster: values.cluster, only: values.only };
+  return { minutes: number('minutes'), seed: number('seed'), cluster: values.cluster, only: new RegExp(values.only) };
 }
 
 /** MiB of each process. */
@@ -110,7 +110,7 @@ async function soakOnCluster({ minutes, seed, only }: Options, signal: AbortSign
   const goesOn = () => Date.now() < (until ??= Date.now() + minutes * MINUTE) && !signal.aborted;
   const { run, violations, observations } = await soakCluster({
     ...{ seed, goesOn, print: console.log },
-    only: (name) => name.includes(only),
+    only: (name) => only.test(name),
   });
   report(run);
   console.log(`\n${tableOf(observations)}`);

@@ -28,7 +28,7 @@ import {
   type Options,
 } from 'amqplib';
 import { Acknowledgements } from './amqp-acknowledgements.ts';
-import { confirmPublisher, type Publisher } from './amqp-publisher.ts';
+import { CONFIRM_TIMEOUT, confirmPublisher, type Publisher } from './amqp-publisher.ts';
 import { ensureTopology, openQuietly } from './amqp-topology.ts';
 import { connectionRefusal } from './connection-refusal.ts';
 import { joinWrites } from './join-writes.ts';
@@ -56,10 +56,14 @@ const CLOSE_TIMEOUT = 3_000;
 const REOPEN_DELAY = 1_000;
 /** Milliseconds for which a confirm proves that the broker stores messages. */
 const CONFIRM_LASTS = 5_000;
+/** A node that has confirmed nothing for so many timeouts after the first is left. An election takes less. */
+const TIMEOUTS_BEFORE_LEAVING = 2;
 /** Milliseconds before each attempt to reconnect, or to publish again what was not confirmed; the last value repeats. */
 const RECONNECT_DELAYS = [100, 200, 500, 1_000, 2_000, 5_000];
 
 interface Session {
+  /** Its URL. */
+  node: string;
   /** Separate from `publishing`: a broker short of memory or disk space stops reading from connections that publish. */
   consuming: ChannelModel;
   publishing: ChannelModel;
@@ -70,8 +74,9 @@ interface Session {
   /** The moment of the last confirm, and of the earliest next attempt after publishing failed; by `performance.now()`. */
   confirmedAt: number;
   publishFrom: number;
-  /** Attempts to publish in a row of which nothing was confirmed. */
+  /** Attempts to publish in a row of which nothing was confirmed, and the end of the first of them. */
   failedPublishes: number;
+  failingSince: number;
   /** Asks for the lengths of queues; opened when it is needed. */
   asking: Promise<Channel> | undefined;
 }
@@ -95,24 +100,13 @@ interface Consumer {
 
 const delayAfter = (failures: number) => RECONNECT_DELAYS[Math.min(failures, RECONNECT_DELAYS.length - 1)] ?? 0;
 
-/** After an attempt of which nothing was confirmed, nothing is published for a while: each time longer. */
-function recordOutcomes(session: Session, outcomes: readonly PublishOutcome[]): void {
-  if (outcomes.includes('confirmed')) {
-    session.confirmedAt = performance.now();
-    session.publishFrom = session.failedPublishes = 0;
-  } else if (outcomes.length > 0 && outcomes.every((outcome) => outcome === 'failed')) {
-    session.publishFrom = performance.now() + delayAfter(session.failedPublishes);
-    session.failedPublishes += 1;
-  }
-}
-
 /** A broker on RabbitMQ 3.10 or later. Connects in the background, and again whenever the connection is lost. */
 export class AmqpBroker implements Broker {
   readonly #nodes: Hosts<string>;
   readonly #namespace: string;
   readonly #log: Logger;
   readonly #retryDelays: readonly number[];
-  readonly #confirmTimeout: number | undefined;
+  readonly #confirmTimeout: number;
   readonly #consumers = new Set<Consumer>();
   #session: Session | undefined;
   #closed = false;
@@ -133,7 +127,7 @@ export class AmqpBroker implements Broker {
   }) {
     this.#namespace = options.namespace;
     this.#retryDelays = options.retryDelays ?? RETRY_DELAYS;
-    this.#confirmTimeout = options.confirmTimeout;
+    this.#confirmTimeout = options.confirmTimeout ?? CONFIRM_TIMEOUT;
     this.#nodes = new Hosts(urlsOfHosts(withHeartbeat(options.url)));
     this.#log = options.log;
     this.#connecting = this.#connect();
@@ -157,7 +151,7 @@ export class AmqpBroker implements Broker {
       content: Buffer.alloc(0),
     });
     if (outcome === 'unroutable') this.#redeclareQueues(session);
-    recordOutcomes(session, [outcome]);
+    this.#recordOutcomes(session, [outcome]);
     return outcome === 'confirmed';
   }
 
@@ -168,8 +162,29 @@ export class AmqpBroker implements Broker {
     if (messages.some(({ type }, index) => outcomes[index] === 'unroutable' && hasConsumer(type))) {
       this.#redeclareQueues(session);
     }
-    recordOutcomes(session, outcomes);
+    this.#recordOutcomes(session, outcomes);
     return outcomes;
+  }
+
+  /** After an attempt of which nothing was confirmed, nothing is published for a while: each time longer. */
+  #recordOutcomes(session: Session, outcomes: readonly PublishOutcome[]): void {
+    const now = performance.now();
+    if (outcomes.includes('confirmed')) {
+      session.confirmedAt = now;
+      session.publishFrom = session.failedPublishes = 0;
+    } else if (outcomes.length > 0 && outcomes.every((outcome) => outcome === 'failed')) {
+      if (session.failedPublishes === 0) session.failingSince = now;
+      session.publishFrom = now + delayAfter(session.failedPublishes);
+      session.failedPublishes += 1;
+      if (now - session.failingSince > TIMEOUTS_BEFORE_LEAVING * this.#confirmTimeout) this.#leaveNode(session);
+    }
+  }
+
+  /** A node that does not reach the others stores and delivers nothing, but its connections work. */
+  #leaveNode(session: Session): void {
+    if (this.#session !== session || !this.#nodes.hasOthers) return;
+    this.#nodes.leave(session.node);
+    this.#handleConnectionLoss(session.publishing, 'the node of the broker confirms nothing');
   }
 
   async #publishOne(session: Session, message: OutgoingMessage): Promise<PublishOutcome> {
@@ -316,6 +331,7 @@ export class AmqpBroker implements Broker {
       }
       const publisher = confirmPublisher(channel, this.#confirmTimeout);
       const session: Session = {
+        node,
         consuming,
         publishing,
         channel,
@@ -324,6 +340,7 @@ export class AmqpBroker implements Broker {
         confirmedAt: -Infinity,
         publishFrom: 0,
         failedPublishes: 0,
+        failingSince: 0,
         asking: undefined,
       };
       publishing.on('blocked', (reason: string) => {
@@ -348,14 +365,14 @@ export class AmqpBroker implements Broker {
     }
   }
 
-  /** Closes both connections after one of them was lost, and reconnects. */
-  #handleConnectionLoss(connection: ChannelModel): void {
+  /** Closes both connections after one of them was lost, or is of no use, and reconnects. */
+  #handleConnectionLoss(connection: ChannelModel, reason = 'the connection to the broker was lost'): void {
     const session = this.#session;
     if (session === undefined || (session.consuming !== connection && session.publishing !== connection)) return;
     this.#session = undefined;
     for (const consumer of this.#consumers) consumer.channel = consumer.tag = undefined;
     void closeGracefully(session.consuming, session.publishing);
-    this.#scheduleRetry(new Error('the connection to the broker was lost'));
+    this.#scheduleRetry(new Error(reason));
   }
 
   #scheduleRetry(error: unknown): void {

@@ -25,7 +25,7 @@ export interface Publisher {
 }
 
 /** Milliseconds until publishing fails without a confirm. RabbitMQ sends no confirms during a resource alarm. */
-const CONFIRM_TIMEOUT = 5_000;
+export const CONFIRM_TIMEOUT = 5_000;
 /** Milliseconds that an outcome which came after the timeout is kept for the next attempt. */
 const LATE_OUTCOME_TTL = 60_000;
 /** The maximum number of messages without an outcome on one channel. */

@@ -2,12 +2,20 @@ import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from '@jest/
 import { deadLetterQueueName, exchangeName, QUEUES, queueName } from '@tocsin/schemas';
 import type { Knex } from '@tocsin/postgres';
 import { createMetrics } from '@tocsin/runtime';
-import { eventually, type OwnRabbitMq, startRabbitMq, type TcpProxy, tcpProxy } from '@tocsin/testing';
-import { describeWithOwnRabbitMq } from '@tocsin/testing/suites';
+import {
+  eventually,
+  type OwnRabbitMq,
+  removeTopology,
+  startRabbitMq,
+  type TcpProxy,
+  tcpProxy,
+  testServers,
+} from '@tocsin/testing';
+import { describeWithBroker, describeWithOwnRabbitMq } from '@tocsin/testing/suites';
 import { type Channel, type ChannelModel, connect } from 'amqplib';
 import type { AmqpBroker } from '../src/amqp.ts';
 import { type Broker, outbox, outboxRow, startConsumer, startRelay } from '../src/index.ts';
-import { collect, openBroker, publishSafely, silent } from './brokers.ts';
+import { collect, newMessage, openBroker, publishSafely, silent } from './brokers.ts';
 import { impactUpdated, type MessagingDatabase, messagingDatabase, openPool } from './database.ts';
 
 /** Milliseconds. Much less than RabbitMQ's 30 minutes, but more than a consumer may hold a message. */
@@ -166,6 +174,26 @@ describeWithOwnRabbitMq('during a long outage', () => {
     await suspendQueues(false);
     await eventually(async () => broker.confirms(), { what: 'a broker that confirms again' });
     await eventually(async () => (await database.waiting()) === 0, { what: 'an empty outbox' });
+  });
+
+  describeWithBroker('of the other nodes for the connected one', () => {
+    test('another one is used, also by consumers', async () => {
+      const { amqpUrl = '' } = testServers();
+      const [first, second] = [new URL(rabbitMq.url).host, new URL(amqpUrl).host];
+      const by = amqpUrl.replace(second, `${first},${second}`);
+      const { broker: both } = await openBroker(amqpUrl, { by, namespace, confirmTimeout: CONFIRM_TIMEOUT });
+      stopping.push(
+        async () => both.close(),
+        async () => removeTopology(amqpUrl, namespace),
+      );
+      const { bodies } = collect(both, QUEUE);
+      await publishSafely(both, newMessage('customer-impact.updated', 'before'));
+      await eventually(() => bodies.includes('before'), { what: 'a message of the first node' });
+      await suspendQueues(true);
+      stopping.push(async () => suspendQueues(false));
+      await publishSafely(both, newMessage('customer-impact.updated', 'after'));
+      await eventually(() => bodies.includes('after'), { what: 'a message of the other node' });
+    });
   });
 
   test('by the broker’s memory alarm, every event is sent once, after the alarm', async () => {

@@ -41,6 +41,11 @@ export class Hosts<Host> {
     return this.#hosts[this.#index] as Host;
   }
 
+  /** Whether there is another one. */
+  get hasOthers(): boolean {
+    return this.#hosts.length > 1;
+  }
+
   /** Goes on to the next host, unless somebody has. */
   leave(host: Host): void {
     if (this.current === host) this.#index = (this.#index + 1) % this.#hosts.length;

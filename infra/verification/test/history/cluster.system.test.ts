@@ -9,7 +9,7 @@ const SHOWN = 5;
 /** One of each engine; `make soak ARGS="--cluster"` has all. */
 const FAULTS = ['PostgreSQL primary killed', 'RabbitMQ leader frozen', 'Redis primary cut off'];
 /** Milliseconds: three engines start, and three times another machine takes over. */
-const TIMEOUT = 900_000;
+const TIMEOUT = 1_800_000;
 
 describeWithout(...missingPackages(), ...(mayMakeNetworks() ? [] : ['root']))('three machines of each engine', () => {
   test(
