@@ -196,6 +196,7 @@ const DATA: { [Type in EventType]: EventData<Type> } = {
     version: 3,
     user: { id: 42, email: 'ana@acme.example', name: 'Ana', active: true, seat: 'responder', role: 'admin' },
   },
+  'user.erased': { user: { id: 42 } },
   'audit.recorded': {
     entry: {
       actor: { type: 'user', user_id: 42, key_id: 7 },

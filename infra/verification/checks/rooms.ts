@@ -14,7 +14,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['requests', 'idempotency-keys'],
     ['limits'],
     ['accounts'],
-    ['sign-in'],
+    ['sign-in', 'erasure'],
     ['pages'],
     ['edge'],
     ['http'],
@@ -35,7 +35,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['configuration', 'replicas', 'storage'],
     ['incidents'],
     ['timeline', 'values', 'chat', 'relations', 'follow-ups'],
-    ['source-imports', 'lifecycle', 'list', 'configuration-changes'],
+    ['source-imports', 'lifecycle', 'list', 'configuration-changes', 'erasure'],
     ['creation', 'transfer', 'bulk', 'postmortem'],
     ['alerts'],
     ['http'],
@@ -50,7 +50,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['verification'],
     ['release'],
   ],
-  webhook: [['shared'], ['queue', 'feed'], ['requests'], ['subscriptions'], ['deliveries'], ['http']],
+  webhook: [['shared'], ['queue', 'feed', 'erasure'], ['requests'], ['subscriptions'], ['deliveries'], ['http']],
 };
 
 const IN_SOURCE = /^(?:(?:services|shared|gateway(?=\/console\/))\/)?([^/]+)\/src\/([^/]+)\//;

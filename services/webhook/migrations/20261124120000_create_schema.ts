@@ -9,6 +9,12 @@ export async function up(knex: Knex): Promise<void> {
   await createDeliveries(knex);
   await createLimits(knex);
   await createFeed(knex);
+  await knex.schema.createTable('erased_users', (table) => {
+    table.comment('of whom all events from before their erasure are here');
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('user_id').notNullable();
+    table.primary(['workspace_id', 'user_id']);
+  });
 }
 
 async function createSubscriptions(knex: Knex): Promise<void> {

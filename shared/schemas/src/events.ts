@@ -239,6 +239,11 @@ export const EVENTS = {
     publishers: ['gateway'],
     data: z.object({ version, user: userSnapshot.meta({ description: 'The user after the change' }) }),
   },
+  'user.erased': {
+    summary: 'A user was erased: nothing that was published before this event is about the person any longer',
+    publishers: ['incident'],
+    data: z.object({ user: z.object({ id: id.meta({ description: 'ID of the user' }) }) }),
+  },
   'audit.recorded': {
     summary: 'Somebody changed a setting of a workspace',
     publishers: ['gateway', 'incident', 'webhook'],

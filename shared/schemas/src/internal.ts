@@ -20,6 +20,8 @@ export const INTERNAL_PATHS = {
   idempotencyKeys: '/internal/idempotency-keys',
   people: '/internal/people',
   exportedResources: '/internal/exported-resources',
+  personalData: '/internal/personal-data',
+  personalDataErasure: '/internal/personal-data/erasure',
 } as const;
 
 const version = z.int().min(0);

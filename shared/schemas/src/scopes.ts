@@ -20,7 +20,7 @@ export const SCOPES = [
 ] as const;
 
 export type Scope = (typeof SCOPES)[number];
-export const PERMISSIONS = ['manage_settings', 'manage_teams'] as const;
+export const PERMISSIONS = ['manage_settings', 'manage_teams', 'delete_permanently'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 /**
  * What an operation requires besides the key's scope. The gateway and the service check the seat and the permissions of

@@ -139,6 +139,7 @@ export function useAccess() {
     user,
     canRespond: user?.seat === 'responder',
     canManage: permissions.includes('manage_settings'),
+    canDelete: permissions.includes('delete_permanently'),
     canManageTeams: user?.seat === 'responder' && permissions.includes('manage_teams'),
     canManageServices: user?.seat === 'responder' && permissions.includes('manage_settings'),
   };

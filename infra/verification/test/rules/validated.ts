@@ -170,7 +170,8 @@ async function tablesIn(sql: pg.Client): Promise<{ name: string; table: string }
 }
 
 const UNFINISHED = `select 1 from incident.provisioning_steps where status in ('pending', 'running')
-  union all select 1 from webhook.deliveries where status = 'queued'`;
+  union all select 1 from webhook.deliveries where status = 'queued'
+  union all select 1 from gateway.erasures where completed_at is null`;
 
 /** The number of the rows of each table, and a digest of them, after all work that earlier requests have left is done. */
 async function whatIsStored(sql: pg.Client): Promise<Record<string, string>> {

@@ -10,6 +10,7 @@
  */
 import type { HandledBatch, ReceivedEvent } from '@tocsin/messaging';
 import { type Knex, pipeline } from '@tocsin/postgres';
+import { type ErasedUser, erasedUsers } from '../erasure/store/erased-users.ts';
 import { resourceOf } from '../feed/domain/feed-types.ts';
 import { lockFeeds, recordStatement, withMissingFeeds } from '../feed/store/feed-writer.ts';
 import {
@@ -39,7 +40,10 @@ export async function recordAndQueueDeliveries(
     if (resource === undefined) return [];
     return [{ id: event.id, workspaceId: event.workspace.id, type: event.type, resource, body }];
   });
-  if (incoming.length === 0) return { handled: new Set() };
+  const erasures = events.filter(({ event }) => event.type === 'user.erased').map(({ event }) => event as ErasedUser);
+  if (erasures.length > 0) await erasedUsers(trx).add(erasures);
+  const erased = erasures.map(({ id }) => id);
+  if (incoming.length === 0) return { handled: new Set(erased) };
 
   const workspaceIds = [...new Set(incoming.map(({ workspaceId }) => workspaceId))];
   const creations = deliverable(events);
@@ -52,7 +56,7 @@ export async function recordAndQueueDeliveries(
   const [additions] = await pipeline(trx, [record, ...statements], { commit: true });
   const recorded = additions.flatMap(({ event_ids: ids }) => ids);
   dependencies.onRecorded(additions.map(({ workspace_id: id }) => id));
-  return { handled: new Set([...recorded, ...handled]), ...(onCommit !== undefined && { onCommit }) };
+  return { handled: new Set([...recorded, ...handled, ...erased]), ...(onCommit !== undefined && { onCommit }) };
 }
 
 function ofWorkspaces(events: readonly NewEvent[], workspaces: readonly { id: number }[]): NewEvent[] {
