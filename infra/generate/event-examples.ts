@@ -131,6 +131,7 @@ const DATA: { [Type in EventType]: EventData<Type> } = {
     },
     outcome: 'created',
   },
+  'incident.deleted': { incident: { id: 17, reference: 'INC-17' } },
   'timeline_event.created': { incident: { id, reference, revision: 3 }, timeline_event: timelineEvent },
   'timeline_event.updated': {
     incident: { id, reference, revision: 4 },

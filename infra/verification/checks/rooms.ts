@@ -35,7 +35,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['configuration', 'replicas', 'storage'],
     ['incidents'],
     ['timeline', 'values', 'chat', 'relations', 'follow-ups'],
-    ['source-imports', 'lifecycle', 'list', 'configuration-changes', 'erasure'],
+    ['source-imports', 'lifecycle', 'list', 'configuration-changes', 'erasure', 'deletion'],
     ['creation', 'transfer', 'bulk', 'postmortem'],
     ['alerts'],
     ['http'],

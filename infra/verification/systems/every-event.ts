@@ -46,6 +46,9 @@ export async function causeEveryEvent(client: Client): Promise<{ created_at: str
       },
     ],
   });
+  const { incident: mistake } = (await client.post('/api/v1/incidents', { title: 'A mistake' })).body;
+  const deletion = { reason: 'A mistake', confirmation: mistake.human_id };
+  await client.post(`/api/v1/incidents/${mistake.id}/delete`, deletion);
   const person = { email: 'erased@acme.example', name: 'Erased' };
   const { user } = (await client.post('/api/v1/settings/users', person)).body;
   await client.post(`/api/v1/settings/users/${user.id}/erase`, { confirmation: person.email });

@@ -190,6 +190,24 @@ describeWithServers('a workspace that is run through its API', () => {
       expect([text, linesWith(dump, text)]).toEqual([text, []]);
   });
 
+  test('deletes an incident for good, also from the feed, whose cursors stay valid', async () => {
+    const owner = await system.as({ workspace: 'deletes', role: 'owner' });
+    const { incident } = (await owner.post('/api/v1/incidents', { title: 'Xylophone' })).body;
+    await owner.post(`/api/v1/incidents/${incident.id}/timeline`, { body: 'Xylophone again' });
+    await owner.post('/api/v1/incidents', { title: 'Other' });
+    const feed = async (query: string) => (await owner.get(`/api/v1/events?${query}`)).body;
+    await eventually(async () => (await feed('from=beginning')).events.length === 4);
+    const { pagination } = await feed('from=beginning&limit=1');
+    const deletion = { reason: 'A mistake', confirmation: incident.human_id };
+    expect((await owner.post(`/api/v1/incidents/${incident.id}/delete`, deletion)).status).toBe(204);
+    await eventually(async () => linesWith(await dumpOf(system), 'xylophone').length === 0, { what: 'emptied events' });
+    const { events } = await feed(`after=${pagination.next_cursor}`);
+    expect(events).toMatchObject([
+      { type: 'incident.created', data: { incident: { title: 'Other' } } },
+      { type: 'incident.deleted', data: { incident: { id: incident.id, reference: incident.human_id } } },
+    ]);
+  });
+
   test('knows what is used of its quotas, and says null while a service is away', async () => {
     await client.post('/api/v1/teams', { name: 'Payments' });
     await client.post('/api/v1/services', { name: 'Checkout' });

@@ -21,6 +21,7 @@ import { encryptionRotation } from './subscriptions/rotate-encryption.ts';
 import { secretCipher } from './subscriptions/secret-cipher.ts';
 import { startSending } from './deliveries/send-deliveries.ts';
 import { PERSONAL_TABLES } from './erasure/personal-tables.ts';
+import { deletedIncidents } from './erasure/store/deleted-incidents.ts';
 import { erasedUsers } from './erasure/store/erased-users.ts';
 import { sweepFeed } from './feed/sweep-feed.ts';
 import { feedTrimming } from './feed/trim-feeds.ts';
@@ -119,6 +120,11 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
       {
         name: 'deleting expired events',
         work: async () => sweepFeed({ ...feed, retentionDays: config.feedRetentionDays }),
+      },
+      {
+        name: 'emptying events of deleted incidents',
+        interval: overrides.trimInterval ?? TRIM_INTERVAL,
+        work: deletedIncidents(database).empty,
       },
       { name: 'deleting expired data', work: async () => deleteExpiredData(dependencies) },
       { name: 'rotating encryption keys', work: encryptionRotation(dependencies) },

@@ -160,6 +160,14 @@ export const EVENTS = {
       ...actor,
     }),
   },
+  'incident.deleted': {
+    summary: 'An incident was deleted for good: forget what you have of it',
+    publishers: ['incident'],
+    about: 'incident',
+    data: z.object({
+      incident: incidentReference.omit({ revision: true }).meta({ description: 'The incident that is gone' }),
+    }),
+  },
   'timeline_event.created': {
     summary: 'A timeline event was added to an incident, by a client, a lifecycle operation or an import',
     publishers: ['incident'],

@@ -317,6 +317,9 @@ export async function fillWorkspace(
 
   await alerts(write, one);
 
+  const { incident: mistake } = await write('createIncident', [], { title: 'A mistake' });
+  await write('deleteIncident', [mistake.id], { reason: one(name()), confirmation: mistake.human_id });
+
   const email = 'forgotten@acme.example';
   await write('eraseUser', [await create('createUser', [], { email, name: one(name()) })], { confirmation: email });
 

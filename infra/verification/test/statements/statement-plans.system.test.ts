@@ -97,6 +97,10 @@ const ALLOWED: { statement: RegExp; reads: string; reason: string }[] = [
 /** Statements that work for the whole installation, and so name no workspace. */
 const OF_ALL_WORKSPACES: { statement: RegExp; reason: string }[] = [
   {
+    statement: /^select .* from deleted_incidents where due_at <= now\(\) order by due_at limit 1$/,
+    reason: 'events of deleted incidents are emptied, those first that are due first',
+  },
+  {
     statement: /^select .* from erasures where completed_at is null order by requested_at limit 1$/,
     reason: 'the worker of erasures takes that which was requested first',
   },

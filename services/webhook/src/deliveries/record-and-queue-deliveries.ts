@@ -10,6 +10,7 @@
  */
 import type { HandledBatch, ReceivedEvent } from '@tocsin/messaging';
 import { type Knex, pipeline } from '@tocsin/postgres';
+import { type DeletedIncident, deletedIncidents } from '../erasure/store/deleted-incidents.ts';
 import { type ErasedUser, erasedUsers } from '../erasure/store/erased-users.ts';
 import { resourceOf } from '../feed/domain/feed-types.ts';
 import { lockFeeds, recordStatement, withMissingFeeds } from '../feed/store/feed-writer.ts';
@@ -43,6 +44,8 @@ export async function recordAndQueueDeliveries(
   const erasures = events.filter(({ event }) => event.type === 'user.erased').map(({ event }) => event as ErasedUser);
   if (erasures.length > 0) await erasedUsers(trx).add(erasures);
   const erased = erasures.map(({ id }) => id);
+  const deletions = events.filter(({ event }) => event.type === 'incident.deleted');
+  if (deletions.length > 0) await deletedIncidents(trx).add(deletions.map(({ event }) => event as DeletedIncident));
   if (incoming.length === 0) return { handled: new Set(erased) };
 
   const workspaceIds = [...new Set(incoming.map(({ workspaceId }) => workspaceId))];
