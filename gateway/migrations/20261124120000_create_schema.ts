@@ -12,6 +12,7 @@ export async function up(knex: Knex): Promise<void> {
   await createScim(knex);
   await createAgents(knex);
   await createAuditLog(knex);
+  await createErasures(knex);
 }
 
 async function createIdentities(knex: Knex): Promise<void> {
@@ -217,6 +218,26 @@ async function createAuditLog(knex: Knex): Promise<void> {
     table.index(['workspace_id', 'action', 'occurred_at', 'id'], 'audit_log_by_action');
     table.index(['occurred_at'], 'audit_log_expiry');
   });
+}
+
+async function createErasures(knex: Knex): Promise<void> {
+  await knex.schema.createTable('erasures', (table) => {
+    table.comment('users who are forgotten, and how far that has come');
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('user_id').notNullable();
+    table.primary(['workspace_id', 'user_id']);
+    table.foreign(['workspace_id', 'user_id']).references(['workspace_id', 'id']).inTable('users');
+    table.timestamp('requested_at', { precision: 3 }).notNullable();
+    table.timestamp('completed_at', { precision: 3 }).comment('null: some apps still have to erase the user');
+    table.specificType('names', 'text[]').notNullable().comment('that the user had; empty in the end');
+    table.specificType('emails', 'text[]').notNullable().comment('in lower case; empty in the end');
+    table.bigInteger('version').notNullable().comment("the workspace's version at which the user was erased");
+    table.specificType('remaining', 'text[]').notNullable().comment('the apps that have to erase the user, in order');
+    table.jsonb('position').comment('how far the first of them has come; null: it has not begun');
+    table.jsonb('places').notNullable().defaultTo('[]').comment('texts that name the user');
+    table.boolean('has_more_places').notNullable().defaultTo(false).comment('than are stored');
+  });
+  await knex.raw('create index erasures_running on erasures (requested_at) where completed_at is null');
 }
 
 function timestamps(table: Knex.CreateTableBuilder, knex: Knex): void {

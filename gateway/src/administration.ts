@@ -23,6 +23,7 @@ import type { CommandContext } from './accounts/actor.ts';
 import { connectOidc, disconnectOidc, forgetOidcIdentities } from './sign-in/connect-oidc.ts';
 import { createLoginLink } from './sign-in/login-links.ts';
 import { createKey, type KeyRotation, type NewKey, revokeKey, rotateKey } from './accounts/keys.ts';
+import { eraseUser } from './erasure/erase-user.ts';
 import { existing, getUser, getWorkspace, getWorkspaceById } from './accounts/lookups.ts';
 import { createUser, setUser } from './accounts/users.ts';
 import { createWorkspace, republishUsers, setWorkspace } from './accounts/workspaces.ts';
@@ -122,6 +123,11 @@ export function administration(database: Knex, clock: Clock = systemClock) {
         return createKey(trx, { ...key, workspaceId, userId }, by(now));
       },
     ),
+    /** See `eraseUser`; the running gateways go on with it within seconds. */
+    eraseUser: change(async (trx, { workspace, email, confirmation }: NamedUser & { confirmation: string }, now) => {
+      const { workspaceId, id } = await getUser(trx, await getWorkspace(trx, workspace), email);
+      return eraseUser(trx, { workspaceId, id, confirmation }, by(now));
+    }),
     createLoginLink: change(createLoginLink),
     connectOidc: change(connectOidc),
     /** @param slug of the workspace */

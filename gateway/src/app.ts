@@ -58,6 +58,8 @@ import { identityStore } from './identity/store/identity-store.ts';
 import { keyUses } from './accounts/key-uses.ts';
 import { oidcKeyring, secretRotation } from './sign-in/oidc-secrets.ts';
 import { signInByToken } from './sign-in/login-links.ts';
+import { eraseUsers } from './erasure/erase-step.ts';
+import { personalData } from './erasure/personal-data.ts';
 import { oidcSignIn } from './sign-in/sign-in-by-oidc.ts';
 
 export { memoryRequestCounter } from './limits/clients/request-counter.ts';
@@ -73,6 +75,8 @@ export interface Overrides extends ServiceOverrides {
   /** How the providers of workspaces are reached: instead of the system's name servers and certificates. */
   resolve: Resolve;
   ca: string;
+  /** Milliseconds between two looks for users to erase. */
+  erasing: number;
   /** Of one request to them; milliseconds. */
   providerTimeout: number;
 }
@@ -83,6 +87,9 @@ export interface GatewayApp extends App {
 }
 
 type Base = ReturnType<typeof openBase>;
+
+/** Milliseconds between two looks for users to erase. */
+const ERASING = 2_000;
 
 /** How long the entries of the audit log are kept; milliseconds (contract: Audit log). */
 const AUDIT_RETENTION = 400 * 24 * 3_600_000;
@@ -98,6 +105,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
   const { requests, meter, written, limits } = openUsage(config, log, overrides.requestCounter);
   const upstreams = openUpstreams({ urls: config.upstreams, log, metrics });
   const asked = servicesClient({ upstreams: upstreams.byService, secretKeys: config.secretKeys, log });
+  const data = personalData({ database, services: asked });
   const relay = startRelay(base);
   const store = identityStore(database);
   const identities = identityLookup(store, signers, overrides.identityAges);
@@ -151,6 +159,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
     routes: routes({
       ...{ dependencies, services: asked, uses, cursors, tokens },
       idempotencyHours: base.limits.idempotencyHours,
+      data,
     }),
     protocols: [scimProtocol({ dependencies, principals: base.principals, originOf })],
     internalRoutes: internalRoutes(dependencies),
@@ -161,7 +170,14 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
       return { public: { handler: handler(), address: config.http, onConnection: connections.onConnection } };
     },
     consumers: [{ queue: QUEUES.gatewayAudit, handlers: auditEventHandlers }],
-    periodicTasks: periodicTasks(base, { clock, keyring: oidcKeys }),
+    periodicTasks: [
+      ...periodicTasks(base, { clock, keyring: oidcKeys }),
+      {
+        name: 'erasing users',
+        interval: overrides.erasing ?? ERASING,
+        work: eraseUsers({ database, data, clock, log }),
+      },
+    ],
     workers: [changes.watch, keys, meter, relay, uses],
     clients: [upstreams, requests, ...changes.clients],
   });

@@ -45,6 +45,11 @@ export const COMMANDS: readonly ListedCommand[] = [
     summary: 'Deactivate a user and all their API keys, and end their sessions',
     load: async () => (await users()).deactivate,
   },
+  {
+    name: 'user erase',
+    summary: 'Erase a person for good; the same for former-user-ID@erased.invalid says how far that has come',
+    load: async () => (await users()).erase,
+  },
   { name: 'user activate', summary: 'Activate a deactivated user', load: async () => (await users()).activate },
   {
     name: 'key list',

@@ -2,7 +2,7 @@ import { consoleUrl, loginUrl } from '../installation/console-url.ts';
 import { ROLES, type Role, type Seat, SEATS } from '../../gateway/src/administration.ts';
 import { UsageError } from '../cli/src/operation-parameters.ts';
 import { type Command, type Flag, workspaceFlag } from './command.ts';
-import { userView } from './views.ts';
+import { snakeCase, userView } from './views.ts';
 
 const userFlags: Record<string, Flag> = {
   workspace: workspaceFlag,
@@ -69,6 +69,18 @@ export const set: Command = {
   run: async ({ workspace, email, ...changes }: Properties & User, { gateway }) => {
     if (Object.keys(changes).length === 0) throw new UsageError('there is nothing to set');
     return { user: userView(await gateway.setUser({ ...changes, workspace, email })) };
+  },
+};
+
+export const erase: Command = {
+  flags: {
+    ...userFlags,
+    confirm: { value: 'EMAIL', help: 'the address again: nobody can undo this', required: true },
+  },
+  run: async ({ workspace, email, confirm }: User & { confirm: string }, { gateway }) => {
+    const erasure = await gateway.eraseUser({ workspace, email, confirmation: confirm });
+    const { userId, requestedAt, completedAt, remaining, places, hasMorePlaces } = erasure;
+    return { erasure: { ...snakeCase({ userId, requestedAt, completedAt, hasMorePlaces }), remaining, places } };
   },
 };
 

@@ -134,6 +134,7 @@ const DATA: { [Type in EventType]: EventData<Type> } = {
     },
     outcome: 'created',
   },
+  'incident.deleted': { incident: { id: 17, reference: 'INC-17' } },
   'timeline_event.created': { incident: { id, reference, revision: 3 }, timeline_event: timelineEvent },
   'timeline_event.updated': {
     incident: { id, reference, revision: 4 },
@@ -199,6 +200,7 @@ const DATA: { [Type in EventType]: EventData<Type> } = {
     version: 3,
     user: { id: 42, email: 'ana@acme.example', name: 'Ana', active: true, seat: 'responder', role: 'admin' },
   },
+  'user.erased': { user: { id: 42 } },
   'audit.recorded': {
     entry: {
       actor: { type: 'user', user_id: 42, key_id: 7 },

@@ -36,6 +36,7 @@ const RESOURCES: Readonly<Record<string, readonly string[]>> = {
   Users: ['users.md'],
   'API keys': ['api-keys.md'],
   Sessions: ['sessions.md'],
+  Deletion: ['deletion.md'],
 };
 
 /** The guides for operators that the console links to, by their tags, and the section that each one shows; all of it without. */

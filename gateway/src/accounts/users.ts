@@ -1,11 +1,12 @@
 import { ARCHIVED_FACTOR, quotaOf } from '@tocsin/schemas';
-import { checkRevision, DomainError, notFound, quotaExceeded } from '@tocsin/http';
+import { checkRevision, DomainError, invalidState, notFound, quotaExceeded } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import { entriesOf } from '@tocsin/runtime';
 import { checkReaches } from '../identity/domain/authority.ts';
 import type { Role, Seat } from '../identity/domain/roles.ts';
 import { checkEmail, checkName } from './domain/checks.ts';
 import { sessionStore } from './store/key-store.ts';
+import { erasureStore } from './store/erasure-store.ts';
 import { loginLinkStore } from './store/login-link-store.ts';
 import { type User, type UserProperties, userStore } from './store/user-store.ts';
 import { type Workspace, workspaceStore, workspaceVersions } from './store/workspace-store.ts';
@@ -77,6 +78,7 @@ export async function setUser(trx: Knex.Transaction, input: UserChange, context:
   if (expectedRevision !== undefined) checkRevision(current.revision, expectedRevision);
   const properties = differences(current, requested);
   if (Object.keys(properties).length === 0) return current;
+  if (await erasureStore(trx).isErased(workspaceId, id)) throw invalidState(`The user ${id} was erased`);
 
   if (properties.email !== undefined) await checkEmailIsFree(trx, { workspaceId, email: properties.email, userId: id });
   if (acting !== undefined) await checkOwnerRemains(trx, current, properties);
@@ -97,7 +99,7 @@ const differences = (current: User, requested: RequestedProperties): Partial<Use
   Object.fromEntries(entriesOf(requested).filter(([name, value]) => value !== undefined && value !== current[name]));
 
 /** A workspace without an owner could not be given one through the API. */
-async function checkOwnerRemains(
+export async function checkOwnerRemains(
   trx: Knex.Transaction,
   current: User,
   { role = current.role, active = current.active }: Partial<UserProperties>,
@@ -116,7 +118,7 @@ async function checkOwnerRemains(
  * @param userId of the user who is to have it; absent for a new one
  * @throws DomainError `invalid_resource_state`
  */
-async function checkEmailIsFree(
+export async function checkEmailIsFree(
   trx: Knex.Transaction,
   { workspaceId, email, userId }: { workspaceId: number; email: string; userId?: number },
 ): Promise<void> {

@@ -9,6 +9,8 @@ import { type Cursors, implement, keyLookup, type Route } from '@tocsin/http';
 import type { ServicesClient } from '../upstreams/clients/services-client.ts';
 import type { KeyUses } from '../accounts/key-uses.ts';
 import type { Dependencies } from '../accounts/run-command.ts';
+import { erasureHandlers } from '../erasure/http/handlers.ts';
+import type { PersonalData } from '../erasure/personal-data.ts';
 import { auditHandlers } from '../audit/http/handlers.ts';
 import { contracts } from './contracts.ts';
 import { idempotencyKeyHandlers } from '../idempotency-keys/http/handlers.ts';
@@ -26,6 +28,7 @@ export const routes = (options: {
   uses: Pick<KeyUses, 'find'>;
   cursors: Cursors;
   tokens: SealedTokens;
+  data: PersonalData;
 }): Route[] => {
   const { database } = options.dependencies;
   const ownKeys = keyLookup({ database, contracts, hours: options.idempotencyHours });
@@ -33,6 +36,7 @@ export const routes = (options: {
     ...meHandlers(options),
     ...userHandlers(options),
     ...keyHandlers(options),
+    ...erasureHandlers(options),
     ...sessionHandlers(options),
     ...auditHandlers({ ...options, database }),
     ...idempotencyKeyHandlers({ ...options, ownKeys }),

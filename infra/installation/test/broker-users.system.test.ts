@@ -164,7 +164,7 @@ describeWithServersAndOwnRabbitMq('a broker with the definitions of Compose', ()
       await channel.assertQueue('billing.work', { durable: true });
       await channel.bindQueue('billing.work', EXCHANGE, '#');
       await channel.consume('billing.work', (message) => types.add(message?.fields.routingKey ?? ''), { noAck: true });
-      const client = await system.as();
+      const client = await system.as({ role: 'owner' });
       await causeEveryEvent(client);
       const expected = EVENT_TYPES.filter((type) => publishers(type).length > 0);
       await eventually(() => expected.every((type) => types.has(type)), { what: 'an event of every type' });

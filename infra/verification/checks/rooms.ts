@@ -14,7 +14,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['requests', 'idempotency-keys'],
     ['limits'],
     ['accounts'],
-    ['sign-in'],
+    ['sign-in', 'erasure'],
     ['oauth'],
     ['pages', 'scim'],
     ['edge'],
@@ -36,7 +36,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['configuration', 'replicas', 'storage', 'visibility'],
     ['incidents'],
     ['timeline', 'values', 'chat', 'relations', 'follow-ups'],
-    ['source-imports', 'lifecycle', 'list', 'configuration-changes'],
+    ['source-imports', 'lifecycle', 'list', 'configuration-changes', 'erasure', 'deletion'],
     ['creation', 'transfer', 'bulk', 'postmortem'],
     ['alerts'],
     ['http'],
@@ -51,7 +51,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['verification'],
     ['release'],
   ],
-  webhook: [['shared'], ['queue', 'feed'], ['requests'], ['subscriptions'], ['deliveries'], ['http']],
+  webhook: [['shared'], ['queue', 'feed', 'erasure'], ['requests'], ['subscriptions'], ['deliveries'], ['http']],
 };
 
 const IN_SOURCE = /^(?:(?:services|shared|gateway(?=\/console\/))\/)?([^/]+)\/src\/([^/]+)\//;

@@ -1,7 +1,8 @@
 import type { Client } from '@tocsin/testing';
 
 /**
- * Makes changes that publish an event of every type, but for those of users and of other systems.
+ * Makes changes that publish an event of every type, but for those of other systems.
+ * @param client of an owner
  * @returns the incident as it was created, in a request `heard-1`
  */
 export async function causeEveryEvent(client: Client): Promise<{ created_at: string }> {
@@ -45,5 +46,11 @@ export async function causeEveryEvent(client: Client): Promise<{ created_at: str
       },
     ],
   });
+  const { incident: mistake } = (await client.post('/api/v1/incidents', { title: 'A mistake' })).body;
+  const deletion = { reason: 'A mistake', confirmation: mistake.human_id };
+  await client.post(`/api/v1/incidents/${mistake.id}/delete`, deletion);
+  const person = { email: 'erased@acme.example', name: 'Erased' };
+  const { user } = (await client.post('/api/v1/settings/users', person)).body;
+  await client.post(`/api/v1/settings/users/${user.id}/erase`, { confirmation: person.email });
   return body.incident;
 }

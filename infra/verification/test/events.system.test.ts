@@ -31,7 +31,7 @@ describeWithServers('a consumer on the exchange', () => {
     );
   });
   // Afterwards, so that its workspace is among what is received.
-  const client = running(async () => system.as());
+  const client = running(async () => system.as({ role: 'owner' }));
 
   const first = async (type: EventType) =>
     eventually(() => received.find((event) => event.type === type), { what: type });

@@ -3,6 +3,7 @@ import { eventually } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { withClient } from '../../installation/databases.ts';
 import { BUSY_MACHINE } from '../systems/local-harness.ts';
+import { dumpOf, linesWith } from '../systems/dump.ts';
 import { running, runningSystem } from '../systems/running.ts';
 
 const USERS = '/api/v1/settings/users';
@@ -113,6 +114,98 @@ describeWithServers('a workspace that is run through its API', () => {
     });
     const { incident } = create.body;
     expect(await lookUp()).toMatchObject({ state: 'completed', resource_path: `/api/v1/incidents/${incident.id}` });
+  });
+
+  test('forgets a person everywhere but in texts, which are listed', async () => {
+    const [name, email] = ['Åsa "Å" Lind_%', 'Asa.Lind@Old.example'];
+    const note = `Ask ${name}`;
+    const owner = await system.as({ workspace: 'forgets', role: 'owner' });
+    const key = { 'Idempotency-Key': 'once' };
+    const started_at = '2024-03-02T18:20:00Z';
+    const [author, by] = [
+      { name: 'Åsa of old', email },
+      { started_at, author: { name } },
+    ];
+    const item = {
+      ...{ external: { source: 'old', id: '1', url: 'https://old.example/1' }, title: 'Imported', author },
+      ...{
+        status: 'closed',
+        severity: 'sev2',
+        created_at: started_at,
+        people: { manager: author, responders: [{ name }] },
+      },
+      timeline: [{ ...by, external_id: 'e', type: 'note', body: note }],
+      changelog: [{ changed_at: started_at, actor: author, changes: [{ field: 'impact_summary', from: '', to: 'x' }] }],
+      follow_ups: [{ external_id: 'f', title: 'Do', created_at: started_at, author, owner: { name } }],
+    };
+    const imported = await owner.post('/api/v1/imports/incidents', { incidents: [item] });
+    expect(imported.body.results).toMatchObject([{ outcome: 'created' }]);
+    const [{ incident_id: importedId }] = imported.body.results;
+    const { user } = (await owner.post(USERS, { email: 'before@old.example', name: 'Åsa Before' }, key)).body;
+    const path = `${USERS}/${user.id}`;
+    await owner.patch(path, { name, email, seat: 'responder' }, { 'If-Service-Resource-Version': '1' });
+    const newKey = { name, scopes: ['incidents:write', 'incidents:read'], user_id: user.id };
+    const { token } = (await owner.post('/api/v1/settings/api-keys', newKey)).body;
+    const person = owner.with({ Authorization: `Bearer ${token}` });
+    const { incident } = (await person.post('/api/v1/incidents', { title: 'Slow' }, key)).body;
+
+    const rows: { service: string; table: string }[] = [];
+    for (let cursor: string | undefined = ''; cursor !== undefined;) {
+      const page = await owner.get(`${path}/data${cursor && `?cursor=${cursor}`}`);
+      expect(page).toMatchObject({ status: 200 });
+      rows.push(...page.body.rows);
+      cursor = page.body.pagination.next_cursor as string | undefined;
+    }
+    const exported = new Set(rows.map(({ service, table }) => `${service}.${table}`));
+    for (const table of ['gateway.audit_log', 'catalog.replica_users', 'incident.follow_ups', 'webhook.feed_events'])
+      expect(exported).toContain(table);
+    expect(rows).toContainEqual({ service: 'gateway', table: 'users', row: expect.objectContaining({ name, email }) });
+
+    await system.stopApp('catalog');
+    const begun = await owner.post(`${path}/erase`, { confirmation: email });
+    expect(begun.body.erasure).toMatchObject({ user_id: user.id, completed_at: null });
+    const erasure = async () => (await owner.get(`${path}/erasure`)).body.erasure;
+    await eventually(async () => (await erasure()).remaining[0] === 'catalog');
+    await system.startApp('catalog');
+    const { places } = await eventually(async () => {
+      const state = await erasure();
+      return state.completed_at !== null && state;
+    });
+    expect(places).toEqual([
+      { kind: 'timeline_event', id: expect.any(String), incident_id: importedId, property: 'body' },
+    ]);
+    expect((await person.get('/api/v1/me')).status).toBe(401);
+    expect((await owner.get(path)).body.user).toMatchObject({ name: `Former user ${user.id}`, active: false });
+    const read = async (id: number) => (await owner.get(`/api/v1/incidents/${id}`)).body.incident;
+    expect(await read(incident.id)).toMatchObject({ created_by: String(user.id) });
+    expect(await read(importedId)).toMatchObject({ incident_manager: `Former user ${user.id}` });
+
+    // What people wrote stays.
+    const written = [note, JSON.stringify(note).slice(1, -1)].map((text) => text.toLowerCase());
+    const dump = (await dumpOf(system)).map((line) =>
+      written.reduce((shown, text) => shown.replaceAll(text, ''), line.toLowerCase()),
+    );
+    expect(linesWith(dump, 'slow')).not.toEqual([]);
+    for (const text of [name, email, 'Åsa', 'Lind', 'before@old'])
+      expect([text, linesWith(dump, text)]).toEqual([text, []]);
+  });
+
+  test('deletes an incident for good, also from the feed, whose cursors stay valid', async () => {
+    const owner = await system.as({ workspace: 'deletes', role: 'owner' });
+    const { incident } = (await owner.post('/api/v1/incidents', { title: 'Xylophone' })).body;
+    await owner.post(`/api/v1/incidents/${incident.id}/timeline`, { body: 'Xylophone again' });
+    await owner.post('/api/v1/incidents', { title: 'Other' });
+    const feed = async (query: string) => (await owner.get(`/api/v1/events?${query}`)).body;
+    await eventually(async () => (await feed('from=beginning')).events.length === 4);
+    const { pagination } = await feed('from=beginning&limit=1');
+    const deletion = { reason: 'A mistake', confirmation: incident.human_id };
+    expect((await owner.post(`/api/v1/incidents/${incident.id}/delete`, deletion)).status).toBe(204);
+    await eventually(async () => linesWith(await dumpOf(system), 'xylophone').length === 0, { what: 'emptied events' });
+    const { events } = await feed(`after=${pagination.next_cursor}`);
+    expect(events).toMatchObject([
+      { type: 'incident.created', data: { incident: { title: 'Other' } } },
+      { type: 'incident.deleted', data: { incident: { id: incident.id, reference: incident.human_id } } },
+    ]);
   });
 
   test('knows what is used of its quotas, and says null while a service is away', async () => {

@@ -16,6 +16,7 @@ import {
   announceVersions,
   openBase,
   openVersions,
+  personalDataRoutes,
   replicaPulls,
   runService,
   type ServiceOverrides,
@@ -30,6 +31,7 @@ import { schema } from './schema.ts';
 import { configurations } from './store/configuration-store.ts';
 import type { Dependencies } from './usecases/context.ts';
 import { currentTiers } from './usecases/current-tiers.ts';
+import { isUserErased, PERSONAL_TABLES } from './usecases/personal-data.ts';
 import { userReplica } from './usecases/user-replica.ts';
 
 /** Replacements for what the service opens itself; for the embedded mode and for tests. */
@@ -65,6 +67,10 @@ export async function startApp(config: CatalogConfig, overrides: Partial<Overrid
     routes: routes(dependencies, cursors),
     internalRoutes: [
       ...internalRoutes(dependencies),
+      ...personalDataRoutes({
+        ...{ database, tables: PERSONAL_TABLES },
+        isReady: async (request) => isUserErased(database, request),
+      }),
       idempotencyKeyRoute({ database, contracts, hours: base.limits.idempotencyHours }),
     ],
     consumers: [{ queue: QUEUES.catalogReplicas, handlers: userEventHandlers }],

@@ -11,11 +11,19 @@ import { CURSOR_PURPOSE, signedCursors } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
 import type { CommandDependencies } from '@tocsin/versioned-resources';
 import { type App, openKeyring, systemClock, type Versions } from '@tocsin/runtime';
-import { announceVersions, openBase, openVersions, runService, type ServiceOverrides } from '@tocsin/service-host';
+import {
+  announceVersions,
+  openBase,
+  openVersions,
+  personalDataRoutes,
+  runService,
+  type ServiceOverrides,
+} from '@tocsin/service-host';
 import type { CustomFieldConfig } from './config.ts';
 import { internalRoutes } from './http/internal-routes.ts';
 import { fieldRoutes } from './http/field-handlers.ts';
 import { schema } from './schema.ts';
+import { PERSONAL_TABLES } from './usecases/personal-data.ts';
 
 /** Replacements for what the service opens itself; for the embedded mode and for tests. */
 export interface Overrides extends ServiceOverrides {
@@ -44,7 +52,7 @@ export async function startApp(config: CustomFieldConfig, overrides: Partial<Ove
 
   return runService(base, {
     routes: fieldRoutes(dependencies, cursors),
-    internalRoutes: internalRoutes(dependencies),
+    internalRoutes: [...internalRoutes(dependencies), ...personalDataRoutes({ database, tables: PERSONAL_TABLES })],
     workers: [relay, announcer],
     clients: [versionsClient],
   });

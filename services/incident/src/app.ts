@@ -26,6 +26,7 @@ import { routes } from './http/routes.ts';
 import { customerImpactHandlers, countIgnored, investigationRunHandlers } from './incidents/messaging/reports.ts';
 import { replicaHandlers } from './replicas/messaging/replicas.ts';
 import { schema } from './schema.ts';
+import { erasureRoutes } from './erasure/personal-data.ts';
 import { configurations } from './configuration/store/configuration-store.ts';
 import { configurationAnnouncements } from './configuration-changes/announcements.ts';
 import { chats, type ChatTimeout, chatTokenRotation } from './chat/chats.ts';
@@ -113,6 +114,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
     routes: routes({ ...dependencies, cursors, attachmentUrl, bodyBytes: base.limits.bodyBytes }),
     internalRoutes: [
       ...internalRoutes(dependencies),
+      ...erasureRoutes({ database, clock: dependencies.clock, wakeRelay: relay.wake }),
       idempotencyKeyRoute({ database, contracts, hours: base.limits.idempotencyHours }),
     ],
     consumers: [

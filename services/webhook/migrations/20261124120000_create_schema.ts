@@ -9,6 +9,20 @@ export async function up(knex: Knex): Promise<void> {
   await createDeliveries(knex);
   await createLimits(knex);
   await createFeed(knex);
+  await knex.schema.createTable('deleted_incidents', (table) => {
+    table.comment('whose events are emptied, and again if one comes later');
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('incident_id').notNullable();
+    table.primary(['workspace_id', 'incident_id']);
+    table.timestamp('heard_at', { precision: 3 }).notNullable().defaultTo(knex.fn.now());
+    table.timestamp('due_at', { precision: 3 }).notNullable().defaultTo(knex.fn.now()).index();
+  });
+  await knex.schema.createTable('erased_users', (table) => {
+    table.comment('of whom all events from before their erasure are here');
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('user_id').notNullable();
+    table.primary(['workspace_id', 'user_id']);
+  });
 }
 
 async function createSubscriptions(knex: Knex): Promise<void> {

@@ -3,7 +3,7 @@ import { CURSOR_PURPOSE, signedCursors, waitingLeases } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
 import { type App, type Clock, openKeyring } from '@tocsin/runtime';
 import type { Resolve } from '@tocsin/safe-http';
-import { openBase, runService, type ServiceOverrides } from '@tocsin/service-host';
+import { openBase, personalDataRoutes, runService, type ServiceOverrides } from '@tocsin/service-host';
 import { hostBreakers } from './requests/clients/breakers.ts';
 import { incidentClient } from './subscriptions/clients/incidents.ts';
 import { sender } from './requests/clients/sender.ts';
@@ -21,6 +21,9 @@ import { webhookMetrics } from './queue/metrics.ts';
 import { encryptionRotation } from './subscriptions/rotate-encryption.ts';
 import { secretCipher } from './subscriptions/secret-cipher.ts';
 import { startSending } from './deliveries/send-deliveries.ts';
+import { PERSONAL_TABLES } from './erasure/personal-tables.ts';
+import { deletedIncidents } from './erasure/store/deleted-incidents.ts';
+import { erasedUsers } from './erasure/store/erased-users.ts';
 import { sweepFeed } from './feed/sweep-feed.ts';
 import { feedTrimming } from './feed/trim-feeds.ts';
 
@@ -94,6 +97,10 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
 
   return runService(base, {
     routes: routes(dependencies, feed),
+    internalRoutes: personalDataRoutes({
+      ...{ database, tables: PERSONAL_TABLES },
+      isReady: async ({ workspace, user_id: userId }) => erasedUsers(database).has(workspace.id, userId),
+    }),
     waitingLeases: waitingLeases(config.waiting),
     consumers: [
       {
@@ -120,6 +127,11 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
       {
         name: 'deleting expired events',
         work: async () => sweepFeed({ ...feed, retentionDays: config.feedRetentionDays }),
+      },
+      {
+        name: 'emptying events of deleted incidents',
+        interval: overrides.trimInterval ?? TRIM_INTERVAL,
+        work: deletedIncidents(database).empty,
       },
       { name: 'deleting expired data', work: async () => deleteExpiredData(dependencies) },
       { name: 'rotating encryption keys', work: encryptionRotation(dependencies) },

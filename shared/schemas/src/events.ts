@@ -160,6 +160,14 @@ export const EVENTS = {
       ...actor,
     }),
   },
+  'incident.deleted': {
+    summary: 'An incident was deleted for good: forget what you have of it',
+    publishers: ['incident'],
+    about: 'incident',
+    data: z.object({
+      incident: incidentReference.omit({ revision: true }).meta({ description: 'The incident that is gone' }),
+    }),
+  },
   'timeline_event.created': {
     summary: 'A timeline event was added to an incident, by a client, a lifecycle operation or an import',
     publishers: ['incident'],
@@ -238,6 +246,11 @@ export const EVENTS = {
     summary: 'A user was created, changed, deactivated or activated',
     publishers: ['gateway'],
     data: z.object({ version, user: userSnapshot.meta({ description: 'The user after the change' }) }),
+  },
+  'user.erased': {
+    summary: 'A user was erased: nothing that was published before this event is about the person any longer',
+    publishers: ['incident'],
+    data: z.object({ user: z.object({ id: id.meta({ description: 'ID of the user' }) }) }),
   },
   'audit.recorded': {
     summary: 'Somebody changed a setting of a workspace',

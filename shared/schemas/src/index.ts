@@ -83,6 +83,19 @@ export {
   timelineEventSnapshot,
   type TimelineEventSnapshot,
 } from './incident-snapshots.ts';
+export {
+  type DataPlace,
+  dataPlace,
+  type DataPosition,
+  dataPosition,
+  dataRow,
+  type DataStep,
+  dataStep,
+  type ErasureStep,
+  erasureStep,
+  type PersonalDataRequest,
+  personalDataRequest,
+} from './personal-data.ts';
 export { isLargeValue, largeValue, type LargeValue, MAX_VALUE_BYTES } from './large-value.ts';
 export {
   ceilTimestamp,

@@ -21,6 +21,8 @@ export const INTERNAL_PATHS = {
   people: '/internal/people',
   exportedResources: '/internal/exported-resources',
   memberships: '/internal/memberships',
+  personalData: '/internal/personal-data',
+  personalDataErasure: '/internal/personal-data/erasure',
 } as const;
 
 const version = z.int().min(0);

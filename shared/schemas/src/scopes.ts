@@ -22,7 +22,7 @@ export const SCOPES = [
 ] as const;
 
 export type Scope = (typeof SCOPES)[number];
-export const PERMISSIONS = ['manage_settings', 'manage_teams', 'view_restricted'] as const;
+export const PERMISSIONS = ['manage_settings', 'manage_teams', 'view_restricted', 'delete_permanently'] as const;
 /** What a caller needs of both to see every restricted incident. */
 export const VIEW_RESTRICTED = { scope: 'restricted:read', permission: 'view_restricted' } as const satisfies {
   scope: Scope;

@@ -37,10 +37,10 @@ export interface QueueDefinition {
  * start waits in the queue. Each queue has its own dead-letter queue, `<name>.dead`.
  */
 export const QUEUES = {
-  /** Recorded in the event feed; those of new incidents are queued as deliveries, too. */
+  /** Recorded in the event feed, but for erasures; those of new incidents are queued as deliveries, too. */
   webhookFeed: {
     name: 'webhook.feed',
-    bindings: FEED_TYPES,
+    bindings: [...FEED_TYPES, 'user.erased'],
     singleActiveConsumer: true,
     keptBelow: 500,
   },

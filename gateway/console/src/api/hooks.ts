@@ -154,7 +154,7 @@ export function useAccess() {
     /** Whether all are shown, and their events arrive. */
     seesAllRestricted: canSeeRestricted && permissions.includes('view_restricted'),
     canManage: permissions.includes('manage_settings'),
-    canSeeRestricted: permissions.includes('view_restricted'),
+    canDelete: permissions.includes('delete_permanently'),
     canManageTeams: user?.seat === 'responder' && permissions.includes('manage_teams'),
     canManageServices: user?.seat === 'responder' && permissions.includes('manage_settings'),
   };

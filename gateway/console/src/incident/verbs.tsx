@@ -4,6 +4,7 @@ import { read, write } from '../api/client.ts';
 import { failureOf } from '../api/failures.ts';
 import { refresh, useConfiguration } from '../api/hooks.ts';
 import { LABELS, type Verb, verbsFor } from '../incidents/lifecycle.ts';
+import { DeleteForGood } from './delete-for-good.tsx';
 import { Button, classes } from '../ui/button.tsx';
 import { Confirm, FormDialog } from '../ui/dialogs.tsx';
 import { useDraft } from '../ui/drafts.ts';
@@ -106,6 +107,7 @@ export function Verbs({
   if (isArchived) {
     return (
       <div className={classes(ui.row, css.verbs)}>
+        <DeleteForGood incident={incident} />
         <Button busy={state === 'busy'} onClick={() => void send('restore')}>
           Restore
         </Button>
@@ -124,6 +126,7 @@ export function Verbs({
       <Button kind="quiet" onClick={() => ask('archive')}>
         Archive
       </Button>
+      <DeleteForGood incident={incident} />
       <Bar verb={first} isOver={isOver} onAsk={ask} />
       {asked && (
         <Question

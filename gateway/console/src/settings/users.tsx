@@ -10,6 +10,7 @@ import { Check, Input, Select } from '../ui/fields.tsx';
 import { Button } from '../ui/button.tsx';
 import { SecretDialog } from '../ui/dialogs.tsx';
 import { Badge } from '../ui/texts.tsx';
+import { EraseUser } from './erase-user.tsx';
 import ui from '../ui/ui.module.css';
 
 const PATH = '/settings/users';
@@ -17,7 +18,8 @@ const PATH = '/settings/users';
 const ROLES: readonly User['role'][] = ['owner', 'admin', 'manager', 'member', 'viewer'];
 
 export function UsersPage() {
-  const { canManage, user: me } = useAccess();
+  const { canManage, canDelete, user: me } = useAccess();
+  const [erased, setErased] = useState<User>();
   const [link, setLink] = useState<{ user: User; url: string }>();
   const make = useWrite<{ login_link: { path: string } }>();
   const makeLink = (user: User) =>
@@ -40,14 +42,20 @@ export function UsersPage() {
         create="Invite"
         canChange={canManage}
         editor={(user, onClose) => <UserDialog user={user} onInvited={makeLink} onClose={onClose} />}
-        more={(user) =>
-          user.active &&
-          ROLES.indexOf(user.role) >= ROLES.indexOf(me?.role ?? 'viewer') && (
-            <Button kind="quiet" small busy={make.isPending} onClick={() => makeLink(user)}>
-              Sign-in link
-            </Button>
-          )
-        }
+        more={(user) => (
+          <>
+            {user.active && ROLES.indexOf(user.role) >= ROLES.indexOf(me?.role ?? 'viewer') && (
+              <Button kind="quiet" small busy={make.isPending} onClick={() => makeLink(user)}>
+                Sign-in link
+              </Button>
+            )}
+            {canDelete && (
+              <Button kind="quiet" small onClick={() => setErased(user)}>
+                Erase
+              </Button>
+            )}
+          </>
+        )}
         act={(user) => [
           user.active ? 'Deactivate' : 'Activate',
           { ...saveTo(PATH, user), body: { active: !user.active } },
@@ -67,6 +75,7 @@ export function UsersPage() {
           ['State', ({ active }) => (active ? 'Active' : <Badge>Deactivated</Badge>)],
         ]}
       />
+      {erased !== undefined && <EraseUser user={erased} onClose={() => setErased(undefined)} />}
       {link !== undefined && (
         <SecretDialog
           title={`A link for ${link.user.name}`}

@@ -92,7 +92,7 @@ export function WebhooksPage() {
 }
 
 function NewWebhook({ onSecret, onClose }: { onSecret: (secret: string) => void; onClose: () => void }) {
-  const { canSeeRestricted } = useAccess();
+  const { seesAllRestricted } = useAccess();
   return (
     <EditDialog<{ url: string; name: string; isRestricted: boolean }, { secret: string }>
       title="New webhook"
@@ -109,7 +109,7 @@ function NewWebhook({ onSecret, onClose }: { onSecret: (secret: string) => void;
         <>
           <Input label="Address" type="url" placeholder="https://hooks.example.com/tocsin" {...bind('url')} />
           <Input label="Name" hint="To tell it from others; it cannot be changed." {...bind('name')} />
-          {canSeeRestricted && (
+          {seesAllRestricted && (
             <Check
               label="Also send restricted incidents: whoever reads what the receiver gets sees them."
               {...bind('isRestricted')}

@@ -6,7 +6,7 @@ const me: MeWire = {
   installation_id: '5b0c2a52-8a0e-4d6c-9f0a-2f3c1f3f9d11',
   workspace: { id: 1, slug: 'acme', name: 'Acme', demo: false, short_title_required: false, chat: true },
   user: { id: 1, email: 'demo@acme.example', name: 'Demo Owner', role: 'owner', seat: 'responder', active: true },
-  permissions: ['manage_settings', 'manage_teams'],
+  permissions: ['manage_settings', 'manage_teams', 'delete_permanently'],
   api_key: {
     id: 1,
     name: 'demo',

@@ -1,4 +1,4 @@
-import { type Knex, query } from '@tocsin/postgres';
+import { type Knex, pipeline, query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { assignmentsOf, column, type ColumnsOf, insertOf, rowMapping } from '@tocsin/versioned-resources';
 import type { Scope } from '@tocsin/schemas';
@@ -284,6 +284,21 @@ export function sessionStore(db: Knex) {
           returning ${SELECTION}`,
         values: [workspaceId, userId, now, id],
       }),
+
+    /** Deletes all sessions of a user, and revokes all keys. */
+    endAll: async ({ workspaceId, userId }: Pick<ApiKey, 'workspaceId' | 'userId'>, now: Instant): Promise<void> => {
+      await pipeline(db, [
+        {
+          text: `delete from api_keys where workspace_id = $1 and user_id = $2 and kind = 'session'`,
+          values: [workspaceId, userId],
+        },
+        {
+          text: `update api_keys set revoked_at = $3, revision = revision + 1
+            where workspace_id = $1 and user_id = $2 and revoked_at is null`,
+          values: [workspaceId, userId, now],
+        },
+      ]);
+    },
 
     /** Deletes the sessions and agents of a user that expired before this time. */
     deleteSessionsBefore: async (

@@ -17,5 +17,7 @@ export const auditEventHandlers: EventHandlers = {
       before,
       after,
     });
+    // It may be older than the erasure of its user.
+    if (target.type === 'user') await auditStore(trx).eraseUser(workspace.id, Number(target.id));
   },
 };

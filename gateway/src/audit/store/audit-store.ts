@@ -12,6 +12,7 @@ import {
   rowMapping,
 } from '@tocsin/versioned-resources';
 import type { Instant } from '@tocsin/runtime';
+import { erasedName } from '@tocsin/service-host';
 
 /** An entry of the audit log (contract: Audit log). */
 export interface AuditRecord {
@@ -68,6 +69,12 @@ const LISTED = listedColumns({
   large: { before: 'jsonb', after: 'jsonb' },
 });
 
+/** A state of a user, or of the account at a provider, without what says who it is. */
+const erased = (state: string) => `
+  case when ${state} is not null then (${state} - 'oidc') || coalesce(
+    (select jsonb_object_agg(name, $4::text) from jsonb_object_keys(${state}) as name
+      where name in ('email', 'name', 'subject')), '{}') end`;
+
 /** Entries that one statement deletes. */
 const EXPIRED_BATCH = 1_000;
 
@@ -115,6 +122,17 @@ export function auditStore(db: Knex) {
         });
         return records.map((record) => ({ ...record, keyPrefix: prefixes.get(record.id) ?? null }));
       }),
+
+    /** Takes what says who a user is from the entries about the user, if the user is erased. */
+    eraseUser: async (workspaceId: number, userId: number): Promise<void> => {
+      await query(db, {
+        name: 'erase-user-in-audit-log',
+        text: `update audit_log set before = ${erased('before')}, after = ${erased('after')}
+          from erasures where erasures.workspace_id = $1 and erasures.user_id = $2
+            and audit_log.workspace_id = $1 and target_type = 'user' and target_id = $3`,
+        values: [workspaceId, userId, String(userId), erasedName(userId)],
+      });
+    },
 
     /** Deletes a batch of entries before this time. Returns whether there may be more. */
     deleteBefore: async (time: Instant): Promise<boolean> => {

@@ -9,7 +9,7 @@ export type Seat = (typeof SEATS)[number];
 
 /** The permissions of each role; the scopes of a key limit it further (contract: Authentication). */
 const PERMISSIONS: Record<Role, readonly Permission[]> = {
-  owner: ['manage_settings', 'manage_teams', 'view_restricted'],
+  owner: ['manage_settings', 'manage_teams', 'view_restricted', 'delete_permanently'],
   admin: ['manage_settings', 'manage_teams'],
   manager: ['manage_teams'],
   member: [],

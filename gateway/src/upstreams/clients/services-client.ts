@@ -12,6 +12,11 @@ export interface ServicesClient {
    * @throws if it does not answer in time
    */
   methodsAt(service: string, path: string): Promise<readonly string[] | undefined>;
+  /** Sends a service a command, which may arrive twice. @throws if it does not answer in time */
+  command<Schema extends z.ZodType>(
+    service: ServiceName,
+    command: { path: string; body: object; answer: Schema },
+  ): Promise<z.output<Schema>>;
   /** Asks several services the same, at the same time. `missing` has those that did not answer in time. */
   ask<Schema extends z.ZodType>(question: {
     services: readonly ServiceName[];
@@ -41,6 +46,11 @@ export function servicesClient(options: {
         if (error instanceof UnexpectedStatus && error.status === 404) return undefined;
         throw error;
       }
+    },
+    command: async (service, { path, body, answer }) => {
+      const client = clients.get(service);
+      if (client === undefined) throw new Error(`there is no service ${service}`);
+      return client.post(path, body, answer);
     },
     ask: async ({ services, path, query, answer }) => {
       const missing: string[] = [];

@@ -63,6 +63,7 @@ export const losableSystem = () =>
         checkReplies: true,
         firstRunWithin: Number.MAX_SAFE_INTEGER,
         listening: 3_600_000,
+        erasing: 3_600_000,
       };
       const end = loseTrips();
       closing.push(async () => end());

@@ -95,6 +95,7 @@ beforeAll(async () => {
     const body = { ...event, data: { ...data, workspace_id: event.workspace.id, incident_id: 1 } };
     messages.push({ id: event.id, type, body: JSON.stringify(body) });
   }
+  messages.push({ id: EXAMPLES['user.erased'].id, type: 'user.erased', body: JSON.stringify(EXAMPLES['user.erased']) });
   await state.save();
 });
 
@@ -116,7 +117,7 @@ const EFFECTS = [
   ...['catalog.inbox', 'catalog.replica_users', 'gateway.audit_log', 'gateway.inbox', 'incident.inbox'],
   ...['incident.incident_mrr', 'incident.incidents', 'incident.investigation_runs', 'incident.mrr_currencies'],
   ...['incident.replica_services', 'incident.replica_teams', 'incident.replica_users'],
-  ...['webhook.deliveries', 'webhook.events', 'webhook.feed_events', 'webhook.feed_workspaces'],
+  ...['webhook.deliveries', 'webhook.erased_users', 'webhook.events', 'webhook.feed_events', 'webhook.feed_workspaces'],
   'webhook.inbox',
 ];
 

@@ -23,7 +23,7 @@ import { expectRefused, type Others, type Refusal, refusalsOf, UNKNOWN_ID } from
  */
 const CHANGING = new RegExp(
   String.raw`^(?:incident\.(?:workspace|key)_storage|gateway\.audit_log|\w+\.(?:inbox|outbox|replica_\w+)` +
-    String.raw`|webhook\.(?:windows|slots|events|feed_\w+))$`,
+    String.raw`|webhook\.(?:windows|slots|events|feed_\w+|deleted_incidents))$`,
 );
 
 /** What they need passes by itself between two requests: a state of background work, a minute of a limit. */
@@ -170,7 +170,9 @@ async function tablesIn(sql: pg.Client): Promise<{ name: string; table: string }
 }
 
 const UNFINISHED = `select 1 from incident.provisioning_steps where status in ('pending', 'running')
-  union all select 1 from webhook.deliveries where status = 'queued'`;
+  union all select 1 from webhook.deliveries where status = 'queued'
+  union all select 1 from gateway.erasures where completed_at is null
+  union all select 1 from webhook.deleted_incidents where due_at <= now()`;
 
 /** The number of the rows of each table, and a digest of them, after all work that earlier requests have left is done. */
 async function whatIsStored(sql: pg.Client): Promise<Record<string, string>> {

@@ -324,6 +324,12 @@ export async function fillWorkspace(
 
   await alerts(write, one);
 
+  const { incident: mistake } = await write('createIncident', [], { title: 'A mistake' });
+  await write('deleteIncident', [mistake.id], { reason: one(name()), confirmation: mistake.human_id });
+
+  const email = 'forgotten@acme.example';
+  await write('eraseUser', [await create('createUser', [], { email, name: one(name()) })], { confirmation: email });
+
   for (const field of [10, 11]) await write('archiveCustomField', [fields[field]!.id]);
   await write('restoreCustomField', [fields[11]!.id]);
   await write('importIncidents', [], { incidents: Array.from({ length: 3 }, (_, index) => imported(one, index)) });

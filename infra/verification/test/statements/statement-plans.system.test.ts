@@ -103,6 +103,14 @@ const ALLOWED: { statement: RegExp; reads: string; reason: string }[] = [
 /** Statements that work for the whole installation, and so name no workspace. */
 const OF_ALL_WORKSPACES: { statement: RegExp; reason: string }[] = [
   {
+    statement: /^select .* from deleted_incidents where due_at <= now\(\) order by due_at limit 1$/,
+    reason: 'events of deleted incidents are emptied, those first that are due first',
+  },
+  {
+    statement: /^select .* from erasures where completed_at is null order by requested_at limit 1$/,
+    reason: 'the worker of erasures takes that which was requested first',
+  },
+  {
     statement: /^with recursive moment as .* queues as \( \(select workspace_id, subscription_id from deliveries /,
     reason: 'a claim of deliveries goes from workspace to workspace',
   },
@@ -433,6 +441,14 @@ async function useGateway(call: Calling): Promise<number> {
   const rotated = await call(`POST ${keys}/{id}/rotate`, { ids: [key.id], body: { overlap_hours: 1 } });
   await call(`POST ${keys}/{id}/revoke`, { ids: [rotated.api_key.id] });
   await call('POST /api/v1/settings/sessions/{id}/revoke', { ids: [key.id], status: 404 });
+
+  const leaver = (await call(`POST ${users}`, { body: { email: 'old@acme.example', name: 'Old' } })).user.id;
+  await call(`GET ${users}/{id}/data`, { ids: [leaver] });
+  await call(`POST ${users}/{id}/erase`, { ids: [leaver], body: { confirmation: 'old@acme.example' } });
+  const erasure = `GET ${users}/{id}/erasure`;
+  await eventually(async () => (await call(erasure, { ids: [leaver] })).erasure.completed_at !== null, {
+    what: 'the end of the erasure',
+  });
 
   const log = 'GET /api/v1/settings/audit-log';
   await eventually(async () => (await call(log)).entries.length > 1, { what: 'entries of the audit log' });

@@ -113,3 +113,12 @@ export function userStore(db: Knex, workspaceId: number) {
     },
   };
 }
+
+/** The version at which a user is as it is stored. */
+export async function userVersion(db: Knex, workspaceId: number, id: number): Promise<number | undefined> {
+  const [row] = await query<{ version: number }>(db, {
+    text: 'select version from replica_users where workspace_id = $1 and id = $2',
+    values: [workspaceId, id],
+  });
+  return row?.version;
+}

@@ -6,6 +6,7 @@ import { configurationContracts } from '../configuration/http/contracts.ts';
 import { configurationChangeContracts } from '../configuration-changes/http/contracts.ts';
 import { creationContracts } from '../creation/http/contracts.ts';
 import { accessContracts, changelogContracts, incidentContracts } from '../incidents/http/contracts.ts';
+import { deletionContracts } from '../deletion/http/contracts.ts';
 import { followUpContracts } from '../follow-ups/http/contracts.ts';
 import { lifecycleContracts } from '../lifecycle/http/contracts.ts';
 import { listContracts } from '../list/http/contracts.ts';
@@ -34,4 +35,5 @@ export const contracts = {
   ...configurationChangeContracts,
   ...transferContracts,
   ...alertContracts,
+  ...deletionContracts,
 } as const satisfies Contracts;

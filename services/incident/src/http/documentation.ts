@@ -6,6 +6,7 @@ import { chatOperations } from '../chat/http/documentation.ts';
 import { configurationOperations } from '../configuration/http/documentation.ts';
 import { configurationChangeOperations } from '../configuration-changes/http/documentation.ts';
 import { creationOperations } from '../creation/http/documentation.ts';
+import { deletionOperations } from '../deletion/http/documentation.ts';
 import { followUpOperations } from '../follow-ups/http/documentation.ts';
 import { lifecycleOperations } from '../lifecycle/http/documentation.ts';
 import { listOperations } from '../list/http/documentation.ts';
@@ -33,4 +34,5 @@ export const documentation: Documentation<typeof contracts> = {
   ...configurationChangeOperations,
   ...transferOperations,
   ...alertOperations,
+  ...deletionOperations,
 };

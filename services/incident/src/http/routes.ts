@@ -17,6 +17,7 @@ import { creationHandlers } from '../creation/http/handlers.ts';
 import { accessHandlers } from '../incidents/http/access-handlers.ts';
 import { changelogHandlers, incidentHandlers } from '../incidents/http/handlers.ts';
 import { renderedIncidents } from '../incidents/http/rendered-incidents.ts';
+import { deletionHandlers } from '../deletion/http/handlers.ts';
 import { followUpHandlers } from '../follow-ups/http/handlers.ts';
 import { lifecycleHandlers } from '../lifecycle/http/handlers.ts';
 import { listHandlers } from '../list/http/handlers.ts';
@@ -60,6 +61,7 @@ export function routes(dependencies: Dependencies): Route[] {
     ...configurationChangeHandlers(dependencies),
     ...transferHandlers(dependencies),
     ...alertHandlers(dependencies),
+    ...deletionHandlers(dependencies),
   };
   return visibleRoutes(implement(contracts, handlers, alertRefusals(dependencies)), dependencies);
 }

@@ -11,6 +11,8 @@
  */
 import type { HandledBatch, ReceivedEvent } from '@tocsin/messaging';
 import { type Knex, pipeline } from '@tocsin/postgres';
+import { type DeletedIncident, deletedIncidents } from '../erasure/store/deleted-incidents.ts';
+import { type ErasedUser, erasedUsers } from '../erasure/store/erased-users.ts';
 import { resourceOf } from '../feed/domain/feed-types.ts';
 import { addRestrictions } from '../feed/store/feed-hider.ts';
 import { lockFeeds, recordStatement, withMissingFeeds } from '../feed/store/feed-writer.ts';
@@ -42,7 +44,12 @@ export async function recordAndQueueDeliveries(
     const { id, type, workspace, restricted: isRestricted = false } = event;
     return [{ id, workspaceId: workspace.id, type, resource, body, isRestricted }];
   });
-  if (incoming.length === 0) return { handled: new Set() };
+  const erasures = events.filter(({ event }) => event.type === 'user.erased').map(({ event }) => event as ErasedUser);
+  if (erasures.length > 0) await erasedUsers(trx).add(erasures);
+  const erased = erasures.map(({ id }) => id);
+  const deletions = events.filter(({ event }) => event.type === 'incident.deleted');
+  if (deletions.length > 0) await deletedIncidents(trx).add(deletions.map(({ event }) => event as DeletedIncident));
+  if (incoming.length === 0) return { handled: new Set(erased) };
 
   const workspaceIds = [...new Set(incoming.map(({ workspaceId }) => workspaceId))];
   const creations = deliverable(events);
@@ -57,7 +64,7 @@ export async function recordAndQueueDeliveries(
   const [additions] = await pipeline(trx, [record, ...hide, ...statements], { commit: true });
   const recorded = additions.flatMap(({ event_ids: ids }) => ids);
   dependencies.onRecorded(additions.map(({ workspace_id: id }) => id));
-  return { handled: new Set([...recorded, ...handled]), ...(onCommit !== undefined && { onCommit }) };
+  return { handled: new Set([...recorded, ...handled, ...erased]), ...(onCommit !== undefined && { onCommit }) };
 }
 
 function ofWorkspaces(events: readonly NewEvent[], workspaces: readonly { id: number }[]): NewEvent[] {

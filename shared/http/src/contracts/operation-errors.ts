@@ -37,6 +37,7 @@ const NEEDS: Readonly<Record<Prerequisite, readonly ErrorCode[]>> = {
   manage_settings: ['missing_role_permission'],
   manage_teams: ['missing_role_permission'],
   view_restricted: ['missing_role_permission'],
+  delete_permanently: ['missing_role_permission'],
   mutable_incident: ['invalid_resource_state'],
   slack_channel: ['slack_not_configured', 'incident_slack_channel_missing', 'slack_channel_not_found'],
 };

@@ -1,0 +1,16 @@
+/**
+ * `erasure` says what this service keeps about persons, and whether it has heard of an erasure (contract: Erasing a
+ * user). The walk over its tables is that of all services (`@tocsin/service-host`); it begins when the queue has
+ * brought `user.erased`, which the incident service publishes behind all events with the person: later ones have none.
+ * A step that is repeated changes nothing, and what a crash interrupts the gateway asks for again.
+ */
+import type { PersonalTables } from '@tocsin/service-host';
+
+export const PERSONAL_TABLES: PersonalTables = {
+  subscriptions: { texts: ['name'], place: { kind: 'webhook', id: 'id' } },
+  events: { json: ['body'] },
+  feed_events: { json: ['body'] },
+  deliveries: { people: ['requested_by'] },
+  outbox: { json: ['body'] },
+  dead_letters: { json: ['body'] },
+};
