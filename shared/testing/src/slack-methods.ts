@@ -26,7 +26,7 @@ export const SLACK_METHODS = {
   },
 
   'conversations.setTopic': (state, { channel: id, topic = '' }, user) => {
-    const channel = findOpenChannel(state, id);
+    const channel = findOpenChannel(state, id, user);
     requireMember(channel, user);
     if ([...topic].length > MAX_PURPOSE_LENGTH) throw new SlackError('too_long');
     channel.topic = topic;
