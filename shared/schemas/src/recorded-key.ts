@@ -3,11 +3,9 @@ import { z } from 'zod';
 /** The API key with which something was done. A session is a key, too; the first characters of its token say so. */
 export const recordedKey = z.strictObject({
   name: z.string().meta({ description: 'Its name at that time; of a session, the browser' }),
-  prefix: z
-    .string()
-    .meta({
-      description: 'The first characters of its token: `tcs_` of a key, `tcn_` of a session, `tco_` of an agent',
-    }),
+  prefix: z.string().meta({
+    description: 'The first characters of its token: `tcs_` of a key, `tcn_` of a session, `tco_` of an agent',
+  }),
 });
 export type RecordedKey = z.infer<typeof recordedKey>;
 
