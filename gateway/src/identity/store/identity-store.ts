@@ -64,7 +64,7 @@ const FIND_BY_DIGESTS = `
     join workspaces w on w.slug = requested.slug
     join api_keys k on k.workspace_id = w.id and k.token_digest = requested.digest
     join users u on u.workspace_id = k.workspace_id and u.id = k.user_id
-   where k.revoked_at is null and u.active`;
+   where k.revoked_at is null and u.active and w.suspended_at is null`;
 
 const FIND_VERSION = 'select version from identity_version';
 
