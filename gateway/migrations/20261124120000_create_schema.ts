@@ -27,6 +27,7 @@ async function createIdentities(knex: Knex): Promise<void> {
     table.integer('rate_limit').checkPositive().comment('requests a minute; the default unless set');
     table.bigInteger('version').notNullable().defaultTo(1).comment('counts changes of the workspace and its users');
     timestamps(table, knex);
+    table.timestamp('suspended_at', { precision: 3 }).comment('since when nobody gets in; null: people do');
     table.jsonb('quotas').notNullable().defaultTo('{}').comment('by name; null: unlimited; others have their defaults');
   });
 
@@ -221,6 +222,13 @@ async function createAuditLog(knex: Knex): Promise<void> {
 }
 
 async function createErasures(knex: Knex): Promise<void> {
+  await knex.schema.createTable('deleted_workspaces', (table) => {
+    table.comment('workspaces whose rows are deleted for good, in all schemas');
+    table.bigInteger('workspace_id').primary();
+    table.text('slug').notNullable();
+    table.timestamp('requested_at', { precision: 3 }).notNullable();
+    table.timestamp('completed_at', { precision: 3 }).comment('null: rows may be left');
+  });
   await knex.schema.createTable('erasures', (table) => {
     table.comment('users who are forgotten, and how far that has come');
     table.bigInteger('workspace_id').notNullable();

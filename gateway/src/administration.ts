@@ -24,6 +24,7 @@ import { connectOidc, disconnectOidc, forgetOidcIdentities } from './sign-in/con
 import { createLoginLink } from './sign-in/login-links.ts';
 import { createKey, type KeyRotation, type NewKey, revokeKey, rotateKey } from './accounts/keys.ts';
 import { eraseUser } from './erasure/erase-user.ts';
+import { beginWorkspaceDeletion, endWorkspaceDeletion } from './accounts/delete-workspace.ts';
 import { existing, getUser, getWorkspace, getWorkspaceById } from './accounts/lookups.ts';
 import { createUser, setUser } from './accounts/users.ts';
 import { createWorkspace, republishUsers, setWorkspace } from './accounts/workspaces.ts';
@@ -97,6 +98,8 @@ export function administration(database: Knex, clock: Clock = systemClock) {
     ),
     createWorkspace: change(createWorkspace),
     setWorkspace: change(setWorkspace),
+    beginWorkspaceDeletion: change(beginWorkspaceDeletion),
+    endWorkspaceDeletion: change(endWorkspaceDeletion),
     createUser: change(
       async (
         trx,

@@ -23,6 +23,17 @@ export const COMMANDS: readonly ListedCommand[] = [
   { name: 'workspace create', summary: 'Create a workspace', load: async () => (await workspaces()).create },
   { name: 'workspace set', summary: "Change a workspace's settings", load: async () => (await workspaces()).set },
   {
+    name: 'workspace suspend',
+    summary: 'Let nobody into a workspace, and keep its data',
+    load: async () => (await workspaces()).suspend,
+  },
+  { name: 'workspace resume', summary: 'End the suspension', load: async () => (await workspaces()).resume },
+  {
+    name: 'workspace delete',
+    summary: 'Delete all data of a workspace that has been suspended for seven days; may be repeated',
+    load: async () => (await workspaces()).remove,
+  },
+  {
     name: 'workspace configure',
     summary: 'Replace statuses, severities, tiers, exchange rates or timeline groups',
     load: async () => (await import('./configure-workspace.ts')).configure,

@@ -1,6 +1,8 @@
 import { QUOTAS } from '@tocsin/schemas';
+import { systemClock } from '@tocsin/runtime';
 import { UsageError } from '../cli/src/operation-parameters.ts';
 import { type Command, type Flag, slugFlag } from './command.ts';
+import { deleteWorkspace } from './delete-workspace.ts';
 import { workspaceView } from './views.ts';
 
 const settingFlags: Record<string, Flag> = {
@@ -90,5 +92,28 @@ export const set: Command = {
   run: async ({ slug: label, ...values }: Values, { gateway }) => {
     if (Object.keys(values).length === 0) throw new UsageError('there is nothing to set');
     return { workspace: workspaceView(await gateway.setWorkspace({ ...settings(values), slug: label })) };
+  },
+};
+
+const suspension = (isSuspended: boolean): Command => ({
+  flags: { slug: slugFlag },
+  run: async ({ slug: name }: { slug: string }, { gateway }) => {
+    const { suspendedAt } = await gateway.getWorkspace(name);
+    const next = isSuspended ? (suspendedAt ?? systemClock.now()) : null;
+    return { workspace: workspaceView(await gateway.setWorkspace({ slug: name, suspendedAt: next })) };
+  },
+});
+
+export const suspend = suspension(true);
+export const resume = suspension(false);
+
+export const remove: Command = {
+  flags: {
+    slug: slugFlag,
+    confirm: { value: 'SLUG', help: 'the same again: nobody can undo this', required: true },
+  },
+  run: async ({ slug: name, confirm }: { slug: string; confirm: string }, target) => {
+    if (confirm !== name) throw new UsageError(`--confirm: must be ${name}`);
+    return { deleted: { slug: name, ...(await deleteWorkspace(target, name)) } };
   },
 };

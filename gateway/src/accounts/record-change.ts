@@ -129,6 +129,7 @@ const stateOfWorkspace = (workspace: Workspace) => ({
   history_days: workspace.historyDays,
   reporting_currency: workspace.reportingCurrency,
   short_title_required: workspace.shortTitleRequired,
+  suspended_at: workspace.suspendedAt,
   rate_limit: workspace.rateLimit,
   quotas: workspace.quotas,
 });

@@ -98,7 +98,7 @@ export async function signInByToken(
     const { userId, workspaceId, keyId } = used;
     const workspace = await workspaceStore(trx).lock(workspaceId);
     const user = await userStore(trx).find(workspaceId, userId);
-    if (user?.active !== true) throw invalidToken();
+    if (user?.active !== true || workspace.suspendedAt !== null) throw invalidToken();
     const grant =
       keyId === undefined ? EVERYTHING : await findGrantOfKey(trx, { workspaceId, id: keyId, acting: user, now });
     if (grant === undefined) throw invalidToken();

@@ -46,7 +46,7 @@ export function oidcSignIn(options: {
   const { database, keyring, client, clock, log } = options;
   const find = async (slug: string): Promise<OidcProvider | undefined> => {
     const workspace = await workspaceStore(database).findBySlug(slug);
-    return workspace && oidcProviderStore(database).find(workspace.id);
+    return workspace?.suspendedAt === null ? oidcProviderStore(database).find(workspace.id) : undefined;
   };
   const get = async (slug: string): Promise<OidcProvider> => {
     const provider = await find(slug);

@@ -90,9 +90,17 @@ async function findUnknownWorkspaces({ database }: CheckContext): Promise<Findin
     .select<{ id: number }[]>('id');
   const highest = workspaces.length === MAX_LISTED ? (workspaces.at(-1)?.id ?? 0) : Infinity;
   const knownIds = new Set(workspaces.map(({ id }) => id));
+  const deleted = await database('gateway')('deleted_workspaces').select<{ id: number; slug: string }[]>(
+    'workspace_id as id',
+    'slug',
+  );
+  const slugs = new Map(deleted.map(({ id, slug }) => [id, slug]));
   return [...holders].flatMap(([app, ids]) => {
     const unknown = [...ids].filter((id) => id <= highest && !knownIds.has(id));
     if (unknown.length === 0) return [];
+    const left = unknown.flatMap((id) => slugs.get(id) ?? []);
+    if (left.length === unknown.length)
+      return [problem(`${app} has data of deleted workspaces: run workspace delete again for ${some(left)}`)];
     return [
       problem(
         `${app} has data of workspaces that the gateway does not have (${some(unknown)}): restore all databases to one moment`,

@@ -541,4 +541,45 @@ describeWithServers('doctor', () => {
     );
     expect((await createIncident()).body.incident.human_id).toBe(`INC-${Number(rows[0].last) + 6}`);
   });
+
+  test('finds nothing of a workspace that was deleted, also after the deletion was interrupted', async () => {
+    const owner = await system.as({ workspace: 'gone', role: 'owner' });
+    await owner.post('/api/v1/teams', { name: 'Team' });
+    await owner.post('/api/v1/custom-fields', { name: 'Field', field_type: 'string' });
+    await owner.post('/api/v1/settings/webhooks', { url: 'https://hooks.acme.example/' });
+    const { incident } = (await owner.post('/api/v1/incidents', { title: 'Gone' }, { 'Idempotency-Key': 'x' })).body;
+    await owner.post(`/api/v1/incidents/${incident.id}/timeline`, { body: 'Gone' });
+    await eventually(async () => (await owner.get('/api/v1/events?from=beginning')).body.events.length > 3);
+    const run = async (...args: string[]) => runAdmin(['workspace', ...args, '--slug', 'gone', '--json'], env);
+    expect((await run('suspend')).error).toBeUndefined();
+    await eventually(async () => (await owner.get('/api/v1/me')).status === 401);
+    expect((await run('delete', '--confirm', 'gone')).error).toMatch('suspended for seven days');
+    expect((await run('delete', '--confirm', 'acme')).error).toMatch('must be gone');
+    const [{ id }] = await database('gateway')('workspaces').where({ slug: 'gone' }).select('id');
+    // In seven days, the storage would have been scheduled.
+    await eventually(async () => database('incident')('workspace_storage').where({ workspace_id: id }).first());
+    await database('gateway').raw(`update workspaces set suspended_at = now() - interval '8 days' where id = ?`, [id]);
+    // Redis is away when all rows but the last one are deleted.
+    const settings = { ...env, REDIS_URL: '' };
+    const interrupted = await runAdmin(['workspace', 'delete', '--slug', 'gone', '--confirm', 'gone'], settings);
+    expect(interrupted.error).toMatch('Redis');
+    await database('incident')('incident_counters').insert({ workspace_id: id, last: 1 });
+    expect((await run('delete', '--confirm', 'gone')).error).toBeUndefined();
+    expect((await doctor()).exitCode).toBe(0);
+    for (const app of APP_NAMES) {
+      const { rows: tables } = await database(app).raw<{ rows: { name: string }[] }>(
+        `select table_name as name from information_schema.columns
+         where table_schema = ? and column_name = 'workspace_id' and table_name <> 'deleted_workspaces'`,
+        [APPS[app].schema.name],
+      );
+      for (const { name } of tables)
+        expect([app, name, await database(app)(name).where({ workspace_id: id })]).toEqual([app, name, []]);
+    }
+    await database('webhook')('feed_workspaces').insert({ workspace_id: id });
+    expect(withStatus((await doctor()).checks, 'problem')).toEqual([
+      expect.stringContaining('webhook has data of deleted workspaces: run workspace delete again for gone'),
+    ]);
+    expect((await run('delete', '--confirm', 'gone')).error).toBeUndefined();
+    expect((await doctor()).exitCode).toBe(0);
+  });
 });

@@ -15,12 +15,14 @@ export interface Example {
   operation: ApiOperation;
 }
 
-/** The operations in the order of the reference: by tag, then in that of the description. */
+/** The operations in the order of the reference: by tag, then in that of the description; deletions come last. */
 export function examplesOf({ tags = [], paths }: ApiDescription): Example[] {
   const operations = Object.entries(paths).flatMap(([at, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ at, method, operation })),
   );
-  return tags.flatMap(({ name }) =>
+  const isDeletion = ({ name }: { name: string }) => Number(name === 'Deletion');
+  const ordered = [...tags].sort((a, b) => isDeletion(a) - isDeletion(b));
+  return ordered.flatMap(({ name }) =>
     operations.filter(({ operation }) => operation.tags?.[0] === name).map((each) => exampleOf(each)),
   );
 }

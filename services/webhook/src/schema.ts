@@ -5,5 +5,5 @@ export const schema = {
   migrations: path.join(import.meta.dirname, '../migrations'),
   // Not `deliveries`: a claim goes from queue to queue of all workspaces, and would look into each partition for every step.
   largest: ['feed_events', 'events', 'attempts'],
-  workspaces: ['subscriptions'],
+  workspaces: ['subscriptions', 'feed_workspaces'],
 } as const;

@@ -13,6 +13,8 @@ export interface Workspace {
   historyDays: number | null;
   reportingCurrency: string;
   shortTitleRequired: boolean;
+  /** Since when nobody gets in; null: people do. */
+  suspendedAt: Instant | null;
   /** Requests a minute; null for the installation's default. */
   rateLimit: number | null;
   /** Those that were set. */
@@ -25,7 +27,7 @@ export interface Workspace {
 
 export type WorkspaceSettings = Pick<
   Workspace,
-  'name' | 'isDemo' | 'historyDays' | 'reportingCurrency' | 'shortTitleRequired' | 'rateLimit'
+  'name' | 'isDemo' | 'historyDays' | 'reportingCurrency' | 'shortTitleRequired' | 'suspendedAt' | 'rateLimit'
 > & { quotas: QuotaChanges };
 
 /** The quotas to set; null is unlimited. The others stay. */
@@ -39,6 +41,7 @@ const COLUMNS = {
   historyDays: column('history_days', 'numeric'),
   reportingCurrency: column('reporting_currency', 'text'),
   shortTitleRequired: column('short_title_required', 'boolean'),
+  suspendedAt: column('suspended_at', 'timestamptz'),
   rateLimit: column('rate_limit', 'integer'),
   quotas: column('quotas', 'jsonb'),
   version: column('version', 'bigint'),

@@ -71,7 +71,7 @@ const FIND_BY_DIGESTS = `
     ) token
     join api_keys k on k.workspace_id = w.id and k.id = token.key_id
     join users u on u.workspace_id = k.workspace_id and u.id = k.user_id
-   where k.revoked_at is null and u.active`;
+   where k.revoked_at is null and u.active and w.suspended_at is null`;
 
 const FIND_VERSION = 'select version from identity_version';
 

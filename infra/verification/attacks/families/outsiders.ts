@@ -80,7 +80,12 @@ function probesFor({ id, reference, event, followUp }: Awaited<ReturnType<typeof
     ...[`/api/v1/follow-ups?q=${SECRET}`, `/api/v1/events?limit=100`, `/api/v1/events?resource=incident:${id}`],
     ...['/api/v1/alerts', '/api/v1/services', '/api/v1/idempotency-keys/x'],
   ].map((path): Probe => ({ path }));
-  const write = (method: NonNullable<Probe['method']>, path: string, body = {}): Probe => ({ method, path, body, isWrite: true });
+  const write = (method: NonNullable<Probe['method']>, path: string, body = {}): Probe => ({
+    method,
+    path,
+    body,
+    isWrite: true,
+  });
   return [
     ...reads,
     ...['resolve', 'close', 'reopen', 'archive', 'restore'].map((verb) => write('POST', `${incident}/${verb}`)),
