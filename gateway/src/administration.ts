@@ -83,7 +83,6 @@ export function administration(database: Knex, clock: Clock = systemClock) {
       return userLists(database).list(workspace);
     },
     getKey: async (id: number) => getKey(database, id),
-    /** @param slug of the workspace */
     findKeyByToken: async (slug: string, token: string): Promise<OwnedKey | undefined> =>
       keyStore(database).findByDigest(slug, digestOf(token)),
     /** @throws DomainError `not_found` for an unknown workspace, or a user that it does not have */
@@ -128,8 +127,8 @@ export function administration(database: Knex, clock: Clock = systemClock) {
     ),
     /** See `eraseUser`; the running gateways go on with it within seconds. */
     eraseUser: change(async (trx, { workspace, email, confirmation }: NamedUser & { confirmation: string }, now) => {
-      const { workspaceId, id } = await getUser(trx, await getWorkspace(trx, workspace), email);
-      return eraseUser(trx, { workspaceId, id, confirmation }, by(now));
+      const user = await getUser(trx, await getWorkspace(trx, workspace), email);
+      return eraseUser(trx, { ...user, confirmation }, by(now));
     }),
     createLoginLink: change(createLoginLink),
     connectOidc: change(connectOidc),

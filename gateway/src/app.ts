@@ -59,7 +59,7 @@ import { keyUses } from './accounts/key-uses.ts';
 import { oidcKeyring, secretRotation } from './sign-in/oidc-secrets.ts';
 import { signInByToken } from './sign-in/login-links.ts';
 import { eraseUsers } from './erasure/erase-step.ts';
-import { personalData } from './erasure/personal-data.ts';
+import { type PersonalData, personalData } from './erasure/personal-data.ts';
 import { oidcSignIn } from './sign-in/sign-in-by-oidc.ts';
 
 export { memoryRequestCounter } from './limits/clients/request-counter.ts';
@@ -170,14 +170,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
       return { public: { handler: handler(), address: config.http, onConnection: connections.onConnection } };
     },
     consumers: [{ queue: QUEUES.gatewayAudit, handlers: auditEventHandlers }],
-    periodicTasks: [
-      ...periodicTasks(base, { clock, keyring: oidcKeys }),
-      {
-        name: 'erasing users',
-        interval: overrides.erasing ?? ERASING,
-        work: eraseUsers({ database, data, clock, log }),
-      },
-    ],
+    periodicTasks: periodicTasks(base, { clock, keyring: oidcKeys, data, erasing: overrides.erasing ?? ERASING }),
     workers: [changes.watch, keys, meter, relay, uses],
     clients: [upstreams, requests, ...changes.clients],
   });
@@ -256,9 +249,10 @@ const providerClient = ({ egress }: GatewayConfig, { resolve, ca, providerTimeou
 
 function periodicTasks(
   { database, limits, log, metrics }: Base,
-  { clock, keyring }: { clock: Clock; keyring: Keyring },
+  { clock, keyring, data, erasing }: { clock: Clock; keyring: Keyring; data: PersonalData; erasing: number },
 ) {
   return [
+    { name: 'erasing users', interval: erasing, work: eraseUsers({ database, data, clock, log }) },
     {
       name: 'deleting expired idempotency keys',
       work: async () => sweepIdempotencyKeys(database, limits.idempotencyHours),

@@ -14,9 +14,9 @@ export async function deleteRows(database: Knex, workspaceId: number): Promise<n
   let deleted = 0;
   for (;;) {
     const before = deleted;
-    for (const { name, own } of tables) {
+    for (const { name, ownReferences } of tables) {
       // Rows of a table that refer to each other would keep each other.
-      for (const column of own)
+      for (const column of ownReferences)
         await database(name)
           .where({ workspace_id: workspaceId })
           .whereNotNull(column)
@@ -42,7 +42,7 @@ export async function deleteRows(database: Knex, workspaceId: number): Promise<n
 interface Table {
   name: string;
   /** Its columns that refer to rows of its own. */
-  own: string[];
+  ownReferences: string[];
 }
 
 /** The tables with rows of workspaces, those that refer to others before these. */
@@ -72,6 +72,6 @@ async function tablesOf(database: Knex): Promise<Table[]> {
     .filter((name) => withRows.has(name))
     .map((name) => ({
       name,
-      own: keys.filter(({ child, parent }) => child === name && parent === name).map(({ column }) => column),
+      ownReferences: keys.filter(({ child, parent }) => child === name && parent === name).map(({ column }) => column),
     }));
 }

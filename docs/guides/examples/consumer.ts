@@ -30,8 +30,10 @@ const consumer = consume({
   types: ['incident.*'],
   order: 'revision',
   remember,
-  handle: async ({ type, data: { incident } }, { transaction }) => {
-    await store(transaction, incident);
+  handle: async ({ type, data }, { transaction }) => {
+    const { incident } = data;
+    if ('archived_at' in incident) await store(transaction, incident);
+    else await transaction.query('delete from active_incidents where id = $1', [incident.id]);
     console.log(`${type} ${incident.reference}`);
   },
   // While the database is away no event is to blame: the consumer waits.

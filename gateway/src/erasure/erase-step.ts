@@ -3,7 +3,7 @@ import type { Clock, Logger } from '@tocsin/runtime';
 import { eventWorkspace } from '../accounts/announce.ts';
 import { getWorkspaceById } from '../accounts/lookups.ts';
 import { erasureStore } from '../accounts/store/erasure-store.ts';
-import type { PersonalData } from './personal-data.ts';
+import type { AppWithData, PersonalData } from './personal-data.ts';
 
 /** Takes the next step of the erasure that was requested first. Returns whether there may be more to do at once. */
 export const eraseUsers =
@@ -11,7 +11,7 @@ export const eraseUsers =
   async (): Promise<boolean> => {
     const store = erasureStore(database);
     const erasure = await store.next();
-    const app = erasure?.remaining[0];
+    const [app] = (erasure?.remaining ?? []) as readonly AppWithData[];
     if (erasure === undefined || app === undefined) return false;
     const { workspaceId, userId, names, emails, version, position, remaining } = erasure;
     const workspace = eventWorkspace(await getWorkspaceById(database, workspaceId));

@@ -86,6 +86,6 @@ export async function namesOf(
   const unique = (texts: (string | null)[]) => [...new Set(texts.filter((text) => text !== null && text !== ''))];
   return {
     names: unique([name, ...former.map((each) => each.name)]) as string[],
-    emails: unique([email, ...former.map((each) => each.email)].map((text) => text && text.toLowerCase())) as string[],
+    emails: unique([email, ...former.map((each) => each.email)].map((text) => text?.toLowerCase() ?? null)) as string[],
   };
 }

@@ -25,8 +25,8 @@ const rowsOf = async ({ database }: Pick<System, 'database'>): Promise<string[]>
     const lines: string[] = [];
     for (const { name, table } of tables) {
       // Each value by itself, because a row as a whole escapes what is in it.
-      const { rows } = await sql.query<object>(`select * from ${table}`);
-      for (const row of rows)
+      const { rows } = await sql.query<{ row: object }>(`select to_jsonb(dumped) as row from ${table} as dumped`);
+      for (const { row } of rows)
         for (const [column, value] of Object.entries(row))
           lines.push(`${name}.${column}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
     }

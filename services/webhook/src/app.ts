@@ -3,7 +3,13 @@ import { CURSOR_PURPOSE, signedCursors, waitingLeases } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
 import { type App, type Clock, openKeyring } from '@tocsin/runtime';
 import type { Resolve } from '@tocsin/safe-http';
-import { openBase, personalDataRoutes, runService, type ServiceOverrides } from '@tocsin/service-host';
+import {
+  openBase,
+  type PeriodicTaskSpec,
+  personalDataRoutes,
+  runService,
+  type ServiceOverrides,
+} from '@tocsin/service-host';
 import { hostBreakers } from './requests/clients/breakers.ts';
 import { incidentClient } from './subscriptions/clients/incidents.ts';
 import { sender } from './requests/clients/sender.ts';
@@ -108,36 +114,55 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
         handleBatch: async (events, trx) => recordAndQueueDeliveries(queueing, { events, trx }),
       },
     ],
-    periodicTasks: [
-      {
-        name: 'giving up deliveries',
-        interval: overrides.expiryInterval ?? EXPIRY_INTERVAL,
-        work: async () => failExpiredDeliveries(dependencies).then(() => false),
-      },
-      {
-        name: 'hiding events of restricted incidents',
-        interval: HIDING_INTERVAL,
-        work: async () => hideRestricted(dependencies),
-      },
-      {
-        name: 'trimming feeds',
-        interval: overrides.trimInterval ?? TRIM_INTERVAL,
-        work: trimming.trim,
-      },
-      {
-        name: 'deleting expired events',
-        work: async () => sweepFeed({ ...feed, retentionDays: config.feedRetentionDays }),
-      },
-      {
-        name: 'emptying events of deleted incidents',
-        interval: overrides.trimInterval ?? TRIM_INTERVAL,
-        work: deletedIncidents(database).empty,
-      },
-      { name: 'deleting expired data', work: async () => deleteExpiredData(dependencies) },
-      { name: 'rotating encryption keys', work: encryptionRotation(dependencies) },
-    ],
+    periodicTasks: periodicTasks({ dependencies, feed, trimming, config, overrides }),
     workers: [feed.recent, relay],
     dispatchers: [dispatcher],
     clients: [breakers, incidents],
   });
+}
+
+function periodicTasks({
+  dependencies,
+  feed,
+  trimming,
+  config,
+  overrides,
+}: {
+  dependencies: Parameters<typeof failExpiredDeliveries>[0] &
+    Parameters<typeof hideRestricted>[0] &
+    Parameters<typeof deleteExpiredData>[0] &
+    Parameters<typeof encryptionRotation>[0];
+  feed: Omit<Parameters<typeof sweepFeed>[0], 'retentionDays'>;
+  trimming: ReturnType<typeof feedTrimming>;
+  config: WebhookConfig;
+  overrides: Partial<Overrides>;
+}): PeriodicTaskSpec[] {
+  return [
+    {
+      name: 'giving up deliveries',
+      interval: overrides.expiryInterval ?? EXPIRY_INTERVAL,
+      work: async () => failExpiredDeliveries(dependencies).then(() => false),
+    },
+    {
+      name: 'hiding events of restricted incidents',
+      interval: HIDING_INTERVAL,
+      work: async () => hideRestricted(dependencies),
+    },
+    {
+      name: 'trimming feeds',
+      interval: overrides.trimInterval ?? TRIM_INTERVAL,
+      work: trimming.trim,
+    },
+    {
+      name: 'deleting expired events',
+      work: async () => sweepFeed({ ...feed, retentionDays: config.feedRetentionDays }),
+    },
+    {
+      name: 'emptying events of deleted incidents',
+      interval: overrides.trimInterval ?? TRIM_INTERVAL,
+      work: deletedIncidents(dependencies.database).empty,
+    },
+    { name: 'deleting expired data', work: async () => deleteExpiredData(dependencies) },
+    { name: 'rotating encryption keys', work: encryptionRotation(dependencies) },
+  ];
 }

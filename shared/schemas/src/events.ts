@@ -160,14 +160,6 @@ export const EVENTS = {
       ...actor,
     }),
   },
-  'incident.deleted': {
-    summary: 'An incident was deleted for good: forget what you have of it',
-    publishers: ['incident'],
-    about: 'incident',
-    data: z.object({
-      incident: incidentReference.omit({ revision: true }).meta({ description: 'The incident that is gone' }),
-    }),
-  },
   'timeline_event.created': {
     summary: 'A timeline event was added to an incident, by a client, a lifecycle operation or an import',
     publishers: ['incident'],
@@ -232,6 +224,15 @@ export const EVENTS = {
     data: z.object({
       version,
       field: customFieldDefinition.meta({ description: 'The definition after the change' }),
+    }),
+  },
+  // Behind the others of the feed: clients know variants of its description by their places.
+  'incident.deleted': {
+    summary: 'An incident was deleted for good: forget what you have of it',
+    publishers: ['incident'],
+    about: 'incident',
+    data: z.object({
+      incident: incidentReference.omit({ revision: true }).meta({ description: 'The incident that is gone' }),
     }),
   },
   'workspace.changed': {

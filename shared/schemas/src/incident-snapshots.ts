@@ -68,9 +68,14 @@ const added = {
     description: 'Values by the slugs of their fields; a field without a value is absent, a large value is a digest',
   }),
   restricted: z.boolean().meta({ description: 'Whether it exists only for few; those events are for few as well' }),
-  visible_to: z.object({ users: z.array(id), teams: z.array(id) }).meta({
-    description: 'IDs of users and teams who may see it besides declarer, manager and responders',
-  }),
+  visible_to: z
+    .object({
+      users: z.array(id).meta({ description: 'IDs of users' }),
+      teams: z.array(id).meta({ description: 'IDs of teams, for their members' }),
+    })
+    .meta({
+      description: 'IDs of users and teams who may see it besides declarer, manager and responders',
+    }),
   event_count: z.int().min(0).meta({ description: 'Number of timeline events' }),
   last_event_at: moment.meta({ description: 'Start of the latest timeline event; null: there is none' }),
   last_event_summary: z.string().meta({

@@ -87,8 +87,6 @@ export {
   type DataPlace,
   dataPlace,
   type DataPosition,
-  dataPosition,
-  dataRow,
   type DataStep,
   dataStep,
   type ErasureStep,

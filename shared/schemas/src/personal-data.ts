@@ -4,7 +4,7 @@ import { eventWorkspace } from './envelope.ts';
 const id = z.int().min(1);
 
 /** How far a walk over the tables of a schema has come: all rows up to this key of a table. */
-export const dataPosition = z.object({ table: z.string().max(64), after: z.array(z.string().max(1_000)).max(8) });
+const dataPosition = z.object({ table: z.string().max(64), after: z.array(z.string().max(1_000)).max(8) });
 
 /** Asks a service for a step of a walk over what it keeps about a person. */
 export const personalDataRequest = z.strictObject({
@@ -36,7 +36,7 @@ export const erasureStep = z.object({
 });
 
 /** A row that has something of a person, as it is stored. */
-export const dataRow = z.object({ table: z.string(), row: z.record(z.string(), z.unknown()) });
+const dataRow = z.object({ table: z.string(), row: z.record(z.string(), z.unknown()) });
 
 export const dataStep = z.object({ next: dataPosition.nullable(), rows: z.array(dataRow) });
 

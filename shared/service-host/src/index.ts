@@ -4,5 +4,5 @@ export { erasedName } from './erase-person.ts';
 export { erasePersonalData, personalDataRoutes, type PersonalTables, readPersonalData } from './personal-data.ts';
 export { pullPages, type ReplicaPulls, replicaPulls } from './replica-pulls.ts';
 export { runService } from './run-service.ts';
-export type { ServiceClient, ServiceSpec, ServiceWorker } from './spec.ts';
+export type { PeriodicTaskSpec, ServiceClient, ServiceSpec, ServiceWorker } from './spec.ts';
 export { openVersions } from './versions.ts';

@@ -14,10 +14,11 @@ import {
 } from '@tocsin/schemas';
 import { internalCommand, type InternalRoute } from '@tocsin/http';
 import { type Knex, query } from '@tocsin/postgres';
+import { ownProperty } from '@tocsin/runtime';
 import { eraseInJson, personText, type PersonText } from './erase-person.ts';
 
 /** The columns of a table that may have something of a person. */
-export interface PersonalTable {
+interface PersonalTable {
   /** With the ID of a user. */
   readonly users?: readonly string[];
   /** A text, or a list of texts, each of which may be a name or an address: they are replaced. */
@@ -203,13 +204,13 @@ async function eraseRow(
   const erase = (value: string) => (person.is(value) ? person.erased : value);
   const changes: [column: string, value: unknown][] = [];
   for (const column of table.people ?? []) {
-    const value = row[column];
+    const value = ownProperty(row, column);
     if (typeof value === 'string' && person.is(value)) changes.push([column, person.erased]);
     if (Array.isArray(value) && (value as string[]).some(person.is))
       changes.push([column, (value as string[]).map(erase)]);
   }
   for (const column of table.json ?? []) {
-    const value = row[column];
+    const value = ownProperty(row, column);
     const erased = typeof value === 'string' ? eraseInJson(value, person) : value;
     if (erased !== value) changes.push([column, erased]);
   }
@@ -233,12 +234,12 @@ async function eraseRow(
 function placesIn(row: Row, { texts = [], json = [], place }: PersonalTable, person: PersonText): DataPlace[] {
   if (place === undefined) return [];
   return [...texts, ...json].flatMap((property) => {
-    const text = row[property];
+    const text = ownProperty(row, property);
     if (typeof text !== 'string' || person.is(text)) return [];
     if (!person.isIn(json.includes(property) ? eraseInJson(text, person) : text)) return [];
     const incidentId = row[INCIDENT];
     return {
-      ...{ kind: place.kind, id: String(row[place.id]), property },
+      ...{ kind: place.kind, id: String(ownProperty(row, place.id)), property },
       incident_id: typeof incidentId === 'number' ? incidentId : null,
     };
   });

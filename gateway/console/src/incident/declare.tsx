@@ -10,7 +10,7 @@ import {
   useServices,
   useTeams,
 } from '../api/hooks.ts';
-import { EditDialog } from '../resources/edit-dialog.tsx';
+import { type Bind, EditDialog } from '../resources/edit-dialog.tsx';
 import { Check, choices, Input, Select } from '../ui/fields.tsx';
 import ui from '../ui/ui.module.css';
 import { fieldEditor } from './editors.tsx';
@@ -54,7 +54,6 @@ export function DeclareDialog({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const key = useContentKey();
   const asked = fields.filter(({ show_on_creation: isAsked }) => isAsked);
-  const { canSeeRestricted } = useAccess();
   const severityOf = ({ severity }: Draft) =>
     severity || (severities.find(({ is_default: isDefault }) => isDefault)?.key ?? '');
   const isRestricted = (draft: Draft) =>
@@ -115,21 +114,30 @@ export function DeclareDialog({ onClose }: { onClose: () => void }) {
           {workspace?.chat === true && (
             <Check label="Create a channel in the chat" {...bind('hasChannel')} name="create_slack_channel" />
           )}
-          {canSeeRestricted && (
-            <Check
-              label="Restricted"
-              hint="Only you, its lead and responders, those you choose, and the owners of the workspace will see it."
-              {...bind('restricted')}
-              value={isRestricted(draft)}
-            />
-          )}
-          {isRestricted(draft) && (
-            <ViewersInput value={draft.viewers ?? NOBODY} stored={NOBODY} onValue={bind('viewers').onValue} />
-          )}
+          <Restriction bind={bind} draft={draft} isRestricted={isRestricted(draft)} />
           <TeamAndLead team={bind('team')} lead={bind('lead')} />
         </>
       )}
     </EditDialog>
+  );
+}
+
+function Restriction({ bind, draft, isRestricted }: { bind: Bind<Draft>; draft: Draft; isRestricted: boolean }) {
+  const { canSeeRestricted } = useAccess();
+  return (
+    <>
+      {canSeeRestricted && (
+        <Check
+          label="Restricted"
+          hint="Only you, its lead and responders, those you choose, and the owners of the workspace will see it."
+          {...bind('restricted')}
+          value={isRestricted}
+        />
+      )}
+      {isRestricted && (
+        <ViewersInput value={draft.viewers ?? NOBODY} stored={NOBODY} onValue={bind('viewers').onValue} />
+      )}
+    </>
   );
 }
 

@@ -12,7 +12,7 @@ export const saveTo = (path: string, row: { id: number; revision: number } | und
   row === undefined ? { path } : { method: 'PATCH', path: `${path}/${row.id}`, revision: row.revision, shown: row };
 
 /** Binds a control to a property of the draft. */
-type Bind<Draft> = <Name extends keyof Draft & string>(
+export type Bind<Draft> = <Name extends keyof Draft & string>(
   name: Name,
 ) => { name: Name; value: Draft[Name]; onValue: (value: Draft[Name]) => void };
 

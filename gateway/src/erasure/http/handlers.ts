@@ -5,7 +5,7 @@ import { type Dependencies, runCommand } from '../../accounts/run-command.ts';
 import { type Erasure, erasureStore } from '../../accounts/store/erasure-store.ts';
 import { userStore } from '../../accounts/store/user-store.ts';
 import { eraseUser, namesOf } from '../erase-user.ts';
-import { APPS_WITH_DATA, type PersonalData } from '../personal-data.ts';
+import { APPS_WITH_DATA, type AppWithData, type PersonalData } from '../personal-data.ts';
 import { type ErasureApi, erasureContracts, type ErasureWire } from './contracts.ts';
 
 /** Rows of a page at most. */
@@ -69,8 +69,8 @@ export function erasureHandlers({
 }
 
 /** What a cursor of this process or another one has: it is signed. */
-function readPlace(text: string): { app: string; position: DataPosition | null } {
-  const [app = '', table, ...after] = JSON.parse(text) as [string, string | null, ...string[]];
+function readPlace(text: string): { app: AppWithData; position: DataPosition | null } {
+  const [app, table, ...after] = JSON.parse(text) as [AppWithData, string | null, ...string[]];
   return { app, position: typeof table === 'string' ? { table, after } : null };
 }
 
@@ -78,7 +78,7 @@ const noErasure = (userId: number): ErasureWire => ({
   ...{ user_id: userId, requested_at: null, completed_at: null, remaining: [], places: [], has_more_places: false },
 });
 
-export const erasureView = (erasure: Erasure): ErasureWire => ({
+const erasureView = (erasure: Erasure): ErasureWire => ({
   user_id: erasure.userId,
   requested_at: erasure.requestedAt,
   completed_at: erasure.completedAt,

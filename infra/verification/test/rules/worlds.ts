@@ -117,7 +117,7 @@ function* valuesOf({ name, schema }: Operation['query'][number], { hidden, share
 const NOT_TRIED = new Set(['wait', 'cursor', 'after', 'limit', 'from']);
 
 /** The requests of an outsider that concern incidents, the same in each world but for the IDs. */
-export function* probesOf(world: World): Generator<Probe> {
+function* probesOf(world: World): Generator<Probe> {
   for (const { id: operation, method, template, body, headers } of examplesOf(DESCRIPTION)) {
     const { query = [], parameters = [] } = OPERATIONS[operation] ?? {};
     const isRead = method === 'get';
@@ -193,17 +193,16 @@ const bodyOf = (example: unknown, ids: World['hidden'], { hidden, shared, userId
 /** Names of properties whose values are numbers of the installation, or follow from them. */
 const NUMBERED =
   /(?:^|_)(?:ids?|by)$|^(?:human_id|reference|incident_manager|incident_responders|actor|owner|users|teams|used|duration_seconds)$/;
-const CURSORS = /cursor$/;
 
 /** An answer without times, request IDs, numbers of resources, and what is made of them. */
-export function comparable({ status, headers, text }: Answer, { workspace }: World): unknown {
+function comparable({ status, headers, text }: Answer, { workspace }: World): unknown {
   const revision = headers.get('Service-Resource-Version');
   const type = headers.get('Content-Type');
   const lines = text.split('\n').filter((line) => line !== '');
   const bodies = lines.map((line) => {
     try {
       return JSON.parse(line, (name, value: unknown) => {
-        if (CURSORS.test(name) && typeof value === 'string') return '<cursor>';
+        if (name.endsWith('cursor') && typeof value === 'string') return '<cursor>';
         if (name === 'request_id') return '<request>';
         if (NUMBERED.test(name)) return withoutNumbers(value);
         return typeof value === 'string' ? plain(value, workspace) : value;

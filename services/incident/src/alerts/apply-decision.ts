@@ -75,7 +75,7 @@ const NAMED = 100;
 /** @param related an earlier incident of the alert: the new one is for those who may see that */
 async function declare(
   applying: Applying,
-  { group, alerts, severity: known }: Of<'declare'>,
+  { group, alerts, severity: severityKey }: Of<'declare'>,
   related: Incident | undefined,
 ): Promise<Incident> {
   const { trx, caller, options, configuration, values, services, now } = applying;
@@ -83,7 +83,7 @@ async function declare(
   const { name = '', service: called = '' } = first ?? {};
   const named = called.normalize('NFC');
   const status = selectEntry(configuration.statuses, undefined, 'status');
-  const severity = selectEntry(configuration.severities, known ?? undefined, 'severity');
+  const severity = selectEntry(configuration.severities, severityKey ?? undefined, 'severity');
   const service = services.get(fold(named));
   const insert = incidentInsert({
     caller,

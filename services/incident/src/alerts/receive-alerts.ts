@@ -30,7 +30,7 @@ import { type AlertOutcome, comparison } from './domain/firings.ts';
 import { type Heard, isOpen, type Known, type KnownIncident, type Member } from './domain/known.ts';
 import { reasonOf } from './domain/texts.ts';
 import { alertIncidentStore, incidentNumbers } from './store/alert-incident-store.ts';
-import { EVERY_RESTRICTED } from '../visibility/viewers.ts';
+import { EVERY_RESTRICTED } from '../visibility/store/viewer.ts';
 import { alertStore, type StoredGroup } from './store/alert-store.ts';
 import { quietStore } from './store/overdue-store.ts';
 import { addRecords, type NotificationRecord } from './store/record-store.ts';

@@ -9,7 +9,7 @@ import { statusChange } from '../incidents/domain/lifecycle.ts';
 import { incidentSnapshot } from '../incidents/domain/snapshot.ts';
 import { insertChangelogEntries } from '../incidents/store/changelog-store.ts';
 import { lockIncidents, updateStates } from '../incidents/store/incident-store.ts';
-import { EVERY_RESTRICTED } from '../visibility/viewers.ts';
+import { EVERY_RESTRICTED } from '../visibility/store/viewer.ts';
 import type { Replacements } from './domain/replacements.ts';
 
 /** Incidents that are changed by one round of statements: their values have at most 256 KiB each. */

@@ -3,7 +3,7 @@ import { type Knex, query } from '@tocsin/postgres';
 import type { Clock } from '@tocsin/runtime';
 import { recordAccess } from '../visibility/store/access-store.ts';
 import { visible } from '../visibility/store/visible.ts';
-import { currentViewer, takeReads } from '../visibility/viewers.ts';
+import { currentViewer, takeReads } from '../visibility/store/viewer.ts';
 import { incidentIdsIn } from './incident-ids.ts';
 
 /**

@@ -25,7 +25,7 @@ import { readLegacyCursor } from '../shared/domain/legacy-cursor.ts';
 import type { RetryDependencies } from '../incidents/run-command.ts';
 import { type QueryRequest, resolveQuery } from './resolve-query.ts';
 import type { IncidentQuery } from './store/query.ts';
-import { noteRead } from '../visibility/viewers.ts';
+import { noteRead } from '../visibility/store/viewer.ts';
 import type { KeysetPosition, SortSegment } from './store/segments.ts';
 
 interface ListRequest<Rendered, Wire> extends QueryRequest {

@@ -2,7 +2,8 @@
  * `erasure` says what this service keeps about persons, and whether it has heard of an erasure (contract: Erasing a
  * user). The walk over its tables is that of all services (`@tocsin/service-host`); it begins when the queue has
  * brought `user.erased`, which the incident service publishes behind all events with the person: later ones have none.
- * A step that is repeated changes nothing, and what a crash interrupts the gateway asks for again.
+ * Deleted incidents are emptied here, too: their feed events keep their positions, without a body. A step that is
+ * repeated changes nothing, and what a crash interrupts the gateway asks for again.
  */
 import type { PersonalTables } from '@tocsin/service-host';
 

@@ -5,7 +5,7 @@ import type { Principal } from '@tocsin/schemas';
 import { digestOf } from '../domain/alert.ts';
 import { type Heartbeat, heartbeatIdentity } from '../domain/overdue.ts';
 import { visible } from '../../visibility/store/visible.ts';
-import { currentViewer } from '../../visibility/viewers.ts';
+import { currentViewer } from '../../visibility/store/viewer.ts';
 import { keepSender, type Monitor, sourceStore } from './source-store.ts';
 
 /** Heartbeats of a workspace. */

@@ -4,7 +4,7 @@ import type { Instant } from '@tocsin/runtime';
 import type { Format } from '../domain/alert.ts';
 import type { Outcome } from '../domain/decision.ts';
 import { visibleOrNone } from '../../visibility/store/visible.ts';
-import { currentViewer } from '../../visibility/viewers.ts';
+import { currentViewer } from '../../visibility/store/viewer.ts';
 import type { AlertSender } from './source-store.ts';
 
 /** A record of a notification, or of a part of it that concerns one incident. */

@@ -5,7 +5,7 @@ import { column, type ColumnsOf, insertOf, listedColumns, rowMapping } from '@to
 import { ownProperty } from '@tocsin/runtime';
 import type { FollowUp } from '../domain/follow-up.ts';
 import { isOfVisibleText } from '../../visibility/store/visible.ts';
-import { currentViewer } from '../../visibility/viewers.ts';
+import { currentViewer } from '../../visibility/store/viewer.ts';
 
 const COLUMNS = {
   id: column('id', 'bigint'),

@@ -6,7 +6,7 @@ import { HAS_NUMBER, INCIDENT_SELECTION, type IncidentVersion, toColumns } from 
 import type { Configuration } from '../../configuration/domain/configuration.ts';
 import { checkLocked, lockConfiguration } from '../../configuration/store/configuration-store.ts';
 import { visible } from '../../visibility/store/visible.ts';
-import { currentViewer, noteRead } from '../../visibility/viewers.ts';
+import { currentViewer, noteRead } from '../../visibility/store/viewer.ts';
 
 const SELECT = `select xmin, ${INCIDENT_SELECTION} from incidents`;
 

@@ -3,7 +3,7 @@ import { notFound } from '@tocsin/http';
 import { type Knex, query, type Statement } from '@tocsin/postgres';
 import type { Incident } from '../../incidents/domain/incident.ts';
 import { visible } from '../../visibility/store/visible.ts';
-import { currentViewer } from '../../visibility/viewers.ts';
+import { currentViewer } from '../../visibility/store/viewer.ts';
 import { type GivenType, inverseOf, MAX_VISITED, type Relation, type RelationType } from '../domain/relation.ts';
 
 interface Row extends Omit<Relation, 'related'> {

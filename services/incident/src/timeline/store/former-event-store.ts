@@ -4,7 +4,7 @@ import { type Listed, listedColumns, readWhole } from '@tocsin/versioned-resourc
 import type { Instant } from '@tocsin/runtime';
 import type { TimelineEvent } from '../domain/timeline-event.ts';
 import { isOfVisibleText } from '../../visibility/store/visible.ts';
-import { currentViewer } from '../../visibility/viewers.ts';
+import { currentViewer } from '../../visibility/store/viewer.ts';
 import { ATTACHMENT_COLUMNS } from './attachment-store.ts';
 import { TIMELINE_SELECTION, timelineMapping } from './timeline-row.ts';
 

@@ -8,7 +8,7 @@ import { type Attachment, selectAttachments } from './attachment-store.ts';
 import { MAX_COMPARED_BYTES, containsText } from '../../shared/store/contains-text.ts';
 import { all, Sql, sql, statementOf } from '../../shared/store/sql.ts';
 import { isVisible } from '../../visibility/store/visible.ts';
-import { noteRead } from '../../visibility/viewers.ts';
+import { noteRead } from '../../visibility/store/viewer.ts';
 import { LISTED_TIMELINE_COLUMNS, TIMELINE_SELECTION } from './timeline-row.ts';
 
 /** How many types, sources and tags are counted, the most frequent first (contract: Timeline). */

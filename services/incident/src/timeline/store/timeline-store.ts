@@ -4,7 +4,7 @@ import { brokenConstraint, type Knex, query, type Statement } from '@tocsin/post
 import type { NewTimelineEvent, TimelineEvent } from '../domain/timeline-event.ts';
 import { insertRows } from '../../shared/store/sql.ts';
 import { isOfVisibleText } from '../../visibility/store/visible.ts';
-import { currentViewer } from '../../visibility/viewers.ts';
+import { currentViewer } from '../../visibility/store/viewer.ts';
 import { keepEvents } from './former-event-store.ts';
 import { TIMELINE_SELECTION, toTimelineColumns, toTimelineRow } from './timeline-row.ts';
 

@@ -6,7 +6,7 @@ import { HAS_NUMBER, INCIDENT_SELECTION } from '../../incidents/store/incident-r
 import type { FollowUp } from '../../follow-ups/domain/follow-up.ts';
 import { FOLLOW_UP_SELECTION, LISTED_FOLLOW_UP_COLUMNS } from '../../follow-ups/store/follow-up-store.ts';
 import { visible } from '../../visibility/store/visible.ts';
-import { currentViewer } from '../../visibility/viewers.ts';
+import { currentViewer } from '../../visibility/store/viewer.ts';
 import { timelineMapping } from '../../timeline/store/timeline-row.ts';
 import type { ExportedChange, ExportedEvent, ExportedRelation } from '../domain/export-line.ts';
 

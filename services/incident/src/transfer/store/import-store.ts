@@ -9,7 +9,7 @@ import { FOLLOW_UP_SELECTION, toFollowUpColumns } from '../../follow-ups/store/f
 import { nativeIdOf } from '../domain/item.ts';
 import { toTimelineRow } from '../../timeline/store/timeline-row.ts';
 import { visible } from '../../visibility/store/visible.ts';
-import { currentViewer } from '../../visibility/viewers.ts';
+import { currentViewer } from '../../visibility/store/viewer.ts';
 import { insertRows, upsertRows } from '../../shared/store/sql.ts';
 
 // The statements of an import: each is for all incidents of a request, whose rows are in one JSON parameter.

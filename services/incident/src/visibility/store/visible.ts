@@ -1,4 +1,4 @@
-import { currentViewer } from '../viewers.ts';
+import { currentViewer } from './viewer.ts';
 import { type Sql, sql } from '../../shared/store/sql.ts';
 
 /**

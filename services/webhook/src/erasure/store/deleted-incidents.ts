@@ -12,7 +12,9 @@ const BATCH = 1_000;
 export const deletedIncidents = (db: Knex) => ({
   add: async (events: readonly DeletedIncident[]): Promise<void> => {
     await query(db, {
-      text: `insert into deleted_incidents (workspace_id, incident_id) select * from unnest($1::bigint[], $2::bigint[])
+      text: `insert into deleted_incidents (workspace_id, incident_id) 
+        select workspace_id, incident_id
+        from unnest($1::bigint[], $2::bigint[]) as deleted (workspace_id, incident_id)
         on conflict do nothing`,
       values: [events.map(({ workspace }) => workspace.id), events.map(({ data }) => data.incident.id)],
     });

@@ -7,7 +7,8 @@ export type ErasedUser = Envelope<EventData<'user.erased'>>;
 export const erasedUsers = (db: Knex) => ({
   add: async (events: readonly ErasedUser[]): Promise<void> => {
     await query(db, {
-      text: `insert into erased_users (workspace_id, user_id) select * from unnest($1::bigint[], $2::bigint[])
+      text: `insert into erased_users (workspace_id, user_id) 
+        select workspace_id, user_id from unnest($1::bigint[], $2::bigint[]) as erased (workspace_id, user_id)
         on conflict do nothing`,
       values: [events.map(({ workspace }) => workspace.id), events.map(({ data }) => data.user.id)],
     });
