@@ -113,12 +113,12 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
   const waiting = waitingRequests({ shares: config.shares, metrics });
   const keys = keyWatch({ identities, clock, log });
   const uses = keyUses({ database, clock, log });
-  const applyIdentities = () => {
+  const onChange = () => {
     identities.clear();
     keys.recheck();
     relay.wake();
   };
-  const changes = openIdentityChanges(config, { log, findVersion: store.findVersion, onChange: applyIdentities });
+  const changes = openIdentityChanges(config, { log, findVersion: store.findVersion, onChange });
   const dependencies = { database, clock, identitiesChanged: changes.announce };
 
   const proxies = trustedProxies(config.trustedProxies);
@@ -157,9 +157,8 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
 
   const { url, serverUrls, stop } = await runService(base, {
     routes: routes({
-      ...{ dependencies, services: asked, uses, cursors, tokens },
+      ...{ dependencies, services: asked, uses, cursors, tokens, data },
       idempotencyHours: base.limits.idempotencyHours,
-      data,
     }),
     protocols: [scimProtocol({ dependencies, principals: base.principals, originOf })],
     internalRoutes: internalRoutes(dependencies),

@@ -28,7 +28,7 @@ export function erasureHandlers({
     exportUserData: async ({ principal: { workspace }, params: { id }, query: { cursor }, log }) => {
       const scope = { workspaceId: workspace.id, path: erasureContracts.exportUserData.path, filters: { id } };
       const [text] = cursor === undefined ? [] : positions.decode(cursor, scope);
-      const start = text === undefined ? { app: 'gateway', position: null } : readPlace(text);
+      const start = text === undefined ? { app: APPS_WITH_DATA[0], position: null } : readPlace(text);
       const user = await getUser(workspace.id, id);
       const { names, emails } = await namesOf(database, user);
       const { rows, next } = await data
