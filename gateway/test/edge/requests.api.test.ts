@@ -39,7 +39,7 @@ describe('an allowed request', () => {
     expect(readBy('incident')).toMatchObject({
       scopes: expect.arrayContaining(['incidents:write']),
       seat: 'responder',
-      permissions: ['manage_settings', 'manage_teams'],
+      permissions: ['manage_settings', 'manage_teams', 'view_restricted', 'delete_permanently'],
     });
     // Other services refuse it.
     expect(readBy('catalog')).toBeUndefined();

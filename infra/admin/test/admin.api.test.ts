@@ -106,6 +106,7 @@ describe('workspaces', () => {
           users: 10_000,
           api_keys: 100,
         },
+        suspended_at: null,
         created_at: instant,
         updated_at: instant,
       },

@@ -184,7 +184,10 @@ function withUnknownMembers(value: unknown): Message {
     if (Array.isArray(inner)) return inner.map(extend);
     if (typeof inner !== 'object' || inner === null) return inner;
     return {
-      ...Object.fromEntries(Object.entries(inner).map(([name, member]) => [name, extend(member)])),
+      // The members of `roles` are keys of a workspace.
+      ...Object.fromEntries(
+        Object.entries(inner).map(([name, member]) => [name, name === 'roles' ? member : extend(member)]),
+      ),
       of_later: 1,
     };
   };

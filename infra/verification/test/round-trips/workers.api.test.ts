@@ -117,7 +117,14 @@ const EFFECTS = [
   ...['catalog.inbox', 'catalog.replica_users', 'gateway.audit_log', 'gateway.inbox', 'incident.inbox'],
   ...['incident.incident_mrr', 'incident.incidents', 'incident.investigation_runs', 'incident.mrr_currencies'],
   ...['incident.replica_services', 'incident.replica_teams', 'incident.replica_users'],
-  ...['webhook.deliveries', 'webhook.erased_users', 'webhook.events', 'webhook.feed_events', 'webhook.feed_workspaces'],
+  ...[
+    'webhook.deleted_incidents',
+    'webhook.deliveries',
+    'webhook.erased_users',
+    'webhook.events',
+    'webhook.feed_events',
+    'webhook.feed_workspaces',
+  ],
   'webhook.inbox',
 ];
 

@@ -19,12 +19,13 @@ const OTHERWISE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     ...{ id: 'Numbers, IDs', company_id: 'Numbers, IDs', human_id: 'Numbers', team_id: 'Numbers, IDs' },
     ...{ revision: 'revisions are others', imported_at: '`imported_at`', archived_by: 'who archived' },
     investigation_summary: 'investigations that other systems report',
+    visible_to: '`visible_to`',
   },
   column: {
     ...{ id: 'Numbers, IDs', workspace_id: 'Numbers, IDs', number: 'Numbers', team_id: 'Numbers, IDs' },
     ...{ revision: 'revisions are others', imported_at: '`imported_at`', archived_by: 'who archived' },
     ...{ run_count: 'investigations that other', latest_run: 'investigations that other' },
-    short_title: 'short title of a channel',
+    ...{ short_title: 'short title of a channel', visible_to: '`visible_to`' },
   },
   event: {
     ...{ id: 'Numbers, IDs', incident_id: 'Numbers, IDs', group_id: 'Numbers, IDs', revision: 'revisions are others' },
@@ -61,7 +62,7 @@ const ALL: Readonly<Record<string, readonly string[]>> = {
 const at = (minute: number) => `2024-03-02T18:${minute}:00.000Z`;
 const KEY = { name: 'Alertmanager', prefix: 'tcs_1234' };
 const ITEM = {
-  ...{ created_by_key: KEY, first_acted_at: at(14) },
+  ...{ created_by_key: KEY, first_acted_at: at(14), restricted: true },
   ...{ status_changed_at: at(40), archived_at: at(59), unhandled_alert: true, team: 'payments', service: 'checkout' },
   external: { source: 'dispatch', id: '1', url: 'https://dispatch.acme.example/1' },
   ...{ regions: ['eu'], slack_channel_id: 'C1', meet_url: 'https://meet.example/1', doc_url: 'https://doc.example/1' },

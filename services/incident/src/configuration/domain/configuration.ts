@@ -73,6 +73,7 @@ const severity = (key: string, label: string, order: number, minScore: number, c
   minScore,
   color,
   isDefault: key === 'sev3',
+  restricted: false,
   description: '',
 });
 
