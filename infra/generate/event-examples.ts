@@ -252,7 +252,10 @@ export const EXAMPLES = Object.fromEntries(
       occurred_at: OCCURRED_AT[type] ?? incident.created_at,
       workspace,
       request_id: /^(?:incident|timeline_event|follow_up)\./.test(type) ? 'req-7f3a' : null,
-      data: /^(incident|timeline_event|follow_up)\./.test(type) ? { ...DATA[type], ...BY } : DATA[type],
+      data:
+        /^(incident|timeline_event|follow_up)\./.test(type) && type !== 'incident.deleted'
+          ? { ...DATA[type], ...BY }
+          : DATA[type],
     },
   ]),
 ) as Record<EventType, Envelope>;

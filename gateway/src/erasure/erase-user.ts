@@ -17,6 +17,7 @@ import { recordUserChange } from '../accounts/record-change.ts';
 import { type Erasure, erasureStore, formerNames } from '../accounts/store/erasure-store.ts';
 import { sessionStore } from '../accounts/store/key-store.ts';
 import { loginLinkStore } from '../accounts/store/login-link-store.ts';
+import { scimUserStore } from '../accounts/store/scim-user-store.ts';
 import { oidcIdentityStore } from '../accounts/store/oidc-identity-store.ts';
 import { type User, userStore } from '../accounts/store/user-store.ts';
 import { workspaceStore, workspaceVersions } from '../accounts/store/workspace-store.ts';
@@ -70,6 +71,7 @@ export async function eraseUser(
   const user = await userStore(trx).change(current, properties, { version: workspace.version, now });
   await loginLinkStore(trx).deleteOf(workspaceId, id);
   await oidcIdentityStore(trx).remove(workspaceId, id);
+  await scimUserStore(trx).forget(current);
   await sessionStore(trx).endAll({ workspaceId, userId: id }, now);
   await auditStore(trx).eraseUser(workspaceId, id);
   await recordUserChange(trx, context, { workspace, verb: 'erased', before: null, after: user });

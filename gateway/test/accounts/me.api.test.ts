@@ -52,7 +52,7 @@ test('an installation has one ID, which all its gateways show, and another one h
 });
 
 test.each([
-  ['owner', ['manage_settings', 'manage_teams']],
+  ['owner', ['manage_settings', 'manage_teams', 'view_restricted', 'delete_permanently']],
   ['admin', ['manage_settings', 'manage_teams']],
   ['manager', ['manage_teams']],
   ['member', []],

@@ -76,6 +76,9 @@ function expected(id: string, contract: Contract, { role, scopes }: { role: Role
   if (contract.needs?.includes('manage_settings') === true && !MANAGERS.includes(role)) {
     return '403 missing_role_permission';
   }
+  if (contract.needs?.includes('delete_permanently') === true && role !== 'owner') return '403 missing_role_permission';
+  // The example confirms the address of another user.
+  if (id === 'eraseUser') return '400 invalid_request';
   if (NEEDS_ALL.includes(id) && SCOPES.some((scope) => !scopes.includes(scope))) return '403 missing_scope';
   return `${contract.reply.status}`;
 }

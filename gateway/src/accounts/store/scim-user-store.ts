@@ -1,4 +1,4 @@
-import { type Knex, query } from '@tocsin/postgres';
+import { type Knex, pipeline, query } from '@tocsin/postgres';
 import type { Condition } from '../domain/directory.ts';
 import { type User, userSelectionOf } from './user-store.ts';
 
@@ -69,5 +69,16 @@ export const scimUserStore = (db: Knex) => ({
           external_id = excluded.external_id`,
       values: [workspaceId, id, userName, externalId],
     });
+  },
+
+  /** Deletes what a directory calls a user, and the memberships of groups. */
+  forget: async ({ workspaceId, id }: Pick<User, 'workspaceId' | 'id'>): Promise<void> => {
+    await pipeline(db, [
+      {
+        text: 'delete from scim_group_members where workspace_id = $1 and user_id = $2',
+        values: [workspaceId, id],
+      },
+      { text: 'delete from scim_users where workspace_id = $1 and user_id = $2', values: [workspaceId, id] },
+    ]);
   },
 });

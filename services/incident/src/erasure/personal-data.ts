@@ -23,10 +23,11 @@ export const PERSONAL_TABLES: PersonalTables = {
   incidents: {
     users: ['created_by', 'archived_by', 'incident_manager', 'incident_responders'],
     people: ['created_by', 'incident_manager', 'incident_responders'],
-    json: ['created_by_key'],
+    json: ['created_by_key', 'roles'],
     texts: ['title', 'short_title', 'impact_summary', 'custom_fields', 'slack_channel_id', 'service'],
     place: { kind: 'incident', id: 'id' },
   },
+  incident_accesses: { users: ['user_id'], people: ['key_name'] },
   changelog: {
     users: ['actor'],
     people: ['actor', 'api_key_name'],
