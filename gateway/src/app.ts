@@ -12,6 +12,8 @@ import {
   openKeyring,
   systemClock,
   workspaceUrl,
+  type DueWork,
+  dueWork,
 } from '@tocsin/runtime';
 import { openBase, runService, type ServiceOverrides } from '@tocsin/service-host';
 import { oidcClient } from './sign-in/clients/oidc-client.ts';
@@ -59,7 +61,7 @@ import { keyUses } from './accounts/key-uses.ts';
 import { oidcKeyring, secretRotation } from './sign-in/oidc-secrets.ts';
 import { signInByToken } from './sign-in/login-links.ts';
 import { eraseUsers } from './erasure/erase-step.ts';
-import { type PersonalData, personalData } from './erasure/personal-data.ts';
+import { personalData } from './erasure/personal-data.ts';
 import { oidcSignIn } from './sign-in/sign-in-by-oidc.ts';
 
 export { memoryRequestCounter } from './limits/clients/request-counter.ts';
@@ -106,10 +108,11 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
   const upstreams = openUpstreams({ urls: config.upstreams, log, metrics });
   const asked = servicesClient({ upstreams: upstreams.byService, secretKeys: config.secretKeys, log });
   const data = personalData({ database, services: asked });
+  const clock = overrides.clock ?? systemClock;
+  const erasures = dueWork(eraseUsers({ database, data, clock, log, onWait: () => erasures.due() }));
   const relay = startRelay(base);
   const store = identityStore(database);
   const identities = identityLookup(store, signers, overrides.identityAges);
-  const clock = overrides.clock ?? systemClock;
   const waiting = waitingRequests({ shares: config.shares, metrics });
   const keys = keyWatch({ identities, clock, log });
   const uses = keyUses({ database, clock, log });
@@ -117,6 +120,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
     identities.clear();
     keys.recheck();
     relay.wake();
+    erasures.due();
   };
   const changes = openIdentityChanges(config, { log, findVersion: store.findVersion, onChange });
   const dependencies = { database, clock, identitiesChanged: changes.announce };
@@ -169,7 +173,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
       return { public: { handler: handler(), address: config.http, onConnection: connections.onConnection } };
     },
     consumers: [{ queue: QUEUES.gatewayAudit, handlers: auditEventHandlers }],
-    periodicTasks: periodicTasks(base, { clock, keyring: oidcKeys, data, erasing: overrides.erasing ?? ERASING }),
+    periodicTasks: periodicTasks(base, { clock, keyring: oidcKeys, erasures, erasing: overrides.erasing ?? ERASING }),
     workers: [changes.watch, keys, meter, relay, uses],
     clients: [upstreams, requests, ...changes.clients],
   });
@@ -248,10 +252,10 @@ const providerClient = ({ egress }: GatewayConfig, { resolve, ca, providerTimeou
 
 function periodicTasks(
   { database, limits, log, metrics }: Base,
-  { clock, keyring, data, erasing }: { clock: Clock; keyring: Keyring; data: PersonalData; erasing: number },
+  { clock, keyring, erasures, erasing }: { clock: Clock; keyring: Keyring; erasures: DueWork; erasing: number },
 ) {
   return [
-    { name: 'erasing users', interval: erasing, work: eraseUsers({ database, data, clock, log }) },
+    { name: 'erasing users', interval: erasing, work: erasures.run },
     {
       name: 'deleting expired idempotency keys',
       work: async () => sweepIdempotencyKeys(database, limits.idempotencyHours),

@@ -5,9 +5,18 @@ import { getWorkspaceById } from '../accounts/lookups.ts';
 import { erasureStore } from '../accounts/store/erasure-store.ts';
 import type { AppWithData, PersonalData } from './personal-data.ts';
 
+interface EraseOptions {
+  database: Knex;
+  data: PersonalData;
+  clock: Clock;
+  log: Logger;
+  /** Called if a service cannot take the step yet. */
+  onWait: () => void;
+}
+
 /** Takes the next step of the erasure that was requested first. Returns whether there may be more to do at once. */
 export const eraseUsers =
-  ({ database, data, clock, log }: { database: Knex; data: PersonalData; clock: Clock; log: Logger }) =>
+  ({ database, data, clock, log, onWait }: EraseOptions) =>
   async (): Promise<boolean> => {
     const store = erasureStore(database);
     const erasure = await store.next();
@@ -19,7 +28,10 @@ export const eraseUsers =
     const step = await data.erase(app, request).catch((error: unknown) => {
       log.warn({ err: error, service: app, workspace: workspaceId }, 'cannot erase a user now; retrying');
     });
-    if (step?.isReady !== true) return false;
+    if (step?.isReady !== true) {
+      onWait();
+      return false;
+    }
     const { next, places } = step;
     const left = next === null ? remaining.slice(1) : remaining;
     await store.advance(erasure, { remaining: left, position: next, places }, clock.now());

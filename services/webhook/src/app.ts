@@ -1,7 +1,7 @@
 import { QUEUES } from '@tocsin/schemas';
 import { CURSOR_PURPOSE, signedCursors, waitingLeases } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
-import { type App, type Clock, openKeyring } from '@tocsin/runtime';
+import { type App, type Clock, type DueWork, dueWork, openKeyring } from '@tocsin/runtime';
 import type { Resolve } from '@tocsin/safe-http';
 import {
   openBase,
@@ -56,7 +56,7 @@ export interface Overrides extends ServiceOverrides {
 const DISPATCH_INTERVAL = 10_000;
 const EXPIRY_INTERVAL = 30_000;
 const TRIM_INTERVAL = 10_000;
-const HIDING_INTERVAL = 1_000;
+const WITHDRAWING_INTERVAL = 1_000;
 
 /** Builds and starts the webhook service. */
 export async function startApp(config: WebhookConfig, overrides: Partial<Overrides> = {}): Promise<App> {
@@ -98,7 +98,9 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     }),
   };
   const trimming = feedTrimming({ database, metrics: feed.metrics, maxBytes: config.feedMaxBytes });
-  const queueing = { ...dependencies, resourceUrl: config.resourceUrl, onRecorded: trimming.recorded };
+  const withdrawals = [dueWork(async () => hideRestricted(dependencies)), dueWork(deletedIncidents(database).empty)];
+  const onWithdrawal = () => withdrawals.forEach(({ due }) => due());
+  const queueing = { ...dependencies, resourceUrl: config.resourceUrl, onRecorded: trimming.recorded, onWithdrawal };
   const dispatcher = startSending(dependencies, breakers, overrides.dispatchInterval ?? DISPATCH_INTERVAL);
 
   return runService(base, {
@@ -114,7 +116,7 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
         handleBatch: async (events, trx) => recordAndQueueDeliveries(queueing, { events, trx }),
       },
     ],
-    periodicTasks: periodicTasks({ dependencies, feed, trimming, config, overrides }),
+    periodicTasks: periodicTasks({ dependencies, feed, trimming, withdrawals, config, overrides }),
     workers: [feed.recent, relay],
     dispatchers: [dispatcher],
     clients: [breakers, incidents],
@@ -125,15 +127,16 @@ function periodicTasks({
   dependencies,
   feed,
   trimming,
+  withdrawals,
   config,
   overrides,
 }: {
   dependencies: Parameters<typeof failExpiredDeliveries>[0] &
-    Parameters<typeof hideRestricted>[0] &
     Parameters<typeof deleteExpiredData>[0] &
     Parameters<typeof encryptionRotation>[0];
   feed: Omit<Parameters<typeof sweepFeed>[0], 'retentionDays'>;
   trimming: ReturnType<typeof feedTrimming>;
+  withdrawals: readonly DueWork[];
   config: WebhookConfig;
   overrides: Partial<Overrides>;
 }): PeriodicTaskSpec[] {
@@ -143,11 +146,7 @@ function periodicTasks({
       interval: overrides.expiryInterval ?? EXPIRY_INTERVAL,
       work: async () => failExpiredDeliveries(dependencies).then(() => false),
     },
-    {
-      name: 'hiding events of restricted incidents',
-      interval: HIDING_INTERVAL,
-      work: async () => hideRestricted(dependencies),
-    },
+    ...withdrawals.map(({ run }) => ({ name: 'withdrawing events', interval: WITHDRAWING_INTERVAL, work: run })),
     {
       name: 'trimming feeds',
       interval: overrides.trimInterval ?? TRIM_INTERVAL,
@@ -156,11 +155,6 @@ function periodicTasks({
     {
       name: 'deleting expired events',
       work: async () => sweepFeed({ ...feed, retentionDays: config.feedRetentionDays }),
-    },
-    {
-      name: 'emptying events of deleted incidents',
-      interval: overrides.trimInterval ?? TRIM_INTERVAL,
-      work: deletedIncidents(dependencies.database).empty,
     },
     { name: 'deleting expired data', work: async () => deleteExpiredData(dependencies) },
     { name: 'rotating encryption keys', work: encryptionRotation(dependencies) },

@@ -3,6 +3,7 @@ export { boundedCache, ENTRY_BYTES, estimateHeapBytes, latestVersionCache } from
 export { brokerSettings, drainTimeOf, processSettings, readConfig, redisSettings, setting } from './config.ts';
 export { ConfigError } from './config-error.ts';
 export type { DryRun } from './dry-run.ts';
+export { type DueWork, dueWork } from './due-work.ts';
 export { afterCommit, currentDryRun, inOwnDryRun, outsideDryRun, runDry } from './run-dry.ts';
 export { type Environment, withFileSettings } from './file-settings.ts';
 export { FairQueue, type Lease, LimitReached, type Limits, type TakeOptions } from './fair-queue.ts';

@@ -25,7 +25,15 @@ export const configurationLists = z
     workflow_statuses: z.array(
       z.strictObject({ ...entry, is_terminal: flag.optional(), is_escalation_threshold: flag.optional(), color }),
     ),
-    severities: z.array(z.strictObject({ ...entry, min_score: z.number(), description: text.optional(), color })),
+    severities: z.array(
+      z.strictObject({
+        ...entry,
+        min_score: z.number(),
+        restricted: flag.optional(),
+        description: text.optional(),
+        color,
+      }),
+    ),
     service_tiers: z.array(z.strictObject({ ...entry, description: text.optional() })),
     exchange_rates: z.array(z.strictObject({ currency: text, rate: z.number(), as_of: text })),
     timeline_groups: z.array(

@@ -266,7 +266,14 @@ const LEAST: Readonly<Record<string, number>> = {
 };
 
 /** What the state of the incident refuses, whatever the body is. */
-const REFUSED = ['reopenIncident', 'restoreIncident', 'requestIncidentProvisioning', 'retryIncidentProvisioning'];
+const REFUSED = [
+  'deleteIncident',
+  'eraseUser',
+  'reopenIncident',
+  'restoreIncident',
+  'requestIncidentProvisioning',
+  'retryIncidentProvisioning',
+];
 
 /** The rules that JSON Schema cannot say of a body, by the field that breaks one and what the service says of it. */
 const RULES: Readonly<Record<string, RegExp>> = {
@@ -276,6 +283,7 @@ const RULES: Readonly<Record<string, RegExp>> = {
   'a text shows something': /: Must not be blank$/,
   'letters of all scripts, lengths in bytes': /^(?:slug: Must be a letter|name: Must be 1 to 80 characters)/,
   'a slug can be made of a name': /^slug: Is required because the name/,
+  'what is gone for good is confirmed': /^confirmation: Must be /,
   'times exist, and come in the future':
     /: (?:Must be (?:an RFC 3339 .*: (?:leap|the years)|a calendar date)|The expiry must)/,
   'time zones exist': /^time_zone: Must be the name/,
@@ -342,6 +350,7 @@ describeWithServers('a body that is valid by the API description', () => {
       incident_manager: fc.constantFrom('', String(users)),
       incident_responders: fc.constantFrom([], [String(users)]),
       roles: fc.constant({}),
+      visible_to: fc.constantFrom({}, { users: [users], teams: [teams] }),
       severity: fc.constantFrom('sev1', 'sev4'),
       status: fc.constantFrom('open', 'monitoring'),
       tier: fc.constantFrom('t0', 't3'),

@@ -214,9 +214,11 @@ function comparable({ status, headers, text }: Answer, { workspace }: World): un
   return { status, revision, type, bodies };
 }
 
+const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g;
+
 function withoutNumbers(value: unknown): unknown {
   if (typeof value === 'number') return '#';
-  if (typeof value === 'string') return value.replaceAll(/\d+/g, '#');
+  if (typeof value === 'string') return value.replaceAll(UUID, '<uuid>').replaceAll(/\d+/g, '#');
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(withoutNumbers);
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutNumbers(member)]));
@@ -226,7 +228,7 @@ const plain = (text: string, workspace: string): string =>
   text
     .replaceAll(workspace, '<workspace>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
-    .replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, '<uuid>')
+    .replaceAll(UUID, '<uuid>')
     .replaceAll(/tcs_\w+/g, '<token>')
     .replaceAll(/(?:INC-|person-|Person |events\.|ups\.|\/)\d+/g, (match) => match.replaceAll(/\d+/g, '#'));
 

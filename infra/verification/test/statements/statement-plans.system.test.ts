@@ -98,6 +98,11 @@ const ALLOWED: { statement: RegExp; reads: string; reason: string }[] = [
     reads: 'alert_heartbeats',
     reason: 'it moves all heartbeats, once after the system was silent',
   },
+  {
+    statement: /from dead_letters(?: as one)?\s+where body like /,
+    reads: 'dead_letters',
+    reason: 'only an instance without RabbitMQ keeps dead letters, and a person is erased once',
+  },
 ];
 
 /** Statements that work for the whole installation, and so name no workspace. */
@@ -210,6 +215,10 @@ const OF_ALL_VIEWERS: { statement: RegExp; reason: string }[] = [
     statement:
       /alert_incidents|as walk|walk join incidents|^select id, number from incidents where workspace_id = \$1 and id = any/,
     reason: 'an alert acts on its incident, whoever may see that',
+  },
+  {
+    statement: /^delete from incidents |order by id offset 499 limit 1|as key_0, created_by/,
+    reason: 'what is deleted, and who is erased, is so in all incidents',
   },
   {
     statement: /status = any|severity = any|set ended_at = case/,
@@ -964,6 +973,15 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     return { sample, examples };
   }
 
+  /** Two users read a restricted incident, and another one may not. */
+  async function useRestricted(client: Client, another: Client, outsider: Client): Promise<void> {
+    const { incident } = (await client.post('/api/v1/incidents', { title: 'Restricted', restricted: true })).body;
+    const path = `/api/v1/incidents/${incident.id}`;
+    for (const reader of [client, another, outsider]) await reader.get(path);
+    const accesses = reads.find(({ template }) => template.endsWith('/accesses'));
+    if (accesses !== undefined) await useParameters(client, { ...accesses, path: `${path}/accesses` }, used);
+  }
+
   async function use(): Promise<void> {
     const { sample, examples } = await useExamples();
     called = new Set(examples.map(({ method, template }) => `${method.toUpperCase()} ${template}`));
@@ -1016,6 +1034,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     await useSearches(call, { administrator, workspaceId, fieldId: values[0]?.field_id ?? 0 });
     await useChat(call);
     reads = examples.filter(({ method }) => method === 'get');
+    await useRestricted(client, await system.as({ role: 'owner' }), await system.as({ role: 'member' }));
     for (const example of reads) {
       const path = paths.get(`GET ${example.template}`) ?? example.template;
       if (path.includes('{')) await useParameters(sample, example, used);

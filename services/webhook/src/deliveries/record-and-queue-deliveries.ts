@@ -35,7 +35,11 @@ interface Batch {
  * Event feed, Deliveries). The feed recognises its duplicates itself, for as long as it has the event.
  */
 export async function recordAndQueueDeliveries(
-  dependencies: QueueDependencies & { onRecorded: (workspaceIds: readonly number[]) => void },
+  dependencies: QueueDependencies & {
+    onRecorded: (workspaceIds: readonly number[]) => void;
+    /** Called after a commit, when earlier events have to be hidden, or emptied. */
+    onWithdrawal: () => void;
+  },
   { events, trx }: Batch,
 ): Promise<HandledBatch> {
   const incoming = events.flatMap(({ event, body }) => {
@@ -63,6 +67,7 @@ export async function recordAndQueueDeliveries(
   const hide = restricted.length === 0 ? [] : [addRestrictions(restricted)];
   const [additions] = await pipeline(trx, [record, ...hide, ...statements], { commit: true });
   const recorded = additions.flatMap(({ event_ids: ids }) => ids);
+  if (hide.length + deletions.length > 0) dependencies.onWithdrawal();
   dependencies.onRecorded(additions.map(({ workspace_id: id }) => id));
   return { handled: new Set([...recorded, ...handled, ...erased]), ...(onCommit !== undefined && { onCommit }) };
 }
