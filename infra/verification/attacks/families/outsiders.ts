@@ -38,7 +38,7 @@ async function memberOf(context: AttackContext, workspace: Workspace): Promise<W
   const { outcome, text } = await context.send(workspace, {
     ...{ method: 'POST' as const, path: '/api/v1/settings/api-keys', body: key },
   });
-  const token = /tcs_\w+/.exec(text)?.[0];
+  const token = /tcs_[\w-]+/.exec(text)?.[0];
   if (token === undefined) throw new Error(`cannot prepare: the key is ${outcome} ${text}`);
   return { ...workspace, token };
 }

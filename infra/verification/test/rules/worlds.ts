@@ -192,7 +192,7 @@ const bodyOf = (example: unknown, ids: World['hidden'], { hidden, shared, userId
 
 /** Names of properties whose values are numbers of the installation, or follow from them. */
 const NUMBERED =
-  /(?:^|_)(?:ids?|by)$|^(?:human_id|reference|incident_manager|incident_responders|actor|owner|users|teams|used|duration_seconds)$/;
+  /(?:^|_)(?:ids?|by)$|^(?:from|to|human_id|reference|incident_manager|incident_responders|actor|owner|users|teams|used|duration_seconds)$/;
 
 /** An answer without times, request IDs, numbers of resources, and what is made of them. */
 function comparable({ status, headers, text }: Answer, { workspace }: World): unknown {
@@ -229,7 +229,7 @@ const plain = (text: string, workspace: string): string =>
     .replaceAll(workspace, '<workspace>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
     .replaceAll(UUID, '<uuid>')
-    .replaceAll(/tcs_\w+/g, '<token>')
+    .replaceAll(/tcs_[\w-]+/g, '<token>')
     .replaceAll(/(?:INC-|person-|Person |events\.|ups\.|\/)\d+/g, (match) => match.replaceAll(/\d+/g, '#'));
 
 /** Sends the same to both worlds, and compares the answers. Returns how many there were, and of how many operations. */
