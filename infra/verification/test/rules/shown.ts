@@ -146,8 +146,10 @@ export async function compareAllPlaces(client: Client): Promise<number> {
       if (query !== '') asPublished(kind, shown);
     }
   }
-  const exported = exportedIncidents((await client.get('/api/v1/exports/incidents')).text);
-  for (const list of ['/api/v1/incidents', '/api/v1/incidents/archived']) {
+  const lists = ['/api/v1/incidents', '/api/v1/incidents/archived'];
+  const listed = await Promise.all(lists.map(async (list) => readList<Shown>(client, list, 'incidents')));
+  const exported = exportedIncidents((await client.get('/api/v1/exports/incidents')).text, listed.flat());
+  for (const list of lists) {
     for (const shown of await readList<Shown>(client, list, 'incidents')) {
       const path = `/api/v1/incidents/${shown.id}`;
       const one = comparable(shown);
@@ -221,9 +223,12 @@ interface Change {
 }
 
 /** The lines of incidents by their references: the export has them by number. */
-function exportedIncidents(text: string): Map<string, Record<string, unknown>> {
+function exportedIncidents(text: string, incidents: readonly Shown[]): Map<string, Record<string, unknown>> {
   const lines = text.split('\n').filter((line) => line.startsWith('{"kind":"incident"'));
-  return new Map(lines.map((line, index) => [`INC-${index + 1}`, JSON.parse(line) as Record<string, unknown>]));
+  const references = incidents.map(({ human_id: reference }) => String(reference));
+  // In the order of their numbers, some of which are of incidents that were deleted.
+  references.sort((a, b) => Number(a.slice(4)) - Number(b.slice(4)));
+  return new Map(lines.map((line, index) => [references[index] ?? '', JSON.parse(line) as Record<string, unknown>]));
 }
 
 interface FeedEvent {

@@ -253,6 +253,7 @@ export async function compareWorlds(
   expect(different).toEqual([]);
   for (const { method, path, reply, parameters, pathIds } of Object.values(OPERATIONS)) {
     if (method !== 'GET' || reply?.isList !== true || !parameters.includes('cursor') || pathIds.length > 0) continue;
+    if ((await clientOf(one).get(path)).status !== 200) continue;
     // Small pages, so that cursors lie beside what is hidden.
     const pages = async (world: World) =>
       (await readList<object>(clientOf(world), path, reply.name, () => 1)).map((item) =>

@@ -1092,7 +1092,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
       insert into gateway.scim_groups (workspace_id, display_name) select workspace_id, 'x' from gateway.scim_users;
       insert into gateway.scim_group_members (workspace_id, group_id, user_id)
       select workspace_id, id, user_id from gateway.scim_groups join gateway.scim_users using (workspace_id);
-      insert into gateway.deleted_workspaces (id, slug, deleted_at) values (987654321, 'gone', now());
+      insert into gateway.deleted_workspaces (workspace_id, slug, requested_at) values (987654321, 'gone', now());
       insert into incident.configurations (workspace_id) values (1) on conflict do nothing;
       insert into incident.unannounced_configurations (workspace_id, version) values (1, 1);
       insert into incident.provisioning_steps (incident_id, workspace_id, key, status, due_at, updated_at)
