@@ -45,7 +45,7 @@ describeWithServers('a workspace with restricted incidents', () => {
     for (const place of [0, 1]) {
       const clientOf = (world: World) => outsiders.get(world)?.[place] as Client;
       const { requests, operations } = await compareWorlds([opaque, lucid], clientOf);
-      expect(operations.size).toBeGreaterThan(100);
+      expect(operations.size).toBeGreaterThanOrEqual(90);
       expect(requests).toBeGreaterThan(500);
     }
     // The comparison would see what an owner sees.
