@@ -181,7 +181,7 @@ const bodyOf = (example: unknown, ids: World['hidden'], { hidden, shared, userId
         // In a request about what all may see, it is the hidden one.
         if (name === 'incident_id') return hidden.get(`${INCIDENTS}/`);
         if (name === 'field_id') return shared.get('/api/v1/custom-fields/');
-        if (name === 'team_id' || name === 'owner_team_id') return shared.get('/api/v1/teams/');
+        if (name.endsWith('team_id')) return shared.get('/api/v1/teams/');
         if (name === 'owner' || name === 'incident_manager') return String(userId);
         if (name === 'user_id') return userId;
         if (name === 'items' && Array.isArray(value)) {
@@ -204,7 +204,7 @@ function comparable({ status, headers, text }: Answer, { workspace }: World): un
       return JSON.parse(line, (name, value: unknown) => {
         if (name.endsWith('cursor') && typeof value === 'string') return '<cursor>';
         if (name === 'request_id') return '<request>';
-        if (NUMBERED.test(name)) return withoutNumbers(value);
+        if (NUMBERED.test(name)) return withoutNumbers(value, workspace);
         return typeof value === 'string' ? plain(value, workspace) : value;
       }) as unknown;
     } catch {
@@ -216,12 +216,12 @@ function comparable({ status, headers, text }: Answer, { workspace }: World): un
 
 const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g;
 
-function withoutNumbers(value: unknown): unknown {
+function withoutNumbers(value: unknown, workspace: string): unknown {
   if (typeof value === 'number') return '#';
-  if (typeof value === 'string') return value.replaceAll(UUID, '<uuid>').replaceAll(/\d+/g, '#');
+  if (typeof value === 'string') return plain(value, workspace).replaceAll(/\d+/g, '#');
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(withoutNumbers);
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutNumbers(member)]));
+  if (Array.isArray(value)) return value.map((member) => withoutNumbers(member, workspace));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutNumbers(member, workspace)]));
 }
 
 const plain = (text: string, workspace: string): string =>
