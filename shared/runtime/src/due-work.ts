@@ -1,11 +1,11 @@
-/** Milliseconds after which work is looked for that another process has left. */
-const REST = 60_000;
+/** Milliseconds after which work is looked for that another process has left; one that starts again looks at once. */
+const REST = 600_000;
 
 /** A periodic task with nothing to do until it is told: it asks no server in vain. */
 export interface DueWork {
   /** Makes the next run do the work. */
   due(): void;
-  /** Does the work if it is due, or has rested for a minute. Returns whether there may be more. */
+  /** Does the work if it is due, or has rested for ten minutes. Returns whether there may be more. */
   run(): Promise<boolean>;
 }
 
