@@ -132,11 +132,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
   const cookie = sessionCookie(isSecure);
   const handler = () =>
     publicHandler({
-      hosts: config,
-      trustedProxies: proxies,
-      identities,
-      uses,
-      cookie,
+      ...{ hosts: config, trustedProxies: proxies, identities, uses, cookie },
       scheme: isSecure ? 'https' : 'http',
       signIn: signIn({
         ...{ isSecure, cookie, keyring: oidcKeys, clock },
