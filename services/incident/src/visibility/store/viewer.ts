@@ -2,13 +2,14 @@ import { currentRequest, type RequestWork } from '@tocsin/runtime';
 
 /** The name that every restricted incident has. */
 export const EVERY_RESTRICTED: readonly string[] = ['*'];
+
 /** The names by which the current request sees restricted incidents. */
 export const currentViewer = (): readonly string[] => currentRequest()?.viewer ?? EVERY_RESTRICTED;
 
 /** The restricted incidents that requests have read. */
 const reads = new WeakMap<RequestWork, Set<number>>();
 
-/** Notes which of these incidents are restricted, so that the log of accesses has them (`withAccessLog`). */
+/** Notes which of these incidents are restricted, so that the log of accesses has them (`http/visible-routes.ts`). */
 export function noteRead(incidents: readonly { id: number; restricted: boolean }[]): void {
   if (!incidents.some(({ restricted }) => restricted)) return;
   const request = currentRequest();

@@ -1,26 +1,30 @@
 import { currentViewer } from './viewer.ts';
-import { type Sql, sql } from '../../shared/store/sql.ts';
+import { Sql, sql } from '../../shared/store/sql.ts';
+
+/** The one condition. @param names the parameter with those of the request */
+const condition = (incident: string, names: string): string =>
+  `(${incident}.viewers is null or ${incident}.viewers && ${names}::text[])`;
+
+const composed = (incident: string): Sql => new Sql(condition(incident, '?'), [currentViewer()]);
 
 /**
  * Whether the request may see an incident, as a condition of a prepared statement.
  * @param incident the name of the table or its alias
  * @param parameter the number of the parameter that is `currentViewer()`
  */
-export const visible = (incident: string, parameter: number): string =>
-  `(${incident}.viewers is null or ${incident}.viewers && $${parameter}::text[])`;
+export const visible = (incident: string, parameter: number): string => condition(incident, `$${parameter}`);
 
 /** The same for a composed statement of knex, also of a row that is about no incident. */
-export const visibleOrNone = (incident: string): string =>
-  `(${incident}.viewers is null or ${incident}.viewers && ?::text[])`;
+export const visibleOrNone = (incident: string): string => condition(incident, '?');
 
 /** The same for incidents `i` of a composed statement. */
-export const isVisible = (): Sql => sql`(i.viewers is null or i.viewers && ${currentViewer()}::text[])`;
+export const isVisible = (): Sql => composed('i');
 
 /** The same, where an index has all that the statement needs of other incidents, which it then reads alone. */
 export const isVisibleByIndex = (workspaceId: number): Sql => sql`(not i.restricted or i.id in (
   select restricted.id from incidents as restricted
   where restricted.workspace_id = ${workspaceId} and restricted.restricted
-    and (restricted.viewers is null or restricted.viewers && ${currentViewer()}::text[])))`;
+    and ${composed('restricted')}))`;
 
 /** The same for the incident of a row of another table, such as a follow-up; its ID is a column of that. */
 export const isOfVisibleText = (incidentId: string, parameter: number): string => `exists (
