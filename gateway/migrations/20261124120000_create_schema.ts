@@ -217,7 +217,6 @@ async function createAuditLog(knex: Knex): Promise<void> {
     table.index(['workspace_id', 'occurred_at', 'id'], 'audit_log_by_time');
     table.index(['workspace_id', 'user_id', 'occurred_at', 'id'], 'audit_log_by_user');
     table.index(['workspace_id', 'action', 'occurred_at', 'id'], 'audit_log_by_action');
-    table.index(['occurred_at'], 'audit_log_expiry');
   });
 }
 

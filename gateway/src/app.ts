@@ -4,7 +4,6 @@ import { startRelay } from '@tocsin/messaging';
 import { isDatabaseStuck } from '@tocsin/postgres';
 import type { Resolve } from '@tocsin/safe-http';
 import {
-  addMilliseconds,
   type App,
   type Clock,
   type Keyring,
@@ -53,7 +52,6 @@ import { keyWatch } from './edge/http/key-watch.ts';
 import { waitingRequests } from './edge/http/waiting-requests.ts';
 import { auditEventHandlers } from './audit/messaging/audit-events.ts';
 import { schema } from './schema.ts';
-import { auditStore } from './audit/store/audit-store.ts';
 import { openIdentityNotices } from './identity/clients/identity-notices.ts';
 import { watchIdentityChanges } from './identity/store/identity-changes.ts';
 import { identityStore } from './identity/store/identity-store.ts';
@@ -92,9 +90,6 @@ type Base = ReturnType<typeof openBase>;
 
 /** Milliseconds between two looks for users to erase. */
 const ERASING = 2_000;
-
-/** How long the entries of the audit log are kept; milliseconds (contract: Audit log). */
-const AUDIT_RETENTION = 400 * 24 * 3_600_000;
 
 /** Builds the gateway, and starts its public and its internal server. */
 export async function startApp(config: GatewayConfig, overrides: Partial<Overrides> = {}): Promise<GatewayApp> {
@@ -255,10 +250,6 @@ function periodicTasks(
     {
       name: 'deleting expired idempotency keys',
       work: async () => sweepIdempotencyKeys(database, limits.idempotencyHours),
-    },
-    {
-      name: 'deleting expired entries of the audit log',
-      work: async () => auditStore(database).deleteBefore(addMilliseconds(clock.now(), -AUDIT_RETENTION)),
     },
     { name: 'deleting expired OAuth clients and tokens', work: async () => deleteExpiredOAuth(database, clock.now()) },
     { name: 'rotating encryption keys', work: secretRotation({ database, keyring, log, metrics }) },

@@ -53,6 +53,7 @@ const RESOURCES = [
   ['FollowUp', 'followUps'],
   ['ApiKey', 'apiKeys'],
   ['AuditLog', 'auditLog'],
+  ['Retention', 'retention'],
   ['Session', 'sessions'],
   ['Incident', 'incidents'],
   ['CustomField', 'customFields'],

@@ -56,4 +56,30 @@ export function testConfiguration({ open, origin, client, declare }: Console): v
     expect((await style('status'))[1]).toBe('rgb(122, 10, 85)');
     await expectSound(page, 'chosen-colours');
   });
+
+  test('an owner sets how long archived incidents are kept, and everybody sees when one is deleted', async () => {
+    const { id, human_id: reference } = await declare('Archived and old');
+    await client().post(`/api/v1/incidents/${id}/archive`);
+    const page = await open('/configuration');
+    const card = page.getByRole('region', { name: 'Retention' });
+    await card.getByText('For ever').first().waitFor();
+    await card.getByRole('button', { name: 'Change retention' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Change retention' });
+    const days = dialog.getByLabel('Archived incidents');
+    await days.fill('29');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('Must be at least 30').waitFor();
+    await expectSound(page, 'retention-refused');
+    await days.fill('30');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await card.getByText(/^30 days, from .+ on$/).waitFor();
+    await expectSound(page, 'retention');
+    await page.goto(`${origin()}/app/`);
+    await page.getByText(/^\d+ archived incidents? (?:is|are) deleted for good from .+ on, by the/).waitFor();
+    await page.goto(`${origin()}/app/incidents/${reference}`);
+    await page.getByText(/^archived .+, deleted for good from .+ on$/).waitFor();
+    const { revision } = (await client().get('/api/v1/settings/retention')).body.retention;
+    const forEver = { days: { archived_incidents: null } };
+    await client().put('/api/v1/settings/retention', forEver, { 'If-Service-Resource-Version': String(revision) });
+  });
 }

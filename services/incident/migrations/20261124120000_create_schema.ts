@@ -42,6 +42,12 @@ async function createConfigurations(knex: Knex): Promise<void> {
       .defaultTo(0)
       .comment('the version of the latest list of service tiers, which the catalog stores, that was committed');
   });
+  await knex.schema.createTable('retentions', (table) => {
+    table.bigInteger('workspace_id').primary();
+    table.bigInteger('revision').notNullable();
+    table.jsonb('retention').notNullable().comment('by kind: days, and from when on they apply; null: for ever');
+    table.jsonb('set_by').notNullable().comment('the principal of the latest change, in whose name is deleted');
+  });
   // Changes for which the gateway has not raised the workspace's version yet.
   await knex.schema.createTable('unannounced_configurations', (table) => {
     table.bigInteger('workspace_id').primary();
@@ -265,6 +271,7 @@ async function createIncidents(knex: Knex): Promise<void> {
     belongsTo(table, 'incidents', 'incident_id');
     table.unique(['workspace_id', 'incident_id', 'user_id', 'key_prefix', 'hour']);
     table.index(['workspace_id', 'incident_id', 'id']);
+    table.index(['workspace_id', 'hour']);
   });
 
   await knex.schema.createTable('investigation_runs', (table) => {
@@ -759,7 +766,7 @@ async function createNotifications(knex: Knex): Promise<void> {
     table.bigInteger('key_id').notNullable();
     table.integer('place').notNullable().comment('later notifications of the key take the places of earlier ones');
     table.bigIncrements('id', { primaryKey: false });
-    table.timestamp('received_at', { precision: 3 }).notNullable().index();
+    table.timestamp('received_at', { precision: 3 }).notNullable();
     table.text('key_name').notNullable();
     table.text('key_prefix').notNullable();
     table.text('format').notNullable();

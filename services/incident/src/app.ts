@@ -11,8 +11,16 @@ import {
   type Versions,
 } from '@tocsin/runtime';
 import type { Resolve } from '@tocsin/safe-http';
-import { openBase, openVersions, replicaPulls, runService, type ServiceOverrides } from '@tocsin/service-host';
+import {
+  openBase,
+  openVersions,
+  type PeriodicTaskSpec,
+  replicaPulls,
+  runService,
+  type ServiceOverrides,
+} from '@tocsin/service-host';
 import { endOverdue } from './alerts/overdue.ts';
+import { deleteExpired } from './retention/delete-expired.ts';
 import { sweepAlerts } from './alerts/store/alert-store.ts';
 import { owners as ownerClients } from './replicas/clients/owners.ts';
 import { slackChat } from './chat/clients/slack.ts';
@@ -124,27 +132,29 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
         handlers: { ...customerImpactHandlers(ignored), ...investigationRunHandlers(ignored) },
       },
     ],
-    periodicTasks: [
-      {
-        name: 'deleting expired idempotency keys',
-        work: async () => sweepIdempotencyKeys(database, base.limits.idempotencyHours),
-      },
-      { name: 'deleting old notifications of alerts', work: async () => sweepAlerts(database) },
-      {
-        name: 'looking for what was not heard',
-        interval: overrides.listening ?? LISTENING,
-        work: async () => endOverdue(dependencies),
-      },
-      {
-        name: 'rotating the encryption of chat tokens',
-        work: chatTokenRotation({ chats: dependencies.chats, log, metrics }),
-      },
-    ],
+    periodicTasks: periodicTasks({ ...dependencies, metrics, log }, base.limits.idempotencyHours, overrides.listening),
     dispatchers: [provisioner],
     workers: [relay, pulls, storage, announcements],
     clients: [versions, owners],
   });
 }
+
+const periodicTasks = (
+  dependencies: Parameters<typeof endOverdue>[0] &
+    Parameters<typeof deleteExpired>[0] &
+    Parameters<typeof chatTokenRotation>[0],
+  idempotencyHours: number,
+  listening = LISTENING,
+): PeriodicTaskSpec[] => [
+  {
+    name: 'deleting expired idempotency keys',
+    work: async () => sweepIdempotencyKeys(dependencies.database, idempotencyHours),
+  },
+  { name: 'forgetting groups of alerts', work: async () => sweepAlerts(dependencies.database) },
+  { name: 'deleting what is kept no longer', work: async () => deleteExpired(dependencies) },
+  { name: 'looking for what was not heard', interval: listening, work: async () => endOverdue(dependencies) },
+  { name: 'rotating the encryption of chat tokens', work: chatTokenRotation(dependencies) },
+];
 
 /** Opens the chats of workspaces, and starts the work in them. */
 function startChats(options: {

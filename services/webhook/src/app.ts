@@ -49,6 +49,8 @@ export interface Overrides extends ServiceOverrides {
   expiryInterval: number;
   /** How often feeds that have grown too large are trimmed; milliseconds. */
   trimInterval: number;
+  /** How often events of incidents that were restricted or deleted are looked for; milliseconds. */
+  withdrawInterval: number;
   /** How often waiting readers are told of new events whose notification is lost; milliseconds. */
   feedCheckInterval: number;
 }
@@ -56,7 +58,7 @@ export interface Overrides extends ServiceOverrides {
 const DISPATCH_INTERVAL = 10_000;
 const EXPIRY_INTERVAL = 30_000;
 const TRIM_INTERVAL = 10_000;
-const WITHDRAWING_INTERVAL = 1_000;
+const WITHDRAW_INTERVAL = 1_000;
 
 /** Builds and starts the webhook service. */
 export async function startApp(config: WebhookConfig, overrides: Partial<Overrides> = {}): Promise<App> {
@@ -146,7 +148,11 @@ function periodicTasks({
       interval: overrides.expiryInterval ?? EXPIRY_INTERVAL,
       work: async () => failExpiredDeliveries(dependencies).then(() => false),
     },
-    ...withdrawals.map(({ run }) => ({ name: 'withdrawing events', interval: WITHDRAWING_INTERVAL, work: run })),
+    ...withdrawals.map(({ run }) => ({
+      name: 'withdrawing events',
+      interval: overrides.withdrawInterval ?? WITHDRAW_INTERVAL,
+      work: run,
+    })),
     {
       name: 'trimming feeds',
       interval: overrides.trimInterval ?? TRIM_INTERVAL,

@@ -34,9 +34,11 @@ export {
 export {
   catalogChangePage,
   type CatalogChangePage,
+  auditLogDeletion,
   changedConfiguration,
   changePageQuery,
   committedServiceTiers,
+  deletedEntries,
   type CommittedServiceTiers,
   type ConfiguredTier,
   customFieldChangePage,

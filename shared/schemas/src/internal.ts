@@ -21,6 +21,7 @@ export const INTERNAL_PATHS = {
   people: '/internal/people',
   exportedResources: '/internal/exported-resources',
   memberships: '/internal/memberships',
+  auditLogDeletions: '/internal/audit-log/deletions',
   personalData: '/internal/personal-data',
   personalDataErasure: '/internal/personal-data/erasure',
 } as const;
@@ -104,6 +105,11 @@ export const unmanagedReferences = z.object({
   references: z.array(z.object({ value: z.string(), incident_count: z.int().min(1) })),
   truncated: z.boolean(),
 });
+
+/** Entries of the audit log of a workspace to delete. */
+export const auditLogDeletion = z.strictObject({ workspace_id: z.int().min(1), before: instant });
+/** Whether there may be more. */
+export const deletedEntries = z.object({ more: z.boolean() });
 
 /** Names a user whose teams are asked for. */
 export const membershipsQuery = z.strictObject({ workspace_id: z.int().min(1), user_id: z.int().min(1) });

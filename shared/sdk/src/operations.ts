@@ -81,6 +81,8 @@ export const OPERATIONS = {
   sendAzureAlert: {"name":"alerts.sendAzure","method":"POST","path":"/api/v1/alerts/azure","summary":"Send an alert of Azure Monitor in the common alert schema","deadline":10,"scopes":["alerts:write"],"input":"body"},
   enqueuePagerDutyEvent: {"name":"events.enqueuePagerDuty","method":"POST","path":"/api/v1/alerts/pagerduty/v2/enqueue","summary":"Send an event with a client of PagerDuty's Events API v2","deadline":10,"scopes":["alerts:write"],"input":"body"},
   deleteIncident: {"name":"incidents.delete","method":"POST","path":"/api/v1/incidents/{id}/delete","summary":"Delete an incident for good","deadline":10,"scopes":["incidents:write"],"input":"body"},
+  getRetention: {"name":"retention.get","method":"GET","path":"/api/v1/settings/retention","summary":"Get the retention","deadline":10,"scopes":["configuration:read"],"item":"retention"},
+  replaceRetention: {"name":"retention.replace","method":"PUT","path":"/api/v1/settings/retention","summary":"Replace the retention","deadline":10,"scopes":["configuration:write"],"input":"body","hasRevision":true,"item":"retention"},
   listServices: {"name":"services.list","method":"GET","path":"/api/v1/services","summary":"List services","deadline":10,"scopes":["services:read"],"input":"query","rows":"services"},
   createService: {"name":"services.create","method":"POST","path":"/api/v1/services","summary":"Create a service","deadline":10,"scopes":["services:write"],"input":"body","isKeyed":true,"item":"service"},
   getService: {"name":"services.get","method":"GET","path":"/api/v1/services/{id}","summary":"Get a service","deadline":10,"scopes":["services:read"],"item":"service"},

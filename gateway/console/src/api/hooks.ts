@@ -6,6 +6,7 @@ import {
   type Me,
   type Pagination,
   type Query,
+  type Retention,
   type Service,
   type ServiceTier,
   type Severity,
@@ -179,6 +180,10 @@ export function useConfiguration() {
     roles: roles.data?.incident_roles ?? [],
   };
 }
+
+/** How long the workspace keeps what, for those who may know it. */
+export const useRetention = (enabled: boolean) =>
+  useGet<{ retention: Retention }>('/settings/retention', { enabled }).data?.retention;
 
 export const useTiers = () =>
   useGet<{ service_tiers: ServiceTier[] }>('/configuration/service-tiers').data?.service_tiers ?? [];

@@ -8,8 +8,8 @@
 import type { FollowUp, GetIncidentReply, Incident } from '@tocsin/sdk';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
-import { useAccess, useActorOf, useConfiguration, useGet } from '../api/hooks.ts';
-import { formatDuration } from '../ui/format.ts';
+import { useAccess, useActorOf, useConfiguration, useGet, useRetention } from '../api/hooks.ts';
+import { formatDay, formatDuration } from '../ui/format.ts';
 import { buttonClass, classes } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { choices } from '../ui/fields.tsx';
@@ -46,6 +46,15 @@ export function IncidentPage({ id }: { id: number }) {
       </Loaded>
     </div>
   );
+}
+
+/** When the retention deletes an archived incident. */
+function DeletedFrom({ archivedAt }: { archivedAt: string }) {
+  const { days, starts_at: starts } = useRetention(true) ?? {};
+  if (days?.archived_incidents == null || starts?.archived_incidents == null) return null;
+  const due = Date.parse(archivedAt) + days.archived_incidents * 24 * 3_600_000;
+  const first = new Date(Math.max(due, Date.parse(starts.archived_incidents))).toISOString();
+  return `, deleted for good from ${formatDay(first)} on`;
 }
 
 function Shown({ incident }: { incident: Incident }) {
@@ -158,6 +167,7 @@ function Head({ incident, duration, children }: { incident: Incident; duration?:
         {incident.archived_at && (
           <span>
             archived <Ago time={incident.archived_at} />
+            <DeletedFrom archivedAt={incident.archived_at} />
           </span>
         )}
         {external && <SafeLink href={external}>Where it was imported from</SafeLink>}

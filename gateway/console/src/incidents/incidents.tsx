@@ -14,12 +14,13 @@ import {
   useFields,
   useList,
   useNameOf,
+  useRetention,
   useServices,
   useTeams,
   refresh,
 } from '../api/hooks.ts';
 import { forgetNews, useLive } from '../api/live.ts';
-import { formatDuration, formatMoment, formatSpan, formatTime, formatValue, plural } from '../ui/format.ts';
+import { formatDay, formatDuration, formatMoment, formatSpan, formatTime, formatValue, plural } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Button, buttonClass, classes } from '../ui/button.tsx';
 import { Check, type Options, Select, choices } from '../ui/fields.tsx';
@@ -71,6 +72,7 @@ export function IncidentsPage() {
     >
       <Views search={search} counts={counts} change={change} />
       <Filters search={search} change={change} />
+      <AnnouncedDeletions />
       {news > 0 && (
         <p role="status" className={classes(ui.notice, css.news)}>
           {plural(news, 'incident was', 'incidents were')} declared since you opened this list.
@@ -279,6 +281,19 @@ function Filters({ search, change }: { search: ListSearch; change: Change }) {
         />
       )}
     </div>
+  );
+}
+
+/** What the retention deletes within 30 days, for those who manage the workspace. */
+function AnnouncedDeletions() {
+  const { canManage } = useAccess();
+  const { count, first_at: first } = useRetention(canManage)?.announced ?? { count: 0, first_at: null };
+  if (first === null) return null;
+  return (
+    <p className={ui.notice}>
+      {plural(count, 'archived incident is', 'archived incidents are')} deleted for good from {formatDay(first)} on, by
+      the <Link to="/configuration">retention</Link> of the workspace.
+    </p>
   );
 }
 

@@ -11,6 +11,7 @@ import { Loaded, NoPermission } from '../ui/states.tsx';
 import ui from '../ui/ui.module.css';
 import { type Draft, EntryList, type ListName, type Row } from './configuration-list.tsx';
 import css from './configuration.module.css';
+import { RetentionCard } from './retention.tsx';
 
 const PATH = '/settings/configuration';
 const LISTS = [
@@ -48,6 +49,7 @@ export function ConfigurationPage() {
           <Editor key={configuration.revision} configuration={configuration} canEdit={canManage} />
         )}
       </Loaded>
+      <RetentionCard />
     </Page>
   );
 }

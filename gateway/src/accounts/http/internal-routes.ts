@@ -1,4 +1,5 @@
 import {
+  auditLogDeletion,
   changedConfiguration,
   changePageQuery,
   INTERNAL_PATHS,
@@ -9,6 +10,7 @@ import {
 import { internalCommand, type InternalRoute, internalRoute } from '@tocsin/http';
 import { type ChangesFrom, type Knex, readChangePage } from '@tocsin/postgres';
 import type { Clock } from '@tocsin/runtime';
+import { auditStore } from '../../audit/store/audit-store.ts';
 import { userLists } from '../store/user-store.ts';
 import { workspaceVersions } from '../store/workspace-store.ts';
 import { announceConfiguration } from '../workspaces.ts';
@@ -38,6 +40,14 @@ export function internalRoutes({
       callers: ['incident'],
       handle: async ({ workspace_id: workspaceId, ...named }): Promise<People> => ({
         users: await userLists(database).named(workspaceId, named),
+      }),
+    }),
+    internalCommand({
+      path: INTERNAL_PATHS.auditLogDeletions,
+      body: auditLogDeletion,
+      callers: ['incident'],
+      handle: async ({ workspace_id: workspaceId, before }) => ({
+        more: await auditStore(database).deleteBefore(workspaceId, before),
       }),
     }),
     // Raises the version of a workspace whose configuration the service has changed: it makes the change visible.

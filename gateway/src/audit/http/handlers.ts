@@ -3,8 +3,8 @@
  * of its change: so there is an entry if, and only if, there is the change (ADR 58). The relay of that app publishes
  * it, and `messaging/audit-events.ts` stores it here once, because the inbox of the queue recognises an event that
  * comes again. Without the broker, entries are late and none is lost. This file lists them, the newest first, and reads
- * the states before and after a change only as far as a page has room for them. The gateway deletes entries after 400
- * days, in batches.
+ * the states before and after a change only as far as a page has room for them. Entries are deleted only if the
+ * workspace has set for how long it keeps them (contract: Retention).
  */
 import { ceilTimestamp } from '@tocsin/schemas';
 import { buildPage, type Cursors, cursorsOf, DEFAULT_LIMIT } from '@tocsin/http';

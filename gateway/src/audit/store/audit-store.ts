@@ -134,13 +134,14 @@ export function auditStore(db: Knex) {
       });
     },
 
-    /** Deletes a batch of entries before this time. Returns whether there may be more. */
-    deleteBefore: async (time: Instant): Promise<boolean> => {
+    /** Deletes a batch of a workspace's entries before this time. Returns whether there may be more. */
+    deleteBefore: async (workspaceId: number, time: Instant): Promise<boolean> => {
       const deleted = await query(db, {
-        text: `delete from audit_log where (workspace_id, id) in (
-            select workspace_id, id from audit_log where occurred_at < $1 order by occurred_at limit ${EXPIRED_BATCH})
+        text: `delete from audit_log where workspace_id = $1 and id = any(array(
+            select id from audit_log where workspace_id = $1 and occurred_at < $2 order by occurred_at, id
+            limit ${EXPIRED_BATCH}))
           returning id`,
-        values: [time],
+        values: [workspaceId, time],
       });
       return deleted.length === EXPIRED_BATCH;
     },

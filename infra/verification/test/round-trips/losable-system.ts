@@ -64,6 +64,7 @@ export const losableSystem = () =>
         firstRunWithin: Number.MAX_SAFE_INTEGER,
         listening: 3_600_000,
         erasing: 3_600_000,
+        withdrawInterval: 3_600_000,
       };
       const end = loseTrips();
       closing.push(async () => end());

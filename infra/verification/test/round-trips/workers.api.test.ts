@@ -10,6 +10,7 @@ import pg from 'pg';
 import type { ApiDescription } from '../../../../gateway/src/description.ts';
 import { auditStore } from '../../../../gateway/src/audit/store/audit-store.ts';
 import { sweepAlerts } from '../../../../services/incident/src/alerts/store/alert-store.ts';
+import { deleteEntries } from '../../../../services/incident/src/retention/store/retention-store.ts';
 import { deliveryLimits } from '../../../../services/webhook/src/administration.ts';
 import { deleteExpiredData } from '../../../../services/webhook/src/deliveries/housekeeping.ts';
 import { deleteRecordedBefore } from '../../../../services/webhook/src/feed/store/feed-trimmer.ts';
@@ -219,9 +220,13 @@ const SWEEPS: readonly [table: string, column: string, sweep: (database: Knex) =
       ],
       [`${schema}.inbox`, 'received_at', async (database) => sweepInbox(database, INBOX_DAYS)],
     ]),
-    ['incident.alert_notifications', 'received_at', sweepAlerts],
     ['incident.alert_groups', 'updated_at', sweepAlerts],
-    ['gateway.audit_log', 'occurred_at', async (database) => auditStore(database).deleteBefore(yearAgo())],
+    ...(['access_log', 'alert_records'] as const).map((log, index): (typeof SWEEPS)[number] => [
+      `incident.${['incident_accesses', 'alert_notifications'][index]}`,
+      ['hour', 'received_at'][index] ?? '',
+      async (database) => deleteEntries(database, log, { workspaceId: 1, before: yearAgo() }),
+    ]),
+    ['gateway.audit_log', 'occurred_at', async (database) => auditStore(database).deleteBefore(1, yearAgo())],
     [
       'webhook.feed_events',
       'recorded_at',

@@ -76,6 +76,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'incident.replica_teams': 'name slug',
   'incident.replica_tiers': 'key',
   'incident.replica_versions': 'owner position',
+  'incident.retentions': 'retention',
   'incident.service_references': 'value',
   'incident.timeline_attachments': 'content_type storage_key url',
   'incident.timeline_events':

@@ -15,6 +15,12 @@ import { channelNameStore, stepQueue } from '../../../../services/incident/src/c
 import { unannouncedConfigurations } from '../../../../services/incident/src/configuration/store/unannounced-configurations.ts';
 import { impactStore, mrrCurrencies } from '../../../../services/incident/src/incidents/store/impact-store.ts';
 import { incidentStore } from '../../../../services/incident/src/incidents/store/incident-store.ts';
+import {
+  countArchivedBefore,
+  deleteEntries,
+  listArchivedBefore,
+  listRetentions,
+} from '../../../../services/incident/src/retention/store/retention-store.ts';
 import { storageStore } from '../../../../services/incident/src/storage/store/storage-store.ts';
 import { formerEventStore } from '../../../../services/incident/src/timeline/store/former-event-store.ts';
 import { leaseStore } from '../../../../services/webhook/src/deliveries/store/lease-store.ts';
@@ -84,6 +90,11 @@ async function useIncidents(database: Knex, { workspaceId, now }: Rare): Promise
     await stepQueue(database).extendLease({ ...claim, key }, now);
   await useMonitors(database, { workspaceId, monitorId: 0 }, now);
   await continueMeasurement(database, workspaceId);
+  await listRetentions(database, 0, 1);
+  await listArchivedBefore(database, { workspaceId, before: now, limit: 1 });
+  await countArchivedBefore(database, { workspaceId, before: now, limit: 1 });
+  for (const log of ['access_log', 'alert_records'] as const)
+    await rolledBack(database, async (trx) => deleteEntries(trx, log, { workspaceId, before: now }));
 }
 
 /** A monitor that is silent, and a system that was. */

@@ -139,8 +139,8 @@ const OF_ALL_WORKSPACES: { statement: RegExp; reason: string }[] = [
   },
   {
     statement:
-      /^delete from (?:events|subscriptions|audit_log) where \(workspace_id, id\) in \( ?select workspace_id, id from .* limit 1000\) returning id$/,
-    reason: 'the sweep of events, revoked webhooks and audit entries past their retention, a batch at a time',
+      /^delete from (?:events|subscriptions) where \(workspace_id, id\) in \( ?select workspace_id, id from .* limit 1000\) returning id$/,
+    reason: 'the sweep of events and revoked webhooks past their retention, a batch at a time',
   },
   {
     statement:
@@ -166,6 +166,11 @@ const OF_ALL_WORKSPACES: { statement: RegExp; reason: string }[] = [
     reason: 'a metric of the installation',
   },
   {
+    statement:
+      /^select workspace_id as "workspaceId", revision, retention, set_by .* where workspace_id > \$1 order by /,
+    reason: 'the sweep of retentions goes from workspace to workspace',
+  },
+  {
     statement: /^select now\(\) as now, changed\.workspace_id .* from workspace_versions where workspace_id > \$1 /,
     reason: 'versions of all workspaces are announced again',
   },
@@ -176,8 +181,8 @@ const OF_ALL_WORKSPACES: { statement: RegExp; reason: string }[] = [
   },
   {
     statement:
-      /^delete from "(alert_notifications|alert_groups)" where \("workspace_id", "id"\) in \(select "workspace_id", "id" from "\1" where \w+ < now\(\) - interval '\d+ days' limit \$1\)$/,
-    reason: 'the sweep of notifications and groups of alerts past their retention, a batch at a time',
+      /^delete from "alert_groups" where \("workspace_id", "id"\) in \(select "workspace_id", "id" from "alert_groups" where \w+ < now\(\) - interval '\d+ days' limit \$1\)$/,
+    reason: 'the sweep of groups of alerts that nobody reports, a batch at a time',
   },
   {
     statement:
@@ -1048,7 +1053,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     const webhook = databases.get('webhook')!;
     const before = '2000-01-01T00:00:00.000Z';
     await executeRareStatements(databases, { workspaceId, userId, now: before });
-    await auditStore(databases.get('gateway')!).deleteBefore(before);
+    await auditStore(databases.get('gateway')!).deleteBefore(workspaceId, before);
     await deleteExpiredOAuth(databases.get('gateway')!, before);
     await forgetExpiredSecrets(webhook, before);
     await forgetActivity(webhook, before);

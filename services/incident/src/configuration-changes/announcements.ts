@@ -14,7 +14,7 @@ export interface ConfigurationAnnouncements {
 }
 
 /** Milliseconds between two looks for changes that processes left which have ended. */
-const INTERVAL = 15_000;
+const INTERVAL = 60_000;
 /** Milliseconds until an announcement that failed is repeated. */
 const RETRY = 5_000;
 const BATCH = 100;

@@ -10,6 +10,7 @@
 import { invalidRequest } from '@tocsin/http';
 import { auditEvent, changeBy, insertEvents } from '@tocsin/messaging';
 import { query } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import type { Caller } from '@tocsin/versioned-resources';
 import { type Incident, humanId } from '../incidents/domain/incident.ts';
 import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
@@ -22,8 +23,10 @@ import { deletionOf } from './store/deletion-store.ts';
 
 interface DeleteCommand extends Caller {
   id: number;
-  /** The reference of the incident. */
-  confirmation: string;
+  /** The reference of the incident, from a person. */
+  confirmation?: string;
+  /** Deletes it only if it was archived before this time. */
+  archivedBefore?: Instant;
   reason: string;
 }
 
@@ -35,7 +38,7 @@ const MAX_RELATIONS = 10_000;
  * @throws DomainError `not_found`, `invalid_request` for another reference
  */
 export async function deleteIncident(dependencies: CommandDependencies, command: DeleteCommand): Promise<void> {
-  const { principal, id, confirmation, reason } = command;
+  const { principal, id, confirmation, archivedBefore, reason } = command;
   const { workspace } = principal;
   await runCommand(dependencies, {
     workspace,
@@ -61,7 +64,10 @@ export async function deleteIncident(dependencies: CommandDependencies, command:
     },
     decides: ({ incident, sides }, { now }) => {
       const reference = humanId(incident.number);
-      if (confirmation !== reference) throw invalidRequest('confirmation', `Must be ${reference}`);
+      if (confirmation !== undefined && confirmation !== reference)
+        throw invalidRequest('confirmation', `Must be ${reference}`);
+      if (archivedBefore !== undefined && (incident.archivedAt ?? now) >= archivedBefore)
+        return { stores: [], answer: () => undefined };
       const author = authorOf(command);
       const changes = sides.flatMap(({ before, types, isDuplicate }) => {
         const others = types.map((type) => changeOf(type, incident, 'removed'));

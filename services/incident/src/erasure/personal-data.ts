@@ -63,6 +63,7 @@ export const PERSONAL_TABLES: PersonalTables = {
     place: { kind: 'notification', id: 'id' },
   },
   alert_sources: { json: ['sender'] },
+  retentions: { json: ['set_by'] },
   alert_heartbeats: { texts: ['name'], place: { kind: 'heartbeat', id: 'id' } },
   configurations: {
     texts: ['workflow_statuses', 'severities', 'postmortem_template'],

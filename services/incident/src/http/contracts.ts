@@ -12,6 +12,7 @@ import { lifecycleContracts } from '../lifecycle/http/contracts.ts';
 import { listContracts } from '../list/http/contracts.ts';
 import { postmortemContracts } from '../postmortem/http/contracts.ts';
 import { transferContracts } from '../transfer/http/contracts.ts';
+import { retentionContracts } from '../retention/http/contracts.ts';
 import { relationContracts } from '../relations/http/contracts.ts';
 import { timelineContracts } from '../timeline/http/contracts.ts';
 import { valueContracts } from '../values/http/contracts.ts';
@@ -36,4 +37,5 @@ export const contracts = {
   ...transferContracts,
   ...alertContracts,
   ...deletionContracts,
+  ...retentionContracts,
 } as const satisfies Contracts;

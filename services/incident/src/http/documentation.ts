@@ -7,6 +7,7 @@ import { configurationOperations } from '../configuration/http/documentation.ts'
 import { configurationChangeOperations } from '../configuration-changes/http/documentation.ts';
 import { creationOperations } from '../creation/http/documentation.ts';
 import { deletionOperations } from '../deletion/http/documentation.ts';
+import { retentionOperations } from '../retention/http/documentation.ts';
 import { followUpOperations } from '../follow-ups/http/documentation.ts';
 import { lifecycleOperations } from '../lifecycle/http/documentation.ts';
 import { listOperations } from '../list/http/documentation.ts';
@@ -35,4 +36,5 @@ export const documentation: Documentation<typeof contracts> = {
   ...transferOperations,
   ...alertOperations,
   ...deletionOperations,
+  ...retentionOperations,
 };

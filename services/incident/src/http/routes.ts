@@ -18,6 +18,7 @@ import { accessHandlers } from '../incidents/http/access-handlers.ts';
 import { changelogHandlers, incidentHandlers } from '../incidents/http/handlers.ts';
 import { renderedIncidents } from '../incidents/http/rendered-incidents.ts';
 import { deletionHandlers } from '../deletion/http/handlers.ts';
+import { retentionHandlers } from '../retention/http/handlers.ts';
 import { followUpHandlers } from '../follow-ups/http/handlers.ts';
 import { lifecycleHandlers } from '../lifecycle/http/handlers.ts';
 import { listHandlers } from '../list/http/handlers.ts';
@@ -62,6 +63,7 @@ export function routes(dependencies: Dependencies): Route[] {
     ...transferHandlers(dependencies),
     ...alertHandlers(dependencies),
     ...deletionHandlers(dependencies),
+    ...retentionHandlers(dependencies),
   };
   return visibleRoutes(implement(contracts, handlers, alertRefusals(dependencies)), dependencies);
 }

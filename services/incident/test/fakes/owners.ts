@@ -43,6 +43,8 @@ export interface FakeOwners {
   preparation: TiersPreparation | undefined;
   /** How often the gateway was told that the configuration of a workspace has changed. */
   announced: Map<number, number>;
+  /** Before which times entries of the audit log of a workspace were to be deleted. */
+  auditDeletions: Map<number, string[]>;
   /** While true, changes are not announced, as if Redis lost the version. */
   announcementsDisabled: boolean;
   /** While true, every connection is closed without a response. */
@@ -113,6 +115,11 @@ export async function startOwners(versions: Versions): Promise<FakeOwners> {
   const storedTiers = new Map<number, StoredServiceTiers>();
   /** Responds to the calls of changes of configurations. */
   const configurationCall = async (request: IncomingMessage, url: URL): Promise<object | undefined> => {
+    if (url.pathname === '/internal/audit-log/deletions') {
+      const { workspace_id: id, before } = (await json(request)) as { workspace_id: number; before: string };
+      fake.auditDeletions.set(id, [...(fake.auditDeletions.get(id) ?? []), before]);
+      return { more: false };
+    }
     if (url.pathname === '/internal/configuration-changes') {
       const { workspace_id: id } = (await json(request)) as { workspace_id: number };
       fake.announced.set(id, (fake.announced.get(id) ?? 0) + 1);
@@ -181,6 +188,7 @@ export async function startOwners(versions: Versions): Promise<FakeOwners> {
     teamsOf: new Map(),
     preparation: undefined,
     announced: new Map(),
+    auditDeletions: new Map(),
     announcementsDisabled: false,
     down: false,
     silentFor: new Set(),

@@ -22,13 +22,13 @@ import { readSentry } from '../domain/sentry.ts';
 import { hearHeartbeat, hearOf } from '../overdue.ts';
 import { type AlertDependencies, type GroupResult, receiveAlerts, senderOf } from '../receive-alerts.ts';
 import { deleteHeartbeat, type ListedHeartbeat, listHeartbeats } from '../store/heartbeat-store.ts';
-import { addRecords, KEPT_DAYS, type ListedRecord, listRecords } from '../store/record-store.ts';
+import type { Knex } from '@tocsin/postgres';
+import { addRecords, type ListedRecord, listRecords } from '../store/record-store.ts';
 import { type AlertApi, alertContracts } from './contracts.ts';
 import type { alertmanagerQuery, HeartbeatWire, NotificationWire } from './wire.ts';
 
 /** Alerts of a notification that cost as much as a request. */
 const ALERTS_BY_COST = 10;
-const DAY = 86_400_000;
 
 type Reading = { now: string; options: AlertOptions };
 
@@ -115,29 +115,30 @@ function heartbeatHandlers(
 
 function notificationList({
   database,
-  clock,
   cursors,
-}: Pick<AlertDependencies, 'database' | 'clock'> & { cursors: Cursors }): AlertApi['listAlertNotifications'] {
+}: {
+  database: Knex;
+  cursors: Cursors;
+}): AlertApi['listAlertNotifications'] {
   const positions = cursorsOf(cursors, { name: 'id', keys: ['integer'] });
   return async ({ principal: { workspace }, query }) => {
     const { limit = DEFAULT_LIMIT, cursor, key_id: keyId, outcome = [] } = query;
-    const oldest = new Date(Date.parse(clock.now()) - KEPT_DAYS * DAY).toISOString();
-    const from = query.received_from === undefined ? '' : (ceilTimestamp(query.received_from) ?? '');
     const filters = {
       keyId,
+      from: query.received_from === undefined ? null : (ceilTimestamp(query.received_from) ?? null),
       outcomes: [...new Set(outcome)].sort(),
       before: query.received_to === undefined ? null : (ceilTimestamp(query.received_to) ?? null),
     };
     const scope = {
       workspaceId: workspace.id,
       path: alertContracts.listAlertNotifications.path,
-      filters: { ...filters, from },
+      filters,
     };
     const [before] = cursor === undefined ? [] : positions.decode(cursor, scope);
     const { rows, pagination } = await buildPage({
       listed: await listRecords(database, {
         workspaceId: workspace.id,
-        filters: { ...filters, from: from > oldest ? from : oldest },
+        filters,
         limit: limit + 1,
         before,
       }),

@@ -5,7 +5,6 @@ import { id } from '../../incidents/domain/property-kinds.ts';
 import { FORMATS, KEPT, MAX_ALERTS, MAX_LEFT_OUT } from '../domain/alert.ts';
 import { OUTCOMES } from '../domain/decision.ts';
 import { MAX_HEARTBEATS } from '../store/heartbeat-store.ts';
-import { KEPT_DAYS } from '../store/record-store.ts';
 
 const incident = z
   .strictObject({
@@ -285,8 +284,6 @@ const notification = z
 export type NotificationWire = z.infer<typeof notification>;
 
 export const notificationPage = z.strictObject({
-  notifications: z
-    .array(notification)
-    .meta({ description: `Notifications of the last ${KEPT_DAYS} days, the newest first` }),
+  notifications: z.array(notification).meta({ description: 'Notifications, the newest first' }),
   pagination,
 });

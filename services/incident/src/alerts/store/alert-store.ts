@@ -2,7 +2,6 @@ import { type Knex, query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { HeardGroup } from '../domain/alert.ts';
 import { type KnownGroup, type Member, memberKey } from '../domain/known.ts';
-import { KEPT_DAYS } from './record-store.ts';
 import type { Monitor } from './source-store.ts';
 
 export interface StoredGroup extends KnownGroup {
@@ -156,19 +155,11 @@ function knownOf(groups: readonly StoredGroup[], members: readonly MemberRow[]) 
 
 const SWEPT = 1_000;
 
-/** Deletes old records and groups, a part at a time. Returns whether there may be more. */
+/** Deletes groups that nobody has reported for long, a part at a time. Returns whether there may be more. */
 export async function sweepAlerts(database: Knex): Promise<boolean> {
-  const records = database('alert_notifications')
-    .select('workspace_id', 'id')
-    .whereRaw(`received_at < now() - interval '${KEPT_DAYS} days'`)
-    .limit(SWEPT);
   const groups = database('alert_groups')
     .select('workspace_id', 'id')
     .whereRaw(`updated_at < now() - interval '${FORGOTTEN_AFTER} days'`)
     .limit(SWEPT);
-  const deleted = [
-    await database('alert_notifications').whereIn(['workspace_id', 'id'], records).delete(),
-    await database('alert_groups').whereIn(['workspace_id', 'id'], groups).delete(),
-  ];
-  return deleted.includes(SWEPT);
+  return (await database('alert_groups').whereIn(['workspace_id', 'id'], groups).delete()) === SWEPT;
 }

@@ -29,8 +29,6 @@ export interface NotificationRecord {
 const RECORDS_AT_ONCE = 1_000;
 /** Records of each key: later ones take the places of the first. */
 const RECORDS_BY_KEY = 5_000;
-/** Days. */
-export const KEPT_DAYS = 7;
 
 const RECORD_TABLE = {
   receivedAt: column('received_at', 'timestamptz'),
@@ -81,7 +79,7 @@ export async function addRecords(
 export interface RecordFilters {
   keyId?: number | undefined;
   outcomes: readonly Outcome[];
-  from: Instant;
+  from: Instant | null;
   before: Instant | null;
 }
 
@@ -108,12 +106,12 @@ export async function listRecords(
       'incident.id': 'record.incident_id',
     })
     .where('record.workspace_id', workspaceId)
-    .where('record.received_at', '>=', from)
     .whereRaw(visibleOrNone('incident'), [[...currentViewer()]])
     .modify((query) => {
       if (before !== undefined) void query.where('record.id', '<', before);
       if (keyId !== undefined) void query.where('record.key_id', keyId);
       if (outcomes.length > 0) void query.whereIn('record.outcome', outcomes);
+      if (from !== null) void query.where('record.received_at', '>=', from);
       if (until !== null) void query.where('record.received_at', '<', until);
     })
     .orderBy('record.id', 'desc')

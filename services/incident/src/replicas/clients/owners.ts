@@ -1,6 +1,7 @@
 import {
   catalogChangePage,
   customFieldChangePage,
+  deletedEntries,
   exportedResources,
   INTERNAL_PATHS,
   MAX_PEOPLE,
@@ -13,6 +14,7 @@ import {
   userChangePage,
 } from '@tocsin/schemas';
 import { type InternalClient, internalClient, serviceUnavailable } from '@tocsin/http';
+import type { Instant } from '@tocsin/runtime';
 import { z } from 'zod';
 
 /** Where a replica continues: after the version and, within later versions, the position that it has. */
@@ -26,6 +28,11 @@ interface ChangesFrom {
 const TIMEOUT = 2_500;
 
 export type Owners = ReturnType<typeof owners>;
+
+const orUnavailable = async <Result>(what: string, call: Promise<Result>): Promise<Result> =>
+  call.catch((cause: unknown) => {
+    throw serviceUnavailable(`The ${what} of the workspace cannot be read at the moment; try again`, { cause });
+  });
 
 /** The services that own what incidents refer to. Calls to an owner that is down fail at once. */
 export function owners(options: {
@@ -42,10 +49,6 @@ export function owners(options: {
     <Schema extends z.ZodType>(client: InternalClient, path: string, page: Schema) =>
     async ({ workspaceId, since, after }: ChangesFrom) =>
       client.get(path, { workspace_id: workspaceId, since, after }, page);
-  const orUnavailable = async <Result>(what: string, call: Promise<Result>): Promise<Result> =>
-    call.catch((cause: unknown) => {
-      throw serviceUnavailable(`The ${what} of the workspace cannot be read at the moment; try again`, { cause });
-    });
   return {
     /** Return a page of what changed. */
     users: changesOf(gateway, INTERNAL_PATHS.userChangePages, userChangePage),
@@ -75,6 +78,11 @@ export function owners(options: {
     announceConfiguration: async (workspaceId: number): Promise<void> => {
       await gateway.post(INTERNAL_PATHS.configurationChanges, { workspace_id: workspaceId }, z.object({}));
     },
+
+    /** Deletes a batch of the workspace's audit log before a time. Returns whether there may be more. */
+    deleteAuditEntries: async (workspaceId: number, before: Instant): Promise<boolean> =>
+      (await gateway.post(INTERNAL_PATHS.auditLogDeletions, { workspace_id: workspaceId, before }, deletedEntries))
+        .more,
 
     /** Returns the users of a workspace with these IDs or email addresses. @throws DomainError `service_unavailable` */
     async findPeople(
