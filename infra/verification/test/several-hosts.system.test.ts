@@ -104,11 +104,12 @@ describeWithBroker('an installation whose servers have several hosts', () => {
 
         // No standby has what a session commits that an operator ends meanwhile: its repetition is answered only with one.
         const release = await databases.holdStandby();
-        const finds = async (statement: string) =>
+        const rowsOf = async <Row extends object>(statement: string): Promise<Row[]> =>
           withClient(
             databases.primaryUrl.replace(/postgres$/, 'tocsin'),
-            async (sql) => (await sql.query(statement)).rowCount === 1,
+            async (sql) => (await sql.query<Row>(statement)).rows,
           );
+        const finds = async (statement: string) => (await rowsOf(statement)).length > 0;
         expect(await declare('Cancelled')).toBe(false);
         await finds(`select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`);
         const isVisible = `select 1 from incident.idempotency_keys where key = 'Cancelled'`;
@@ -125,6 +126,31 @@ describeWithBroker('an installation whose servers have several hosts', () => {
         });
         expect(page.events[0].data.incident.id).toBe(cancelled);
 
+        // Neither has it an event whose recording was cancelled: no reader gets a cursor behind that before.
+        const resume = await databases.holdStandby();
+        const [feed] = await rowsOf<{ position: number }>('select position from webhook.feed_workspaces');
+        const declared = declare('Unconfirmed');
+        const isRecorded = `select 1 from webhook.feed_workspaces where position > ${feed?.position}`;
+        await eventually(
+          async () => {
+            await finds(`select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`);
+            return finds(isRecorded);
+          },
+          { what: 'an event that no standby has' },
+        );
+        const behind = async () => read(`after=${page.pagination.next_cursor}&types=incident.created`);
+        const early = behind();
+        const waits = `select 1 from pg_stat_activity where wait_event = 'SyncRep' and query like '%pg_logical_emit%'`;
+        await eventually(async () => finds(waits), { what: 'a reader that waits for the standby' });
+        resume();
+        const unconfirmed = await declared;
+        await early;
+        const last = await eventually(async () => {
+          const next = await behind();
+          return next.events?.length === 1 && next;
+        });
+        expect(last.events[0].data.incident.id).toBe(unconfirmed);
+
         await databases.failOver();
         redis.failOver();
         first.restore();
@@ -133,7 +159,7 @@ describeWithBroker('an installation whose servers have several hosts', () => {
         const after = await eventually(async () => declare('After'), { what: 'a create after the failure' });
         expect((await client.get(`/api/v1/incidents/${before}`)).status).toBe(200);
         const events = await eventually(async () => {
-          const next = await read(`after=${page.pagination.next_cursor}&types=incident.created`);
+          const next = await read(`after=${last.pagination.next_cursor}&types=incident.created`);
           return next.events?.length > 0 && next.events;
         });
         expect(events.map(({ data }: { data: { incident: { id: number } } }) => data.incident.id)).toEqual([after]);

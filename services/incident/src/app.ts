@@ -41,6 +41,7 @@ import { chats, type ChatTimeout, chatTokenRotation } from './chat/chats.ts';
 import { startProvisioner } from './chat/provisioner.ts';
 import { keptIncidents } from './incidents/optimistic-change.ts';
 import { replicas } from './replicas/replicas.ts';
+import { isAnyRestricted } from './visibility/store/any-restricted.ts';
 import { viewersOf } from './visibility/viewers.ts';
 import { workspaceStorage } from './storage/workspace-storage.ts';
 
@@ -118,7 +119,10 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
   const ignored = countIgnored(metrics);
 
   return runService(base, {
-    viewerOf: viewersOf(owners.findTeams, log),
+    viewerOf: viewersOf({
+      ...{ findTeams: owners.findTeams, log },
+      isAnyRestricted: async (workspaceId) => isAnyRestricted(database, workspaceId),
+    }),
     routes: routes({ ...dependencies, cursors, attachmentUrl, bodyBytes: base.limits.bodyBytes }),
     internalRoutes: [
       ...internalRoutes(dependencies),

@@ -28,6 +28,7 @@ import { encryptionRotation } from './subscriptions/rotate-encryption.ts';
 import { secretCipher } from './subscriptions/secret-cipher.ts';
 import { startSending } from './deliveries/send-deliveries.ts';
 import { PERSONAL_TABLES } from './erasure/personal-tables.ts';
+import { feedConfirmation } from './feed/store/feed-confirmation.ts';
 import { deletedIncidents } from './erasure/store/deleted-incidents.ts';
 import { erasedUsers } from './erasure/store/erased-users.ts';
 import { sweepFeed } from './feed/sweep-feed.ts';
@@ -89,13 +90,13 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     wakeDispatcher: () => dispatcher.claimNow(),
     wakeRelay: relay.wake,
   };
+  const confirm = feedConfirmation(database);
   const feed = {
-    database,
-    time,
+    ...{ database, time, confirm },
     cursors: feedCursors(signedCursors(openKeyring(config.secretKeys, CURSOR_PURPOSE), 'after')),
     metrics: feedMetrics({ registry: base.metrics, database, time }),
     recent: startRecentEvents({
-      ...{ database, log, checkInterval: overrides.feedCheckInterval },
+      ...{ database, confirm, log, checkInterval: overrides.feedCheckInterval },
       listenUrl: config.database.sharesSessions === true ? undefined : config.database.url,
     }),
   };

@@ -27,6 +27,7 @@ beforeAll(async () => {
   };
   recent = startRecentEvents({
     database: reading,
+    confirm: async () => undefined,
     listenUrl: database.url(schema.name),
     log: createLogger({ app: 'test', level: 'silent' }),
     checkInterval: 3_600_000,

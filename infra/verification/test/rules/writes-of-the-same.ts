@@ -23,7 +23,7 @@ const PATCHES = Object.entries(OPERATIONS).filter(
 );
 
 /** The others that replace what is stored, in the code below. */
-const OTHERS = ['replaceConfiguration', 'updateIncidentCustomFields', 'updateTeamMember'];
+const OTHERS = ['replaceConfiguration', 'replaceRetention', 'updateIncidentCustomFields', 'updateTeamMember'];
 
 /** Those of what the API does not show as it was sent, and why. */
 const UNSHOWN: Readonly<Record<string, string>> = {
@@ -101,6 +101,8 @@ export async function writeTheSame(client: Client): Promise<number> {
     await unchanged('replaceConfiguration', [], [{ [name]: configuration[name] }, configuration]);
   }
   await unchanged('replaceConfiguration', [], [configuration, configuration]);
+  const { retention } = (await client.get('/api/v1/settings/retention')).body;
+  await unchanged('replaceRetention', [], [{ days: retention.days }, retention]);
   return written;
 }
 

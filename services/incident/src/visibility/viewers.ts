@@ -19,14 +19,33 @@ const TTL = 500;
 const MAX_WAIT = 800;
 const CACHE_BYTES = 4 * 1_048_576;
 
+/** Milliseconds: for so long, teams do not see the first restricted incident of their workspace. */
+const NONE_TTL = 2_000;
+
 /**
  * Returns the names of callers. Without the catalog nobody sees an incident as a member of a team.
- * @param findTeams returns the IDs of the teams that a user is a member of
+ * @param options.findTeams returns the IDs of the teams that a user is a member of
+ * @param options.isAnyRestricted whether the workspace has restricted incidents
  */
-export function viewersOf(
-  findTeams: (workspaceId: number, userId: number) => Promise<readonly number[]>,
-  log: Logger,
-): (principal: Principal) => readonly string[] | Promise<readonly string[]> {
+export function viewersOf({
+  findTeams,
+  isAnyRestricted,
+  log,
+}: {
+  findTeams: (workspaceId: number, userId: number) => Promise<readonly number[]>;
+  isAnyRestricted: (workspaceId: number) => Promise<boolean>;
+  log: Logger;
+}): (principal: Principal) => readonly string[] | Promise<readonly string[]> {
+  // Most workspaces have no restricted incident, and no request of theirs should ask the catalog.
+  const withRestricted = boundedCache<number, number>({ bytes: CACHE_BYTES });
+  const withoutRestricted = boundedCache<number, number>({ bytes: CACHE_BYTES, ttl: NONE_TTL });
+  const lookForRestricted = async (workspaceId: number): Promise<boolean> => {
+    const start = performance.now();
+    const isAny = await isAnyRestricted(workspaceId);
+    if (isAny) withRestricted.set(workspaceId, 1);
+    else withoutRestricted.set(workspaceId, 1, { start });
+    return isAny;
+  };
   const cache = boundedCache<string, readonly string[]>({
     ...{ bytes: CACHE_BYTES, ttl: TTL },
     sizeOf: (names, key) => ENTRY_BYTES + 2 * key.length + 64 * names.length,
@@ -48,6 +67,10 @@ export function viewersOf(
   return (principal) => {
     if (!principal.scopes.includes(VIEW_RESTRICTED.scope)) return NO_NAMES;
     if (principal.permissions.includes(VIEW_RESTRICTED.permission)) return EVERY_RESTRICTED;
-    return cache.get(`${principal.workspace.id}/${principal.user_id}`) ?? namesOf(principal);
+    const { workspace, user_id: userId } = principal;
+    if (withoutRestricted.get(workspace.id) !== undefined) return [String(userId)];
+    const names = cache.get(`${workspace.id}/${userId}`);
+    if (names !== undefined || withRestricted.get(workspace.id) !== undefined) return names ?? namesOf(principal);
+    return lookForRestricted(workspace.id).then((isAny) => (isAny ? namesOf(principal) : [String(userId)]));
   };
 }

@@ -48,6 +48,8 @@ describe('a restricted incident', () => {
     await patch(declarer, incident, { incident_manager: '', incident_responders: ['51'] });
     expect(await seen()).toEqual([true, true, false, true, false, false]);
     await patch(declarer, incident, { incident_responders: [], visible_to: { users: [50], teams: [3] } });
+    // Teams see the first restricted incident of a workspace two seconds later.
+    await eventually(async () => sees(member(52), incident));
     expect(await seen()).toEqual([true, true, true, false, true, false]);
     await patch(declarer, incident, { restricted: false });
     expect(await seen()).toEqual([true, true, true, true, true, true]);
@@ -63,7 +65,7 @@ describe('a restricted incident', () => {
   test('is gone at once for who leaves its team, and without the catalog nobody is in a team', async () => {
     service.owners.teamsOf.set(52, [3]);
     const incident = await declare({ visible_to: { teams: [3] } });
-    expect(await sees(member(52), incident)).toBe(true);
+    await eventually(async () => sees(member(52), incident));
     service.owners.teamsOf.set(52, []);
     await eventually(async () => !(await sees(member(52), incident)));
     service.owners.teamsOf.set(52, [3]);

@@ -6,18 +6,21 @@
  * `recent-events.ts` listens to one notification for all readers, reads new events once for those at one position, and
  * looks itself every five seconds, in case a notice is lost (ADR 32). The oldest events are deleted by time and by
  * bytes. A cursor names the event that it has passed: it is refused if later events are deleted or hidden, or if a
- * restored database lacks that event. Events about restricted incidents are skipped for readers who must not know of
+ * restored database lacks that event; with synchronous replication, no reader gets a place that a standby may lack
+ * (`store/feed-confirmation.ts`). Events about restricted incidents are skipped for readers who must not know of
  * them: their cursors are only behind other events, and only those expire them or end a wait.
  */
 import { MAX_PAGE_BYTES } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
+import type { FeedConfirmation } from './store/feed-confirmation.ts';
 import { type FeedEvent, type FeedFilter, type FeedRead, feedReader } from './store/feed-reader.ts';
 import type { FeedPlace } from './domain/feed-place.ts';
 import { cursorExpired, cursorOfAnotherFeed } from './feed-cursors.ts';
 
 export interface FeedContext {
   database: Knex;
+  confirm: FeedConfirmation;
 }
 
 /** How much is read at once, at most. */
@@ -81,17 +84,22 @@ export async function readFeedFrom(
 
 /** The place behind a workspace's latest event, as a page without events. */
 export async function endOfFeed(
-  { database }: FeedContext,
+  { database, confirm }: FeedContext,
   { workspaceId, seesRestricted }: Pick<FeedQuery, 'workspaceId' | 'seesRestricted'>,
 ): Promise<FeedPage> {
   const { head, shownHead } = await feedReader(database).end(workspaceId, seesRestricted);
+  await confirm(workspaceId, head);
   return { events: [], place: head, shown: shownHead, hasMore: false };
 }
 
-const read = async (
-  { database }: FeedContext,
+async function read(
+  { database, confirm }: FeedContext,
   query: Omit<FeedQuery, 'after'> & { after: number; skipsDeleted: boolean },
-): Promise<FeedRead> => feedReader(database).read({ ...query, maxBytes: query.maxBytes ?? MAX_PAGE_BYTES });
+): Promise<FeedRead> {
+  const page = await feedReader(database).read({ ...query, maxBytes: query.maxBytes ?? MAX_PAGE_BYTES });
+  await confirm(query.workspaceId, page.head);
+  return page;
+}
 
 /** @param before where the reader knew that it was: its cursor never goes back */
 function pageOf({ events, hasMore, head, shownHead }: FeedRead, before?: FeedPlace): FeedPage {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from '@tocsin/postgres';
 import { boundedCache, type Logger, RequestWork, runForRequest, startPeriodicTask } from '@tocsin/runtime';
 import type { FeedPlace } from './domain/feed-place.ts';
+import type { FeedConfirmation } from './store/feed-confirmation.ts';
 import { listenForRecordedEvents, type RecentEvent, recentEventsReader } from './store/recent-events-reader.ts';
 
 /**
@@ -75,7 +76,7 @@ interface Followed {
 const UNKNOWN: FeedPlace = { position: -1, mark: '' };
 
 /** Pages of events that the readers of a workspace share. */
-function sharedPages(reader: ReturnType<typeof recentEventsReader>) {
+function sharedPages(reader: ReturnType<typeof recentEventsReader>, confirm: FeedConfirmation) {
   /** By workspace and place. */
   const pages = boundedCache<string, Promise<RecentEvent[]>>({
     bytes: CACHE_BYTES,
@@ -87,7 +88,11 @@ function sharedPages(reader: ReturnType<typeof recentEventsReader>) {
   const load = async (workspaceId: number, followed: Followed, after: FeedPlace): Promise<RecentEvent[]> => {
     await delay(Math.max(0, followed.readAt + PAUSE - performance.now()));
     const work = new RequestWork({ holder: workspaceId, readOnly: true, isClientGone: () => followed.readers === 0 });
-    const events = await runForRequest(work, async () => reader.read(workspaceId, { ...READ, after }));
+    const events = await runForRequest(work, async () => {
+      const recent = await reader.read(workspaceId, { ...READ, after });
+      await confirm(workspaceId, recent.at(-1) ?? after);
+      return recent;
+    });
     followed.readAt = events.length < READ.limit ? performance.now() : 0;
     return events;
   };
@@ -183,6 +188,7 @@ function follow(
 
 export function startRecentEvents(options: {
   database: Knex;
+  confirm: FeedConfirmation;
   /** Undefined: sessions are shared, so nobody can listen. */
   listenUrl: string | undefined;
   log: Logger;
@@ -191,7 +197,7 @@ export function startRecentEvents(options: {
 }): RecentEvents {
   const { log, listenUrl } = options;
   const reader = recentEventsReader(options.database);
-  const pages = sharedPages(reader);
+  const pages = sharedPages(reader, options.confirm);
   const workspaces = new Map<number, Followed>();
   const onRecorded = (workspaceId: number, latest: FeedPlace) => {
     const followed = workspaces.get(workspaceId);

@@ -43,15 +43,22 @@ const retention = z
   })
   .meta({ id: 'Retention' });
 
-const spec = { tag: 'Deletion', reply: { status: 200, body: z.strictObject({ retention }), versioned: true } } as const;
+const reply = { status: 200, body: z.strictObject({ retention }), versioned: true } as const;
+/** They depend on the time of the request. */
+const assigned = [
+  ...RETENTION_KINDS.map((kind) => `retention.starts_at.${kind}` as const),
+  'retention.announced.first_at',
+] as const;
 
 /** contract: Retention */
 export const retentionContracts = {
-  getRetention: { ...endpoint('GET', PATH, 'Get the retention'), ...spec, scope: 'configuration:read' },
+  getRetention: {
+    ...endpoint('GET', PATH, 'Get the retention'),
+    ...{ tag: 'Deletion', scope: 'configuration:read', reply },
+  },
   replaceRetention: {
     ...endpoint('PUT', PATH, 'Replace the retention'),
-    ...spec,
-    scope: 'configuration:write',
+    ...{ tag: 'Deletion', scope: 'configuration:write' },
     needs: ['delete_permanently'],
     precondition: true,
     body: z
@@ -65,6 +72,7 @@ export const retentionContracts = {
           .meta({ description: 'How long what is kept' }),
       })
       .meta({ id: 'NewRetention' }),
+    reply: { ...reply, assigned },
   },
 } as const satisfies Contracts;
 

@@ -1,7 +1,7 @@
 import { currentRequest, type RequestWork } from '@tocsin/runtime';
 
 /** The name that every restricted incident has. */
-export const EVERY_RESTRICTED: readonly string[] = ['*'];
+export const EVERY_RESTRICTED = ['*'] as const satisfies readonly string[];
 
 /** The names by which the current request sees restricted incidents. */
 export const currentViewer = (): readonly string[] => currentRequest()?.viewer ?? EVERY_RESTRICTED;

@@ -1,18 +1,16 @@
 import type { Principal } from '@tocsin/schemas';
 import { DomainError, JsonRows, LAST_EVENT_ID_HEADER, visibleFrom } from '@tocsin/http';
-import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { Time } from '../../shared/store/time.ts';
 import type { FeedPlace } from '../domain/feed-place.ts';
 import type { FeedCursors } from '../feed-cursors.ts';
 import { type FollowedFeed, openStream, waitForPage } from '../follow-feed.ts';
 import type { RecentEvents } from '../recent-events.ts';
-import { endOfFeed, type PageSize, readFeed, readFeedFrom } from '../read-feed.ts';
+import { endOfFeed, type FeedContext, type PageSize, readFeed, readFeedFrom } from '../read-feed.ts';
 import type { FeedApi } from './contracts.ts';
 import { type FeedRequest, readFeedRequest } from './request.ts';
 
-export interface FeedDependencies {
-  database: Knex;
+export interface FeedDependencies extends FeedContext {
   time: Time;
   cursors: FeedCursors;
   recent: RecentEvents;
