@@ -8,8 +8,10 @@
  */
 import { checkRevision, jsonEqual } from '@tocsin/http';
 import { auditEvent, changeBy, insertEvents } from '@tocsin/messaging';
+import { pipeline } from '@tocsin/postgres';
 import { runCommand, type CommandDependencies } from '../incidents/run-command.ts';
 import type { Caller } from '@tocsin/versioned-resources';
+import { type Announced, countAnnounced } from './announced.ts';
 import { daysOf, type NewRetentionDays, withDays } from './domain/retention.ts';
 import { keepRetention, lockRetention, type StoredRetention } from './store/retention-store.ts';
 
@@ -22,7 +24,7 @@ interface ChangeCommand extends Caller {
 export async function changeRetention(
   dependencies: CommandDependencies,
   command: ChangeCommand,
-): Promise<StoredRetention> {
+): Promise<StoredRetention & { announced: Announced }> {
   const { principal, expectedRevision, days } = command;
   const { workspace } = principal;
   return runCommand(dependencies, {
@@ -31,15 +33,20 @@ export async function changeRetention(
     decides: (before, { now }) => {
       checkRevision(before.revision, expectedRevision);
       const retention = withDays(before.retention, days, now);
-      if (jsonEqual(retention, before.retention)) return { stores: [], answer: () => before };
-      const stored = { revision: before.revision + 1, retention };
+      const isSame = jsonEqual(retention, before.retention);
+      const stored = isSame ? before : { revision: before.revision + 1, retention };
       const entry = auditEvent(changeBy(command), {
         ...{ action: 'retention.changed', target: { type: 'retention', id: String(workspace.id) } },
         ...{ before: daysOf(before.retention), after: daysOf(retention), now },
       });
       return {
-        stores: [keepRetention({ ...stored, workspaceId: workspace.id, setBy: principal }), insertEvents([entry])],
-        answer: () => stored,
+        stores: async (trx) => {
+          // Before the commit: after it, nothing may fail.
+          const announced = await countAnnounced(trx, { workspaceId: workspace.id, retention, now });
+          const change = keepRetention({ ...stored, workspaceId: workspace.id, setBy: principal });
+          if (!isSame) await pipeline(trx, [change, insertEvents([entry])]);
+          return { ...stored, announced };
+        },
       };
     },
   });

@@ -30,7 +30,7 @@ export const daysOf = (retention: Retention): RetentionDays => ({
 
 const DAY = 24 * 3_600_000;
 /** Milliseconds between the announcement of a deletion and the deletion. */
-export const ANNOUNCED_FOR = 30 * DAY;
+const ANNOUNCED_FOR = 30 * DAY;
 
 /** Returns the retention with new periods. One that is new or shorter applies after it was announced. */
 export function withDays(before: Retention, days: NewRetentionDays, now: Instant): Retention {

@@ -1,15 +1,13 @@
 import { instant } from '@tocsin/schemas';
-import { type Contracts, endpoint, type Handlers } from '@tocsin/http';
+import { type Contracts, endpoint, type Handlers, schemaReference } from '@tocsin/http';
 import { z } from 'zod';
+import { MAX_ANNOUNCED } from '../announced.ts';
 import { RETENTION_KINDS } from '../domain/retention.ts';
 
 const PATH = '/api/v1/settings/retention';
 const MAX_DAYS = 36_500;
 /** Also the time for which a deletion of incidents is announced. */
 const MIN_DAYS = 30;
-/** Incidents that an announcement counts. */
-export const MAX_ANNOUNCED = 10_000;
-
 const WHAT = {
   archived_incidents: 'Incidents, since they were archived; deleted with all that belongs to them',
   audit_log: 'Entries of the audit log',
@@ -43,7 +41,11 @@ const retention = z
   })
   .meta({ id: 'Retention' });
 
-const reply = { status: 200, body: z.strictObject({ retention }), versioned: true } as const;
+const reply = {
+  status: 200,
+  body: z.strictObject({ retention: schemaReference(retention, 'The retention as it is after the request') }),
+  versioned: true,
+} as const;
 /** They depend on the time of the request. */
 const assigned = [
   ...RETENTION_KINDS.map((kind) => `retention.starts_at.${kind}` as const),
