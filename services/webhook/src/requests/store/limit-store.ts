@@ -101,7 +101,8 @@ const COUNT_REQUESTS = `
 
 const UNCOUNT_REQUEST = `
   update windows set used = used - 1
-  where minute = $1 and (scope, key) in (select scope, key from unnest($2::text[], $3::text[]) as request (scope, key))`;
+  where minute = $1 and (scope, key) in (
+    select scope, key from unnest((select $2::text[]), (select $3::text[])) as request (scope, key))`;
 
 const REMEMBER = `
   insert into host_addresses (host, ip, seen_at) values ($1, $2, $3)
