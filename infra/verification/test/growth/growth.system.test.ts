@@ -9,6 +9,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { type GrowthLoad, growthLoad, RECEIVER_ADDRESSES } from './growth-load.ts';
 import { documentedTables } from './growth-table.ts';
+import { NO_RETENTION } from '../../../../services/incident/src/retention/domain/retention.ts';
 import { startSystem, type System } from '../../systems/system.ts';
 
 const DAY = 86_400_000;
@@ -25,6 +26,9 @@ const AGE = `
   update catalog.idempotency_keys set claimed_at = claimed_at - interval '25 hours';
   update gateway.inbox set received_at = received_at - interval '8 days';
   update gateway.audit_log set occurred_at = now() - interval '401 days';
+  insert into incident.retentions (workspace_id, revision, retention, set_by)
+    select id, 2, '${JSON.stringify({ ...NO_RETENTION, audit_log: { days: 400, startsAt: '2026-01-01T00:00:00.000Z' } })}', '{}'
+    from gateway.workspaces on conflict do nothing;
   update incident.inbox set received_at = received_at - interval '8 days';
   update catalog.inbox set received_at = received_at - interval '8 days';
   update webhook.inbox set received_at = received_at - interval '8 days'`;
