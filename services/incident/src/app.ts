@@ -21,6 +21,7 @@ import {
 } from '@tocsin/service-host';
 import { endOverdue } from './alerts/overdue.ts';
 import { deleteExpired } from './retention/delete-expired.ts';
+import { certainTime } from './retention/store/retention-store.ts';
 import { sweepAlerts } from './alerts/store/alert-store.ts';
 import { owners as ownerClients } from './replicas/clients/owners.ts';
 import { slackChat } from './chat/clients/slack.ts';
@@ -145,7 +146,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
 
 const periodicTasks = (
   dependencies: Parameters<typeof endOverdue>[0] &
-    Parameters<typeof deleteExpired>[0] &
+    Omit<Parameters<typeof deleteExpired>[0], 'time'> &
     Parameters<typeof chatTokenRotation>[0],
   idempotencyHours: number,
   listening = LISTENING,
@@ -155,7 +156,18 @@ const periodicTasks = (
     work: async () => sweepIdempotencyKeys(dependencies.database, idempotencyHours),
   },
   { name: 'forgetting groups of alerts', work: async () => sweepAlerts(dependencies.database) },
-  { name: 'deleting what is kept no longer', work: async () => deleteExpired(dependencies) },
+  {
+    name: 'deleting what is kept no longer',
+    work: async () =>
+      deleteExpired({
+        ...dependencies,
+        // A clock that a test sets decides alone.
+        time: async () =>
+          dependencies.clock === systemClock
+            ? certainTime(dependencies.database, systemClock)
+            : dependencies.clock.now(),
+      }),
+  },
   { name: 'looking for what was not heard', interval: listening, work: async () => endOverdue(dependencies) },
   { name: 'rotating the encryption of chat tokens', work: chatTokenRotation(dependencies) },
 ];

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { idempotentlyWithClaim, invalidState } from '@tocsin/http';
 import { changedVersions, type Knex, query } from '@tocsin/postgres';
-import { addMilliseconds } from '@tocsin/runtime';
+import { addMilliseconds, systemClock } from '@tocsin/runtime';
 import { eventually, testPrincipal } from '@tocsin/testing';
 import { keyStore } from '../../../../gateway/src/accounts/store/key-store.ts';
 import { oidcIdentityStore } from '../../../../gateway/src/accounts/store/oidc-identity-store.ts';
@@ -16,6 +16,7 @@ import { unannouncedConfigurations } from '../../../../services/incident/src/con
 import { impactStore, mrrCurrencies } from '../../../../services/incident/src/incidents/store/impact-store.ts';
 import { incidentStore } from '../../../../services/incident/src/incidents/store/incident-store.ts';
 import {
+  certainTime,
   countArchivedBefore,
   deleteEntries,
   listArchivedBefore,
@@ -91,6 +92,7 @@ async function useIncidents(database: Knex, { workspaceId, now }: Rare): Promise
   await useMonitors(database, { workspaceId, monitorId: 0 }, now);
   await continueMeasurement(database, workspaceId);
   await listRetentions(database, 0, 1);
+  await certainTime(database, systemClock);
   await listArchivedBefore(database, { workspaceId, before: now, limit: 1 });
   await countArchivedBefore(database, { workspaceId, before: now, limit: 1 });
   for (const log of ['access_log', 'alert_records'] as const)

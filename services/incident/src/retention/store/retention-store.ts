@@ -1,6 +1,6 @@
 import type { Principal } from '@tocsin/schemas';
 import { type Knex, query, type Statement } from '@tocsin/postgres';
-import type { Instant } from '@tocsin/runtime';
+import type { Clock, Instant } from '@tocsin/runtime';
 import { visible } from '../../visibility/store/visible.ts';
 import { currentViewer } from '../../visibility/store/viewer.ts';
 import { NO_RETENTION, type Retention } from '../domain/retention.ts';
@@ -80,6 +80,17 @@ export async function countArchivedBefore(
     values: [workspaceId, before, limit, currentViewer()],
   });
   return row ?? { count: 0, first: null };
+}
+
+/** The time of the database or of this process, whichever is earlier. */
+export async function certainTime(db: Knex, clock: Clock): Promise<Instant> {
+  const [row] = await query<{ now: Instant }>(db, {
+    name: 'find-time',
+    text: `select date_trunc('milliseconds', clock_timestamp()) as now`,
+    isPoll: true,
+  });
+  const ofProcess = clock.now();
+  return row !== undefined && row.now < ofProcess ? row.now : ofProcess;
 }
 
 /** Rows of logs that one statement deletes. */
