@@ -556,8 +556,15 @@ describeWithServers('doctor', () => {
     expect((await run('delete', '--confirm', 'gone')).error).toMatch('suspended for seven days');
     expect((await run('delete', '--confirm', 'acme')).error).toMatch('must be gone');
     const [{ id }] = await database('gateway')('workspaces').where({ slug: 'gone' }).select('id');
-    // In seven days, the storage would have been scheduled.
-    await eventually(async () => database('incident')('workspace_storage').where({ workspace_id: id }).first());
+    // In seven days, the storage would have been scheduled for the last time: it is, with that of a later write of another.
+    const other = await system.as({ workspace: 'later', role: 'owner' });
+    await other.post('/api/v1/incidents', { title: 'Later' });
+    const later = database('gateway')('workspaces').where({ slug: 'later' }).select('id');
+    await eventually(async () =>
+      database('incident')('workspace_storage')
+        .where({ workspace_id: (await later)[0].id })
+        .first(),
+    );
     await database('gateway').raw(`update workspaces set suspended_at = now() - interval '8 days' where id = ?`, [id]);
     // Redis is away when all rows but the last one are deleted.
     const settings = { ...env, REDIS_URL: '' };
