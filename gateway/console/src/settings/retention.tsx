@@ -1,5 +1,5 @@
 import type { Retention } from '@tocsin/sdk';
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 import { useAccess, useGet } from '../api/hooks.ts';
 import { EditDialog } from '../resources/edit-dialog.tsx';
 import { Button } from '../ui/button.tsx';
@@ -31,10 +31,10 @@ export function RetentionCard() {
           <>
             <dl className={ui.terms}>
               {KINDS.map(([kind, name]) => (
-                <div key={kind} style={{ display: 'contents' }}>
+                <Fragment key={kind}>
                   <dt>{name}</dt>
                   <dd>{describe(retention, kind)}</dd>
-                </div>
+                </Fragment>
               ))}
             </dl>
             {canDelete && <Button onClick={() => setEdited(true)}>Change retention</Button>}

@@ -8,11 +8,12 @@ const PATH = '/api/v1/settings/retention';
 const MAX_DAYS = 36_500;
 /** Also the time for which a deletion of incidents is announced. */
 const MIN_DAYS = 30;
+
 const WHAT = {
   archived_incidents: 'Incidents, since they were archived; deleted with all that belongs to them',
   audit_log: 'Entries of the audit log',
   access_log: 'Who has read restricted incidents',
-  alert_records: 'Records of notifications; of each key the latest 5,000 are kept in any case',
+  alert_records: 'Records of notifications; of each key, at most the latest 5,000 are kept',
 } as const;
 
 const ofKinds = <Value extends z.ZodType>(value: (description: string) => Value) =>
