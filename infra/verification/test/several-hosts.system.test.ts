@@ -109,7 +109,7 @@ describeWithBroker('an installation whose servers have several hosts', () => {
             databases.primaryUrl.replace(/postgres$/, 'tocsin'),
             async (sql) => (await sql.query<Row>(statement)).rows,
           );
-        const finds = async (statement: string) => (await rowsOf(statement)).length > 0;
+        const finds = async (statement: string) => (await rowsOf(statement)).length === 1;
         expect(await declare('Cancelled')).toBe(false);
         await finds(`select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`);
         const isVisible = `select 1 from incident.idempotency_keys where key = 'Cancelled'`;

@@ -194,6 +194,8 @@ function describeBatches(start: () => Promise<OpenBroker>): void {
     const unlock = await lockEffects(database.knex);
     const all = references(5);
     const published = Promise.all(all.map(async (one) => publishSafely(open.broker, created(one))));
+    // What is sent back goes behind what has not been in the queue.
+    if (open.broker instanceof AmqpBroker) await published;
     try {
       consume({ knex: impatient });
       await eventually(() => batches.length > DELIVERY_LIMIT);
@@ -202,8 +204,9 @@ function describeBatches(start: () => Promise<OpenBroker>): void {
     }
     expect(await published).toEqual(all.map(() => 'confirmed'));
     await handled(5);
-    // What failed goes back to its queue, and may come behind others (contract: Event feed).
-    expect((await database.effects()).toSorted()).toEqual(all);
+    const effects = await database.effects();
+    // The outbox is the queue of the broker in memory, and keeps the order.
+    expect(open.broker instanceof AmqpBroker ? effects : effects.toSorted()).toEqual(all);
     expect(await count('failed')).toBe(0);
   });
 

@@ -295,6 +295,7 @@ describeWithTransactionPooler('a pooler in transaction mode', () => {
   });
 });
 
+// A later one keeps prepared statements: its tests are those of transaction pooling.
 (keepsStatements(PGBOUNCER) ? describe.skip : describeWithProgram(PGBOUNCER))('a PgBouncer before 1.21', () => {
   const open = sharedSessions();
 
