@@ -42,7 +42,8 @@ import { chats, type ChatTimeout, chatTokenRotation } from './chat/chats.ts';
 import { startProvisioner } from './chat/provisioner.ts';
 import { keptIncidents } from './incidents/optimistic-change.ts';
 import { replicas } from './replicas/replicas.ts';
-import { isAnyRestricted } from './visibility/store/any-restricted.ts';
+import { restrictedWorkspaces } from './visibility/restricted-workspaces.ts';
+import { withRestricted } from './visibility/store/with-restricted.ts';
 import { viewersOf } from './visibility/viewers.ts';
 import { workspaceStorage } from './storage/workspace-storage.ts';
 
@@ -122,7 +123,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
   return runService(base, {
     viewerOf: viewersOf({
       ...{ findTeams: owners.findTeams, log },
-      isAnyRestricted: async (workspaceId) => isAnyRestricted(database, workspaceId),
+      isAnyRestricted: restrictedWorkspaces(async (ids) => withRestricted(database, ids)),
     }),
     routes: routes({ ...dependencies, cursors, attachmentUrl, bodyBytes: base.limits.bodyBytes }),
     internalRoutes: [

@@ -19,9 +19,6 @@ const TTL = 500;
 const MAX_WAIT = 800;
 const CACHE_BYTES = 4 * 1_048_576;
 
-/** Milliseconds: for so long, teams do not see the first restricted incident of their workspace. */
-const NONE_TTL = 2_000;
-
 /**
  * Returns the names of callers. Without the catalog nobody sees an incident as a member of a team.
  * @param options.findTeams returns the IDs of the teams that a user is a member of
@@ -33,19 +30,9 @@ export function viewersOf({
   log,
 }: {
   findTeams: (workspaceId: number, userId: number) => Promise<readonly number[]>;
-  isAnyRestricted: (workspaceId: number) => Promise<boolean>;
+  isAnyRestricted: (workspaceId: number) => boolean | Promise<boolean>;
   log: Logger;
 }): (principal: Principal) => readonly string[] | Promise<readonly string[]> {
-  // Most workspaces have no restricted incident, and no request of theirs should ask the catalog.
-  const withRestricted = boundedCache<number, number>({ bytes: CACHE_BYTES });
-  const withoutRestricted = boundedCache<number, number>({ bytes: CACHE_BYTES, ttl: NONE_TTL });
-  const lookForRestricted = async (workspaceId: number): Promise<boolean> => {
-    const start = performance.now();
-    const isAny = await isAnyRestricted(workspaceId);
-    if (isAny) withRestricted.set(workspaceId, 1);
-    else withoutRestricted.set(workspaceId, 1, { start });
-    return isAny;
-  };
   const cache = boundedCache<string, readonly string[]>({
     ...{ bytes: CACHE_BYTES, ttl: TTL },
     sizeOf: (names, key) => ENTRY_BYTES + 2 * key.length + 64 * names.length,
@@ -68,9 +55,10 @@ export function viewersOf({
     if (!principal.scopes.includes(VIEW_RESTRICTED.scope)) return NO_NAMES;
     if (principal.permissions.includes(VIEW_RESTRICTED.permission)) return EVERY_RESTRICTED;
     const { workspace, user_id: userId } = principal;
-    if (withoutRestricted.get(workspace.id) !== undefined) return [String(userId)];
-    const names = cache.get(`${workspace.id}/${userId}`);
-    if (names !== undefined || withRestricted.get(workspace.id) !== undefined) return names ?? namesOf(principal);
-    return lookForRestricted(workspace.id).then((isAny) => (isAny ? namesOf(principal) : [String(userId)]));
+    const inWorkspace = (isAny: boolean) =>
+      isAny ? (cache.get(`${workspace.id}/${userId}`) ?? namesOf(principal)) : [String(userId)];
+    // No request of a workspace without one should ask the catalog.
+    const isAny = isAnyRestricted(workspace.id);
+    return typeof isAny === 'boolean' ? inWorkspace(isAny) : isAny.then(inWorkspace);
   };
 }

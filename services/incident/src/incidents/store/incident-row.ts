@@ -26,13 +26,20 @@ export interface IncidentVersion extends Pick<Incident, 'id' | 'revision' | 'res
   xmin: string;
 }
 
+const VERSION_PROPERTIES = ['id', 'revision', 'restricted'] as const;
+
+/** What `INCIDENT_VERSION_COLUMNS` reads. */
+export const READ_VERSION_COLUMNS = ['xmin', ...VERSION_PROPERTIES, 'custom_fields'] as const;
+
 /** The select list of lists, from incidents `i`: the version of each and, if it is large, its weight. */
-export const INCIDENT_VERSION_COLUMNS = `i.xmin, ${listedColumns<'id' | 'revision' | 'restricted' | 'custom_fields'>({
-  table: 'i',
-  names: ['id', 'revision', 'restricted'],
-  as: mapping.propertyOf,
-  large: { custom_fields: 'jsonb' },
-})}`;
+export const INCIDENT_VERSION_COLUMNS = `i.xmin, ${listedColumns<(typeof VERSION_PROPERTIES)[number] | 'custom_fields'>(
+  {
+    table: 'i',
+    names: VERSION_PROPERTIES,
+    as: mapping.propertyOf,
+    large: { custom_fields: 'jsonb' },
+  },
+)}`;
 
 /** Bindable values of some properties, and of the folded texts that lists compare instead of them, by column. */
 export const toColumns = (

@@ -5,13 +5,13 @@ import { customLookups } from './custom-filters.ts';
 import { filterConditions, hasConditions, isSelective, statusConditions, hasOwnText, ownTextBytes } from './filters.ts';
 import {
   COLUMNS,
-  incidentOf,
   positionColumns,
   type PositionedRow,
   positionOf,
   type KeysetPosition,
   type SegmentRequest,
   type SortSegment,
+  versionOf,
 } from './segments.ts';
 import type { IncidentQuery } from './query.ts';
 import { isTextSearch, type PrefilteredQuery, prefilterByValues } from './prefilter.ts';
@@ -205,7 +205,7 @@ async function readMatching(
         sql`
           select ${COLUMNS}, ${positionColumns(segment)}
           from (${ids}) as page
-          cross join ${incidentOf(list.workspaceId, sql`page.id`)}
+          cross join ${versionOf(list.workspaceId, sql`page.id`)}
           order by ${segment.order}`,
         'filtered',
       ),
@@ -287,7 +287,7 @@ async function searchPortion(db: Knex, request: PortionRequest): Promise<Portion
           ${all(searches)} as is_match
         from (${withSizes(request)}) as i
         where compared - cost < ${comparable}) as page
-      cross join ${incidentOf(request.workspaceId, sql`page.id`)}
+      cross join ${versionOf(request.workspaceId, sql`page.id`)}
       where is_match or is_last
       order by ${segment.order}
       limit ${limit}`),

@@ -9,6 +9,7 @@ import {
   INCIDENT_VERSION_COLUMNS,
   type IncidentVersion,
   LIST_COLUMNS,
+  READ_VERSION_COLUMNS,
 } from '../../incidents/store/incident-row.ts';
 
 /** The position of a row in a list: the name of its sort segment, its sort keys there, and the tie-breaker. */
@@ -53,21 +54,31 @@ export interface SortSegment extends CursorSegment {
   keysOf(columns: readonly Key[]): readonly Key[];
 }
 
+const ofIncident = (names: readonly string[]) => new Sql(names.map((name) => `own.${name}`).join(', '), []);
+
 /** All that conditions, sorts and views of lists read of an incident. */
-const READ_COLUMNS = new Sql(
-  ['xmin', ...Object.values(INCIDENT_TABLE).map(({ name }) => name), ...LIST_COLUMNS]
-    .concat('owner_folded', 'diagnosis', 'affected_customers', 'mrr')
-    .map((name) => `own.${name}`)
-    .join(', '),
-  [],
+const READ_COLUMNS = ofIncident(
+  ['xmin', ...Object.values(INCIDENT_TABLE).map(({ name }) => name), ...LIST_COLUMNS].concat(
+    'owner_folded',
+    'diagnosis',
+    'affected_customers',
+    'mrr',
+  ),
 );
+
+const VERSION_COLUMNS = ofIncident(READ_VERSION_COLUMNS);
+
+const lookedUp = (columns: Sql, workspaceId: number, id: Sql): Sql => sql`lateral (
+  select ${columns} from incidents as own where own.workspace_id = ${workspaceId} and own.id = ${id} offset 0) as i`;
 
 /**
  * The incident `i` of a workspace with an ID of a table before it in `from`. Postgres can only look it up by its primary key, whatever its
  * statistics say, because `offset 0` keeps all other conditions out.
  */
-export const incidentOf = (workspaceId: number, id: Sql): Sql => sql`lateral (
-  select ${READ_COLUMNS} from incidents as own where own.workspace_id = ${workspaceId} and own.id = ${id} offset 0) as i`;
+export const incidentOf = (workspaceId: number, id: Sql): Sql => lookedUp(READ_COLUMNS, workspaceId, id);
+
+/** The same with what `COLUMNS` reads alone: each column costs planning, and such a statement is planned for each list. */
+export const versionOf = (workspaceId: number, id: Sql): Sql => lookedUp(VERSION_COLUMNS, workspaceId, id);
 
 /** Where the incidents `i` of a segment come from. Defaults: the table itself, all of it, ties by ID. */
 export interface RowSource {
