@@ -60,6 +60,7 @@ const RESOURCES = [
   ['Configuration', 'configuration'],
   ['Service', 'services'],
   ['Webhook', 'webhooks'],
+  ['Destination', 'destinations'],
   ['Alert', 'alerts'],
   ['Event', 'events'],
   ['Team', 'teams'],

@@ -31,6 +31,7 @@ const RESOURCES: Readonly<Record<string, readonly string[]>> = {
   Teams: ['catalog.md'],
   Configuration: ['configuration.md'],
   Webhooks: ['webhooks.md'],
+  Destinations: ['destinations.md'],
   'Event feed': ['event-feed.md'],
   'Import and export': ['transfer.md'],
   Users: ['users.md'],

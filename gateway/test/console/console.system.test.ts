@@ -33,6 +33,7 @@ const SCREENS = {
   service: ['/catalog/services/1', 'Names in monitoring'],
   fields: ['/fields', 'Root cause'],
   alerts: ['/alerts?monitor=uptime-kuma', 'event_action: Must be one of'],
+  destinations: ['/destinations', 'No destination so far'],
   webhooks: ['/webhooks', 'No webhook so far'],
   users: ['/users', 'person-1@acme.example'],
   keys: ['/keys', 'This one'],

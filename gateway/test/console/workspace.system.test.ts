@@ -4,6 +4,7 @@ import { describeWithServersAndBrowser } from '@tocsin/testing/suites';
 import { testCatalog } from './catalog.ts';
 import { testConfiguration } from './configuration.ts';
 import { testDeclare } from './declare.ts';
+import { testDestinations } from './destinations.ts';
 import { testForms } from './forms.ts';
 import { consoleInBrowser } from './harness.ts';
 import { testLists } from './lists.ts';
@@ -24,6 +25,7 @@ describeWithServersAndBrowser('a workspace in the console', () => {
   // The first, since it counts all incidents.
   describe('addresses, lists and the way back in the console', () => testLists(console));
   describe('the catalog, webhooks, keys and first steps in the console', () => testCatalog(console, receiver));
+  describe('destinations in the console', () => testDestinations(console, receiver));
   describe('forms in the console', () => testForms(console));
   describe('the configuration in the console', () => testConfiguration(console));
   // The last, since the workspace then requires more.

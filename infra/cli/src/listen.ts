@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type FeedEvent, signWebhook } from '@tocsin/sdk';
 import { findContext } from './contexts.ts';
-import { send } from './notify/post.ts';
 import { UsageError } from './operation-parameters.ts';
 import type { Call } from './session.ts';
 import { openCursor, untilEndedOrExpired } from './stored-cursor.ts';
@@ -14,7 +13,8 @@ export interface ListenFlags extends FollowFlags {
   reset?: boolean;
 }
 
-/** Milliseconds at most between two attempts. */
+/** Milliseconds for a response, and at most between two attempts. */
+const DEADLINE = 10_000;
 const LONGEST_WAIT = 30_000;
 
 /**
@@ -56,11 +56,35 @@ async function deliver(
   const { signal } = call.session;
   for (let attempt = 0; ; attempt += 1) {
     const headers = { ...(await signWebhook(secret, { id: event.id, body })) };
-    const { status, said } = await send(new URL(forwardTo), body, { headers, signal });
+    const { status, said } = await post(forwardTo, body, { headers, signal });
     if (status < 300) return status;
     signal.throwIfAborted();
     if (attempt === 0) call.output.note(`${event.type} ${event.id}: ${said}; trying until it is received`);
     await delay(Math.min(LONGEST_WAIT, 500 * 2 ** attempt), undefined, { signal });
+  }
+}
+
+/** Posts it once. A lost connection is the status 503. What `said` says has no part of the address. */
+async function post(
+  url: string,
+  body: string,
+  { headers, signal }: { headers: Readonly<Record<string, string>>; signal: AbortSignal },
+): Promise<{ status: number; said: string }> {
+  try {
+    const { status, body: answer } = await fetch(url, {
+      method: 'POST',
+      body,
+      redirect: 'manual',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(DEADLINE)]),
+    });
+    // A response that breaks off has a status all the same.
+    await answer?.cancel().catch(() => undefined);
+    return { status, said: `the receiver responded with ${status}` };
+  } catch (error) {
+    const { name, cause } = error as Error;
+    const code = name === 'TimeoutError' ? 'no response' : (cause as { code?: string } | undefined)?.code;
+    return { status: 503, said: `the receiver cannot be reached (${code ?? 'lost connection'})` };
   }
 }
 

@@ -116,4 +116,12 @@ export const PARAMETERS: Readonly<Record<string, OperationParameters>> = {
   replaceWebhookHeaders: {"arguments":["id"],"inputs":{"headers":"json!"},"sample":"wh_SampleWebhookOfTheDemo --data @body.json"},
   rotateWebhookSecret: {"arguments":["id"],"inputs":{},"sample":"wh_SampleWebhookOfTheDemo"},
   revokeWebhook: {"arguments":["id"],"inputs":{},"sample":"wh_SampleWebhookOfTheDemo"},
+  listDestinations: {"arguments":[],"inputs":{},"sample":""},
+  createDestination: {"arguments":[],"inputs":{"name":"string!","kind":"string!","url":"string","credential":"string","recipients":"strings","headers":"json","filters":"json","template":"string|null","include_restricted":"boolean"},"values":{"kind":["slack","teams","google_chat","discord","mattermost","ntfy","email","pagerduty","goalert","http"]},"sample":"--name 'Incidents in Slack' --kind slack"},
+  getDestination: {"arguments":["id"],"inputs":{},"sample":"dst_8sQ2mVt0KxYpR4nJwPyLsA"},
+  updateDestination: {"arguments":["id"],"inputs":{"name":"string","url":"string","credential":"string|null","recipients":"strings","headers":"json","filters":"json","template":"string|null","include_restricted":"boolean"},"sample":"dst_8sQ2mVt0KxYpR4nJwPyLsA --data @body.json"},
+  testDestination: {"arguments":["id"],"inputs":{},"sample":"dst_8sQ2mVt0KxYpR4nJwPyLsA"},
+  pauseDestination: {"arguments":["id"],"inputs":{},"sample":"dst_8sQ2mVt0KxYpR4nJwPyLsA"},
+  resumeDestination: {"arguments":["id"],"inputs":{},"sample":"dst_8sQ2mVt0KxYpR4nJwPyLsA"},
+  archiveDestination: {"arguments":["id"],"inputs":{},"sample":"dst_8sQ2mVt0KxYpR4nJwPyLsA"},
 };

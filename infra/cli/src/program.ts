@@ -1,12 +1,12 @@
 /**
  * `cli` is the command `tocsin`, a client of the public API for people, scripts and agents (ADR 60). This file makes a
- * command of each operation in the table of the SDK, and adds those that are more than an operation. `listen` and
- * `notify` store the cursor of the event feed only behind what was accepted: a restart repeats one message at most, and
- * loses none. `workspace/` compares files with a workspace: the server checks each step of a plan before, each write
- * names the revision that it is based on, and what somebody has changed meanwhile ends the run. `transfer/` fetches
- * history into a folder, converts it by a mapping, sends it and compares it; each step can be repeated. `mcp/` serves
- * agents, with the scopes of their key. The exit code is 1 if something is refused, 2 for wrong usage, and 3 if the
- * server cannot be reached.
+ * command of each operation in the table of the SDK, and adds those that are more than an operation. `listen` stores
+ * the cursor of the event feed only behind what was accepted: a restart repeats one event at most, and loses none.
+ * `workspace/` compares files with a workspace: the server checks each step of a plan before, each write names the
+ * revision that it is based on, and what somebody has changed meanwhile ends the run. `transfer/` fetches history into a
+ * folder, converts it by a mapping, sends it and compares it; each step can be repeated. `mcp/` serves agents, with the
+ * scopes of their key. The exit code is 1 if something is refused, 2 for wrong usage, and 3 if the server cannot be
+ * reached.
  */
 import { styleText } from 'node:util';
 import { type OperationEntry, OPERATIONS } from '@tocsin/sdk/operations';
@@ -17,7 +17,6 @@ import type { ListenFlags } from './listen.ts';
 import type { LoginFlags } from './login.ts';
 import { operationCommand } from './operation-command.ts';
 import type { McpFlags } from './mcp/serve.ts';
-import type { NotifyFlags } from './notify/notify.ts';
 import { visible, visibleLines } from './visible.ts';
 import { PARAMETERS } from './parameters.ts';
 import type { FollowFlags } from './tail.ts';
@@ -116,32 +115,6 @@ function addReaders(program: Command, begin: Begin): void {
     .addHelpText('after', example('listen --forward-to http://localhost:3000/hooks'))
     .action(async (flags: ListenFlags, command: Command) =>
       (await import('./listen.ts')).listen(begin(command), flags),
-    );
-  program
-    .command('notify')
-    .description('post the events of the feed to a chat, or to a program as JSON; loses none while it is off')
-    .addOption(
-      new Option('--to <chat>', 'what receives them')
-        .choices(['slack', 'teams', 'google-chat', 'discord', 'json'])
-        .makeOptionMandatory(),
-    )
-    .requiredOption('--url-file <file>', 'a file with the address of the incoming webhook; - for stdin')
-    .option('--types <types>', 'types of events, separated by commas', join)
-    .option(
-      '--severity <severities>',
-      'only of incidents that have or had these keys of tocsin config list-severities, with commas',
-      join,
-    )
-    .option('--team <teams>', 'only of these: IDs, slugs or names, separated by commas', join)
-    .option('--include-restricted', 'also of restricted incidents, for everybody who reads the chat')
-    .option('--template <file>', 'the text of an event in the markup of the chat, with placeholders: {{title}}')
-    .option('--console-url <url>', 'where people open the console; default: the address of the workspace')
-    .option('--from <place>', 'where to begin the first time: beginning, now or a time', 'now')
-    .option('--reset', 'forget where it was')
-    .option('--allow-http', 'also post to an address without encryption')
-    .addHelpText('after', example('notify --to slack --url-file slack-url.txt --severity sev1,sev2'))
-    .action(async (flags: NotifyFlags, command: Command) =>
-      (await import('./notify/notify.ts')).notify(begin(command), flags),
     );
 }
 

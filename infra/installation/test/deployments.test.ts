@@ -28,7 +28,7 @@ const IMAGE: Environment = Object.fromEntries(
 const interpolated = (_key: unknown, value: unknown): unknown =>
   typeof value === 'string' ? value.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1') : value;
 const { services } = parse(read('docker-compose.yml'), interpolated, { merge: true }) as {
-  services: Record<string, { environment: Environment; command?: string }>;
+  services: Record<string, { environment: Environment }>;
 };
 const composed = (name: string): Environment => services[name]?.environment ?? {};
 
@@ -135,15 +135,6 @@ describeWithProgram('docker-compose')('docker-compose', () => {
     const { status, stderr } = spawnSync('docker-compose', args, { cwd: ROOT });
     expect([status, stderr.toString()]).toEqual([0, '']);
   });
-});
-
-test('the service of Compose that notifies runs the command with flags that it knows', () => {
-  const [program, ...args] = services['notify']?.command?.trim().split(' ') ?? [];
-  const { status, stderr } = spawnSync(process.execPath, args, { cwd: ROOT });
-  expect([program, status, stderr.toString()]).toEqual([
-    ...['node', 2],
-    expect.stringContaining('cannot read /run/secrets/notify-url: ENOENT'),
-  ]);
 });
 
 describe('the secrets of Compose', () => {

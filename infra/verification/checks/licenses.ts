@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from '../../installation/environment.ts';
 
-const ALLOWED = new Set(['MIT', 'Apache-2.0', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'BlueOak-1.0.0']);
+const ALLOWED = new Set(['MIT', 'Apache-2.0', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'MIT-0', 'BlueOak-1.0.0']);
 const ALLOWED_FOR_TOOLS = new Set([
   ...ALLOWED,
   ...['MPL-2.0', 'Python-2.0', 'PSF-2.0', 'CC-BY-4.0', 'Unlicense', '(MIT OR CC0-1.0)'],

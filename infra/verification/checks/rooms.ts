@@ -51,7 +51,14 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['verification'],
     ['release'],
   ],
-  webhook: [['shared'], ['queue', 'feed', 'erasure'], ['requests'], ['subscriptions'], ['deliveries'], ['http']],
+  webhook: [
+    ['shared'],
+    ['queue', 'feed', 'erasure'],
+    ['requests'],
+    ['subscriptions'],
+    ['deliveries', 'destinations'],
+    ['http'],
+  ],
 };
 
 const IN_SOURCE = /^(?:(?:services|shared|gateway(?=\/console\/))\/)?([^/]+)\/src\/([^/]+)\//;

@@ -127,7 +127,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
     }),
     routes: routes({ ...dependencies, cursors, attachmentUrl, bodyBytes: base.limits.bodyBytes }),
     internalRoutes: [
-      ...internalRoutes(dependencies),
+      ...internalRoutes({ ...dependencies, owners }),
       ...erasureRoutes({ database, clock: dependencies.clock, wakeRelay: relay.wake }),
       idempotencyKeyRoute({ database, contracts, hours: base.limits.idempotencyHours }),
     ],

@@ -9,6 +9,7 @@ export async function up(knex: Knex): Promise<void> {
   await createDeliveries(knex);
   await createLimits(knex);
   await createFeed(knex);
+  await createDestinations(knex);
   await knex.schema.createTable('deleted_incidents', (table) => {
     table.comment('whose events are emptied, and again if one comes later');
     table.bigInteger('workspace_id').notNullable();
@@ -264,4 +265,52 @@ async function createFeed(knex: Knex): Promise<void> {
     table.primary(['workspace_id', 'resource']);
     table.bigInteger('position').notNullable().comment('up to which its events are still to be hidden');
   });
+}
+
+async function createDestinations(knex: Knex): Promise<void> {
+  await knex.schema.createTable('destinations', (table) => {
+    const moment = (name: string) => table.timestamp(name, { precision: 3 });
+    table.bigInteger('workspace_id').notNullable();
+    table.text('id').notNullable();
+    table.primary(['workspace_id', 'id']);
+    table.specificType('seq', 'bigserial').notNullable().comment('the order of creation');
+    table.bigInteger('revision').notNullable();
+    table.text('name').notNullable().comment('unique among those that are not archived');
+    table.text('kind').notNullable();
+    table.text('origin').notNullable().comment('scheme and host: all of the URL that is ever shown; empty: none');
+    table.text('host').notNullable().comment('whose breaker counts its failures; empty: none');
+    table.text('key_id').comment('null once archived');
+    table.binary('ciphertext').comment('URL, credential and headers, sealed');
+    table.boolean('has_credential').notNullable();
+    table.specificType('header_names', 'text[]').notNullable();
+    table.specificType('recipients', 'text[]').notNullable().comment('email addresses');
+    table.jsonb('filters').notNullable();
+    table.text('template').comment('null: the text of Tocsin');
+    table.boolean('include_restricted').notNullable();
+    table.boolean('is_paused').notNullable().defaultTo(false);
+    moment('created_at').notNullable();
+    moment('updated_at').notNullable();
+    moment('archived_at');
+    table.bigInteger('position').notNullable().comment('in the feed: everything up to it is sent, or for others');
+    table.text('mark').notNullable().comment('of the event there');
+    table.integer('failures').notNullable().defaultTo(0).comment('in a row');
+    moment('failing_since');
+    moment('last_success_at');
+    moment('last_failure_at');
+    table.text('last_failure').comment('a reason from a fixed list, never text of the receiver');
+    table.integer('last_status').comment('the HTTP status of the latest failure');
+    moment('due_at').notNullable().comment('before it, nothing is sent');
+    table.bigInteger('left_out').notNullable().defaultTo(0).comment('events that were refused, each alone');
+    table.uuid('lease_token').comment('who holds it may send');
+    moment('lease_until');
+  });
+  await knex.raw(
+    `create unique index destinations_by_name on destinations (workspace_id, lower(name)) where archived_at is null`,
+  );
+  await knex.raw(`create index destinations_in_use on destinations (workspace_id, seq) where archived_at is null`);
+  await knex.raw('create index destinations_key on destinations (key_id, id) where key_id is not null');
+  // Whoever is behind the feed of its workspace is looked for among those that may be sent to.
+  await knex.raw(`
+    create index destinations_sent_to on destinations (workspace_id, position)
+    where archived_at is null and not is_paused`);
 }

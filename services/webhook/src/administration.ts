@@ -37,7 +37,7 @@ export async function countUnopened(
     const unopened = stored.filter((ciphertext) => decrypt(cipher, ciphertext) === undefined);
     return { checked: stored.length, unopened: unopened.length };
   };
-  return { secret: await count('secret'), url: await count('url') };
+  return { secret: await count('secret'), url: await count('url'), destination: await count('destination') };
 }
 
 /** Creates a subscription with this ID, which the API cannot choose; does nothing if the workspace has it. */

@@ -1,7 +1,7 @@
 import { QUEUES } from '@tocsin/schemas';
 import { CURSOR_PURPOSE, signedCursors, waitingLeases } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
-import { type App, type Clock, type DueWork, dueWork, openKeyring } from '@tocsin/runtime';
+import { addMilliseconds, type App, type Clock, type DueWork, dueWork, openKeyring } from '@tocsin/runtime';
 import type { Resolve } from '@tocsin/safe-http';
 import {
   openBase,
@@ -10,6 +10,11 @@ import {
   runService,
   type ServiceOverrides,
 } from '@tocsin/service-host';
+import { destinationMetrics } from './destinations/destination-metrics.ts';
+import { forgetArchived } from './destinations/store/destination-store.ts';
+import { startSendingToDestinations } from './destinations/send-destinations.ts';
+import { transport } from './destinations/clients/transport.ts';
+import { resourceUrl } from './requests/domain/envelope.ts';
 import { hostBreakers } from './requests/clients/breakers.ts';
 import { incidentClient } from './subscriptions/clients/incidents.ts';
 import { sender } from './requests/clients/sender.ts';
@@ -46,6 +51,8 @@ export interface Overrides extends ServiceOverrides {
   requestTimeout: number;
   /** How often the dispatcher polls the queue when nothing wakes it; milliseconds. */
   dispatchInterval: number;
+  /** How often all destinations are looked at when nothing wakes their dispatcher; milliseconds. */
+  destinationInterval: number;
   /** How often deliveries that can no longer be made are marked as failed; milliseconds. */
   expiryInterval: number;
   /** How often feeds that have grown too large are trimmed; milliseconds. */
@@ -71,16 +78,21 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
   const breakers = hostBreakers(() => dispatcher.wake());
   const metrics = webhookMetrics({ registry: base.metrics, database, time, openBreakers: breakers.openCount });
   const relay = startRelay(base);
+  const post = sender({
+    egress: config.egress,
+    resolve: overrides.resolve,
+    ca: overrides.ca,
+    timeout: overrides.requestTimeout,
+  });
+  const confirm = feedConfirmation(database);
   const dependencies = {
     database,
     time,
     secretCipher: secretCipher(config.secretKeys),
-    sender: sender({
-      egress: config.egress,
-      resolve: overrides.resolve,
-      ca: overrides.ca,
-      timeout: overrides.requestTimeout,
-    }),
+    sender: post,
+    send: transport({ sender: post, mail: config.mail }),
+    sendsMail: config.mail !== undefined,
+    feed: { database, confirm },
     incidents,
     metrics,
     log,
@@ -88,9 +100,9 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     requestLimits: config.requestLimits,
     deliveryLimits: config.deliveryLimits,
     wakeDispatcher: () => dispatcher.claimNow(),
+    wakeDestinations: (workspaceId: number) => destinations.wakeFor(workspaceId),
     wakeRelay: relay.wake,
   };
-  const confirm = feedConfirmation(database);
   const feed = {
     ...{ database, time, confirm },
     cursors: feedCursors(signedCursors(openKeyring(config.secretKeys, CURSOR_PURPOSE), 'after')),
@@ -98,6 +110,7 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     recent: startRecentEvents({
       ...{ database, confirm, log, checkInterval: overrides.feedCheckInterval },
       listenUrl: config.database.sharesSessions === true ? undefined : config.database.url,
+      onRecorded: (workspaceId) => destinations.wakeFor(workspaceId),
     }),
   };
   const trimming = feedTrimming({ database, metrics: feed.metrics, maxBytes: config.feedMaxBytes });
@@ -105,6 +118,16 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
   const onWithdrawal = () => withdrawals.forEach(({ due }) => due());
   const queueing = { ...dependencies, resourceUrl: config.resourceUrl, onRecorded: trimming.recorded, onWithdrawal };
   const dispatcher = startSending(dependencies, breakers, overrides.dispatchInterval ?? DISPATCH_INTERVAL);
+
+  const destinations = startSendingToDestinations(
+    {
+      ...dependencies,
+      linkOf: linksOf(config.resourceUrl),
+      metrics: destinationMetrics({ registry: base.metrics, database }),
+    },
+    hostBreakers(() => destinations.wake()),
+    overrides.destinationInterval,
+  );
 
   return runService(base, {
     routes: routes(dependencies, feed),
@@ -121,10 +144,18 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     ],
     periodicTasks: periodicTasks({ dependencies, feed, trimming, withdrawals, config, overrides }),
     workers: [feed.recent, relay],
-    dispatchers: [dispatcher],
+    dispatchers: [dispatcher, destinations],
     clients: [breakers, incidents],
   });
 }
+
+/** The address of an incident in the console; empty if it is not known. */
+const linksOf =
+  (template: string | undefined) =>
+  (workspace: string, incident: Readonly<Record<string, unknown>>): string =>
+    template === undefined
+      ? ''
+      : resourceUrl(template, workspace, { id: Number(incident['id']), reference: String(incident['reference']) });
 
 function periodicTasks({
   dependencies,
@@ -164,6 +195,13 @@ function periodicTasks({
       work: async () => sweepFeed({ ...feed, retentionDays: config.feedRetentionDays }),
     },
     { name: 'deleting expired data', work: async () => deleteExpiredData(dependencies) },
+    {
+      name: 'deleting archived destinations',
+      work: async () => {
+        const { database, time, deliveryLimits } = dependencies;
+        return forgetArchived(database, addMilliseconds(await time(database), -deliveryLimits.revokedRetention));
+      },
+    },
     { name: 'rotating encryption keys', work: encryptionRotation(dependencies) },
   ];
 }

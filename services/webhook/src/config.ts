@@ -56,6 +56,10 @@ const settings = {
   WEBHOOK_MAX_WAITING_REQUESTS: setting.integer({ min: 1, max: 100_000 }).default(MAX_WAITING_REQUESTS),
   INCIDENT_URL: setting.serviceUrls,
   PUBLIC_URL: setting.publicUrl.optional(),
+  /** `smtps://user:password@host:465`, or `smtp://`, which then has to offer STARTTLS. */
+  SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
+  /** Who sends mail, as `Tocsin <tocsin@example.com>`. */
+  SMTP_FROM: z.string().min(3).max(320).optional(),
   /** Template of `resource.url` in events, with {workspace}, {id} and {reference}; by default the console's, if its address is known. */
   WEBHOOK_RESOURCE_URL: z
     .string()
@@ -74,6 +78,7 @@ export function webhookConfig(env: Environment) {
     ...serviceConfig(read, { schema, databaseUrl: read.WEBHOOK_DATABASE_URL }),
     incidentUrls: read.INCIDENT_URL,
     egress: egressOf(read),
+    mail: read.SMTP_URL === undefined ? undefined : { url: read.SMTP_URL, from: read.SMTP_FROM ?? '' },
     resourceUrl: read.WEBHOOK_RESOURCE_URL ?? (read.PUBLIC_URL && `${read.PUBLIC_URL}/app/incidents/{id}`),
     requestLimits: requestLimitsOf(read),
     deliveryLimits: deliveryLimitsOf(read),
@@ -124,6 +129,8 @@ const deliveryLimitsOf = (read: ReturnType<typeof readConfig<typeof deliverySett
 
 function contradictions(read: Settings): string[] {
   const lines = egressProblems(read);
+  if ((read.SMTP_URL === undefined) !== (read.SMTP_FROM === undefined))
+    lines.push('SMTP_URL, SMTP_FROM: both must be set, or neither');
   if (read.INBOX_RETENTION_DAYS < read.WEBHOOK_DELIVERY_RETENTION_DAYS) {
     // An event that comes again after its row in the inbox is deleted would be stored twice.
     lines.push(

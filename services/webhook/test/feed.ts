@@ -43,7 +43,7 @@ export interface TestEvent {
 
 const AT = '2026-11-20T12:00:00.000Z';
 
-const TIMELINE_EVENT = {
+export const TIMELINE_EVENT = {
   id: 7,
   revision: 1,
   started_at: AT,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type EventContext, INTERNAL_PATHS } from '@tocsin/schemas';
 import { listen } from '@tocsin/http';
 import { MemoryBroker } from '@tocsin/messaging';
 import { type App, type Clock, createLogger } from '@tocsin/runtime';
@@ -35,20 +36,45 @@ interface FakeIncidentService {
   url: string;
   /** The number of every workspace's latest incident. */
   last: number;
+  /** What it says of events; users are people with the email addresses that are asked for. */
+  context: EventContext;
   /** While true, it responds with 503. */
   down: boolean;
   stop(): Promise<void>;
 }
 
+/** Ana is user 42, and Ben has left. */
+const CONTEXT: EventContext = {
+  incidents: [],
+  users: [
+    { id: 42, email: 'ana@acme.example', name: 'Ana', active: true },
+    { id: 43, email: 'ben@acme.example', name: 'Ben', active: false },
+  ],
+  statuses: [
+    { key: 'open', label: 'Open', is_terminal: false },
+    { key: 'monitoring', label: 'Monitoring', is_terminal: false },
+    { key: 'resolved', label: 'Resolved', is_terminal: true },
+  ],
+  severities: [
+    { key: 'sev1', label: 'SEV-1' },
+    { key: 'sev2', label: 'SEV-2' },
+    { key: 'sev3', label: 'SEV-3' },
+  ],
+  services: [{ slug: 'checkout', owner_team_id: 7 }],
+};
+
 async function startIncidents(): Promise<FakeIncidentService> {
   const server = await listen(
-    (_request, response) => {
+    (request, response) => {
       response.statusCode = fake.down ? 503 : 200;
-      response.end(JSON.stringify({ number: fake.last }));
+      const isContext = request.url?.startsWith(INTERNAL_PATHS.eventContexts) === true;
+      response.end(JSON.stringify(isContext ? fake.context : { number: fake.last }));
     },
     { host: '127.0.0.1', port: 0 },
   );
-  const fake: FakeIncidentService = { url: server.url, last: 0, down: false, stop: server.close };
+  const fake: FakeIncidentService = {
+    ...{ url: server.url, last: 0, context: CONTEXT, down: false, stop: server.close },
+  };
   return fake;
 }
 
@@ -91,6 +117,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
       ...(options.realTime !== true && { clock }),
       ca: receivers.map(({ ca }) => ca).join('\n'),
       dispatchInterval: 50,
+      destinationInterval: 50,
       ...overrides,
       ...replicaOverrides,
     });
@@ -108,12 +135,15 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
         async () => {
           if ((await service.knex('slots').select('token')).length > 0) return false;
           // A concurrent periodic task can make this a deadlock; then it is tried again.
-          await service.knex.raw('truncate subscriptions, events, inbox, windows, slots, host_addresses cascade');
+          await service.knex.raw(
+            'truncate subscriptions, destinations, events, inbox, windows, slots, host_addresses cascade',
+          );
           return true;
         },
         { what: 'all requests to end' },
       );
       incidents.last = 0;
+      incidents.context = CONTEXT;
       incidents.down = false;
       clock.toPresent();
       clock.toNextMinute();

@@ -5,7 +5,8 @@ import { ownProperty } from './own-properties.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The settings that hold secrets. Each can be read from a file instead, which the setting `<name>_FILE` names. */
-const SECRET = /^(?:TOCSIN_SECRET_KEYS|AMQP_URL|REDIS_URL|HTTPS_PROXY|(?:\w+_)?DATABASE_URL|DATABASE_SESSION_URL)$/;
+const SECRET =
+  /^(?:TOCSIN_SECRET_KEYS|AMQP_URL|REDIS_URL|SMTP_URL|HTTPS_PROXY|(?:\w+_)?DATABASE_URL|DATABASE_SESSION_URL)$/;
 /** What the name of a setting that names a file ends with. */
 export const FILE = '_FILE';
 /** More than any such setting needs. */

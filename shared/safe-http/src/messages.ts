@@ -14,6 +14,8 @@ export interface SafeRequest {
   timeout: number;
   /** Limit of the response body in bytes, as transferred (before any decompression). */
   maxBodyBytes: number;
+  /** Whether the body of a response that is no success is read, too; default: false. */
+  readsRefusals?: boolean;
   /**
    * Called with the allowed address before anything is sent to it; returning `undefined` cancels the request. If another
    * address of the name answers, it is called again with that one. Where a proxy resolves the name, it is the name.
@@ -25,7 +27,7 @@ export interface SafeRequest {
 export type FailureReason = 'blocked_address' | 'body_too_large' | 'connection' | 'dns' | 'proxy' | 'timeout' | 'tls';
 
 export type SafeResponse =
-  /** A complete response. Only the body of a success (2xx) is read. */
+  /** A complete response. Only the body of a success (2xx) is read, unless the request says otherwise. */
   | { kind: 'response'; status: number; headers: IncomingHttpHeaders; body: Buffer }
   /** `isLocal`: the failure is on our side. `status` is set when the response headers had arrived. */
   | { kind: 'failure'; reason: FailureReason; isLocal: boolean; status?: number }

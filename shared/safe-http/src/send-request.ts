@@ -10,6 +10,7 @@ export interface OutgoingRequest {
   method: string;
   prepared: PreparedRequest;
   maxBodyBytes: number;
+  readsRefusals: boolean;
   signal: AbortSignal;
 }
 
@@ -25,6 +26,7 @@ export async function sendRequest({
   method,
   prepared,
   maxBodyBytes,
+  readsRefusals,
   signal,
 }: OutgoingRequest): Promise<SafeResponse> {
   const { promise, resolve } = Promise.withResolvers<SafeResponse>();
@@ -73,9 +75,10 @@ export async function sendRequest({
     response = received;
     const { statusCode: status = 0, headers } = received;
     const succeed = (body: Buffer) => resolve({ kind: 'response', status, headers, body });
+    if (status >= 200 && status <= 299) readBody(received, maxBodyBytes, { succeed, fail });
     // The status of a refusal counts even when its body is incomplete.
-    if (status < 200 || status > 299) succeed(Buffer.alloc(0));
-    else readBody(received, maxBodyBytes, { succeed, fail });
+    else if (readsRefusals) readBody(received, maxBodyBytes, { succeed, fail: () => succeed(Buffer.alloc(0)) });
+    else succeed(Buffer.alloc(0));
   });
   request.end(prepared.body);
   return promise.finally(() => {

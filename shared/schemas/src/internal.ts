@@ -16,6 +16,7 @@ export const INTERNAL_PATHS = {
   committedServiceTiers: '/internal/configuration/service-tiers',
   configurationChanges: '/internal/configuration-changes',
   lastIncidentNumber: '/internal/last-incident-number',
+  eventContexts: '/internal/event-contexts',
   quotaUse: '/internal/quota-use',
   idempotencyKeys: '/internal/idempotency-keys',
   people: '/internal/people',
@@ -120,6 +121,27 @@ export type Memberships = z.infer<typeof memberships>;
 /** The number of a workspace's latest committed incident (`INC-<number>`); 0 if there is none. */
 export const lastIncidentNumber = z.object({ number: z.int().min(0) });
 
+/** Asks for what events do not say of incidents, and for names of people, by IDs and email addresses. */
+export const eventContextQuery = workspaceQuery.extend({
+  incident_ids: z.array(z.int().min(1)).max(1_000),
+  user_ids: z.array(z.int().min(1)).max(1_000),
+  emails: z.array(z.string().max(254)).max(100),
+  /** Slugs. */
+  services: z.array(z.string()).max(1_000),
+});
+
+const labelled = z.object({ key: z.string(), label: z.string() });
+
+/** What describes the events of a workspace: the incidents as they are now, and the lists that their keys are of. */
+export const eventContext = z.object({
+  incidents: z.array(z.looseObject({ id: z.int().min(1) })),
+  users: z.array(z.object({ id: z.int().min(1), email: z.string(), name: z.string(), active: z.boolean() })),
+  statuses: z.array(labelled.extend({ is_terminal: z.boolean() })),
+  /** The worst first. */
+  severities: z.array(labelled),
+  services: z.array(z.object({ slug: z.string(), owner_team_id: z.int().min(1).nullable() })),
+});
+
 /** How much a workspace uses of the quotas that a service enforces, by their names; of one, whether it has a chat. */
 export const quotaUse = z.object({
   used: z.record(z.string().max(64), z.int().min(0)),
@@ -157,7 +179,7 @@ export const peopleQuery = workspaceQuery.extend({
 
 /** Those that exist, deactivated ones included, in any order. */
 export const people = z.object({
-  users: z.array(z.object({ id: z.int().min(1), email: z.string(), name: z.string() })),
+  users: z.array(z.object({ id: z.int().min(1), email: z.string(), name: z.string(), active: z.boolean() })),
 });
 
 /** Asks for a page of a kind of resources, in the order of their slugs. */
@@ -174,6 +196,8 @@ export const exportedResources = z.object({
 });
 
 export type ExportedResources = z.infer<typeof exportedResources>;
+export type EventContextQuery = z.infer<typeof eventContextQuery>;
+export type EventContext = z.infer<typeof eventContext>;
 export type People = z.infer<typeof people>;
 export type IdempotencyKeyUse = z.infer<typeof idempotencyKeyUse>;
 export type CatalogChangePage = z.infer<typeof catalogChangePage>;

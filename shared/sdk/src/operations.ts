@@ -115,4 +115,12 @@ export const OPERATIONS = {
   replaceWebhookHeaders: {"name":"webhooks.replaceHeaders","method":"PUT","path":"/api/v1/settings/webhooks/{id}/headers","summary":"Replace the headers of the receiver's own","deadline":10,"scopes":["webhooks:manage"],"input":"body"},
   rotateWebhookSecret: {"name":"webhooks.rotateSecret","method":"POST","path":"/api/v1/settings/webhooks/{id}/rotate-secret","summary":"Rotate the signing secret","deadline":10,"scopes":["webhooks:manage"]},
   revokeWebhook: {"name":"webhooks.revoke","method":"POST","path":"/api/v1/settings/webhooks/{id}/revoke","summary":"Revoke a webhook subscription","deadline":10,"scopes":["webhooks:manage"]},
+  listDestinations: {"name":"destinations.list","method":"GET","path":"/api/v1/settings/destinations","summary":"List destinations","deadline":10,"scopes":["webhooks:manage"]},
+  createDestination: {"name":"destinations.create","method":"POST","path":"/api/v1/settings/destinations","summary":"Create a destination","deadline":10,"scopes":["webhooks:manage"],"input":"body","item":"destination"},
+  getDestination: {"name":"destinations.get","method":"GET","path":"/api/v1/settings/destinations/{id}","summary":"Get a destination","deadline":10,"scopes":["webhooks:manage"],"item":"destination"},
+  updateDestination: {"name":"destinations.update","method":"PATCH","path":"/api/v1/settings/destinations/{id}","summary":"Update a destination","deadline":10,"scopes":["webhooks:manage"],"input":"body","hasRevision":true,"item":"destination"},
+  testDestination: {"name":"destinations.test","method":"POST","path":"/api/v1/settings/destinations/{id}/test","summary":"Send a test message","deadline":30,"scopes":["webhooks:manage"]},
+  pauseDestination: {"name":"destinations.pause","method":"POST","path":"/api/v1/settings/destinations/{id}/pause","summary":"Pause a destination","deadline":10,"scopes":["webhooks:manage"],"item":"destination"},
+  resumeDestination: {"name":"destinations.resume","method":"POST","path":"/api/v1/settings/destinations/{id}/resume","summary":"Resume a destination, or try a failing one again","deadline":10,"scopes":["webhooks:manage"],"item":"destination"},
+  archiveDestination: {"name":"destinations.archive","method":"POST","path":"/api/v1/settings/destinations/{id}/archive","summary":"Archive a destination","deadline":10,"scopes":["webhooks:manage"],"item":"destination"},
 } as const;

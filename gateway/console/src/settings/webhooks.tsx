@@ -12,6 +12,7 @@ import { Card, Page } from '../ui/layout.tsx';
 import { Empty, Loaded, NoPermission } from '../ui/states.tsx';
 import { Ago, Badge } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
+import { causeOf } from './cause-of.ts';
 
 const PATH = '/settings/webhooks';
 const VERIFIED = 'The receiver answered. The webhook is active.';
@@ -121,19 +122,6 @@ function NewWebhook({ onSecret, onClose }: { onSecret: (secret: string) => void;
   );
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  timeout: 'It did not answer in time.',
-  connection: 'Nothing accepts connections there.',
-  tls: 'Its certificate is not valid for this name.',
-  dns: 'Its name has no address.',
-  proxy: 'The proxy of the installation did not let the request through.',
-  body_too_large: 'Its response is too large.',
-};
-
-/** Why a receiver did not pass, as far as the API says it. */
-const causeOf = ({ details: { status_code: status, reason } }: TocsinError): string =>
-  typeof status === 'number' ? `It answered ${status} instead of 2xx.` : (REASONS[String(reason)] ?? '');
-
 function Actions({ webhook, onSecret }: { webhook: Webhook; onSecret: (secret: string) => void }) {
   const act = useWrite<{ webhook: Webhook; secret?: string }>(PATH);
   const [isRevoking, setRevoking] = useState(false);
@@ -187,8 +175,8 @@ function Actions({ webhook, onSecret }: { webhook: Webhook; onSecret: (secret: s
           onClose={() => setFailure(undefined)}
           onSubmit={() => send('verify', VERIFIED)}
         >
-          Tocsin sent a signed request to {webhook.url}. {causeOf(failure)} The receiver checks the signature with the
-          secret, and answers with 2xx.
+          Tocsin sent a signed request to {webhook.url}. {causeOf(failure.details.status_code, failure.details.reason)}{' '}
+          The receiver checks the signature with the secret, and answers with 2xx.
         </Confirm>
       )}
       {isRevoking && (

@@ -16,6 +16,7 @@ export const PLACES = [
     [
       ['/fields', 'Custom fields', 'fields', 'f'],
       ['/alerts', 'Alerts', 'alert', 'a'],
+      ['/destinations', 'Destinations', 'send', 'd'],
       ['/webhooks', 'Webhooks', 'webhooks', 'w'],
       ['/users', 'People', 'users', 'p'],
       ['/keys', 'Keys and sessions', 'key', 'k'],

@@ -183,11 +183,11 @@ export function userLists(db: Knex) {
     named: async (
       workspaceId: number,
       { ids, emails }: { ids: readonly number[]; emails: readonly string[] },
-    ): Promise<Pick<User, 'id' | 'email' | 'name'>[]> => {
+    ): Promise<Pick<User, 'id' | 'email' | 'name' | 'active'>[]> => {
       return query(db, {
-        text: `select id, email, name from users where workspace_id = $1 and id = any($2::bigint[])
+        text: `select id, email, name, active from users where workspace_id = $1 and id = any($2::bigint[])
          union
-         select id, email, name from users
+         select id, email, name, active from users
          join (select distinct lower(address) as address from unnest($3::text[]) as address) as asked
            on lower(users.email) = asked.address
          where workspace_id = $1`,

@@ -43,6 +43,8 @@ async function carryOut(run: Run, step: Step, idempotencyKey: string): Promise<b
     if (current?.['role'] !== from) throw await conflict(run, step, current);
     return write();
   }
+  // Archived destinations are not listed.
+  if (list === 'destinations' && action === 'archive' && current === undefined) return false;
   const isArchived = current?.['archived_at'] !== undefined;
   if (action === 'create') {
     if (current === undefined) return write();
@@ -104,7 +106,8 @@ function keep({ present }: Run, { list, action, name, team = '' }: Step, reply: 
     present.members.set(keyOf('teams', team), members);
     if (resource === undefined) members.delete(keyOf('users', name));
     else members.set(keyOf('users', name), resource);
-  } else if (list === 'webhooks' && action === 'archive') present.rows[list].delete(keyOf(list, name));
+  } else if ((list === 'webhooks' || list === 'destinations') && action === 'archive')
+    present.rows[list].delete(keyOf(list, name));
   else if (resource !== undefined) {
     present.rows[list].set(keyOf(list, name), resource);
     if (list === 'teams') present.teamSlugs.set(resource['id'], resource['slug'] as string);

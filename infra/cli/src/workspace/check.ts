@@ -90,6 +90,11 @@ function uncheckedIn(steps: readonly Step[], present: Present): (step: Step) => 
       const stated = statedIn(present, KINDS[list], row);
       return references.some((property) => isMade('teams', stated[property])) ? EVERYTHING : [];
     }
+    if (list === 'destinations') {
+      const { recipients = [], filters = {} } = properties as { recipients?: string[]; filters?: { teams?: string[] } };
+      if (recipients.some((email) => isMade('users', email))) return EVERYTHING;
+      return filters.teams?.some((slug) => isMade('teams', slug)) === true ? ['filters'] : [];
+    }
     const late = references.filter((property) =>
       property === 'parent' ? isTouched(properties['parent']) : isMade('teams', properties[property]),
     );

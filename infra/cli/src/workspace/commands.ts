@@ -12,8 +12,8 @@ import { compare, isOwn, type Limits, PRUNABLE, type Prunable } from './compare.
 import { type Desired, leaveOutUnknownTeams, mergeDocuments } from './desired.ts';
 import type { ListName, LoadedDocument } from './document.ts';
 import { writeWorkspace } from './export.ts';
-import { KINDS, keyOf } from './kinds.ts';
-import { type Present, readPresent, type Wanted } from './present.ts';
+import { KINDS, keyOf, pick } from './kinds.ts';
+import { type Present, readPresent, secretIn, type Wanted } from './present.ts';
 import { Mistakes, parseWorkspace } from './read-file.ts';
 import { openSecrets } from './secrets.ts';
 import { readCatalog, type CatalogName } from './catalogs/read-catalog.ts';
@@ -47,7 +47,7 @@ export async function plan(call: Call, files: readonly string[], flags: PlanFlag
     const prepared = await makePlan(call, await call.connect(), documents, { ...flags, mayLack: true });
     print(call, prepared);
     if (flags.out !== undefined) writeText(flags.out, `${JSON.stringify(prepared.plan, undefined, 2)}\n`);
-    return prepared.plan.steps.length === 0 && prepared.present.unreadWebhooks === undefined;
+    return prepared.plan.steps.length === 0 && prepared.present.unread.size === 0;
   });
   if (!isDone) throw new Exit(2);
 }
@@ -63,7 +63,7 @@ export async function apply(call: Call, files: readonly string[], flags: PlanFla
     if (stored !== undefined) {
       if (flags.prune ?? flags.onlyTag ?? flags.onlyExternalId)
         throw new UsageError('a stored plan has its --prune and its limits already');
-      const present = await readPresent(tocsin, wantedBy(stored), signal);
+      const present = await readPresent(tocsin, wantedBy(stored), call.session);
       const [planned, here] = [placeOf(stored), placeOf(present)];
       if (planned !== here) throw new Error(`the plan is for the workspace ${planned}, and this is ${here}`);
       return run(call, { tocsin, plan: stored, present, secrets: secretsOf(flags, present), signal });
@@ -74,7 +74,7 @@ export async function apply(call: Call, files: readonly string[], flags: PlanFla
     if (flags.yes !== true) {
       await confirm(call);
       // Time has passed.
-      prepared.present = await readPresent(tocsin, wantedBy(prepared.plan), signal);
+      prepared.present = await readPresent(tocsin, wantedBy(prepared.plan), call.session);
     }
     await run(call, prepared);
   });
@@ -94,7 +94,7 @@ export async function exportWorkspace(call: Call, file: string | undefined, flag
     lists: new Set([...lists].filter((list) => list !== 'configuration')),
     members: lists.has('teams') ? 'all' : new Set(),
   };
-  const present = await readPresent(await call.connect(), wanted, call.session.signal);
+  const present = await readPresent(await call.connect(), wanted, call.session);
   await refusing(call, async () => {
     const before = file === undefined ? undefined : readText(file);
     const { note } = call.output;
@@ -158,10 +158,10 @@ export async function makePlan(
       );
   const mistakes: string[] = [];
   const desired = mergeDocuments(documents, mistakes);
-  const present = await readPresent(tocsin, { ...wantedOf(desired, prune), mayLack }, signal);
-  if (present.unreadWebhooks !== undefined) {
-    desired.entries.webhooks.clear();
-    prune.delete('webhooks');
+  const present = await readPresent(tocsin, { ...wantedOf(desired, prune), mayLack }, call.session);
+  for (const list of present.unread.keys()) {
+    desired.entries[list].clear();
+    prune.delete(list as Prunable);
   }
   // A catalog may name teams that are elsewhere.
   if (flags.from === 'backstage')
@@ -233,14 +233,13 @@ const placeOf = ({ workspace, installation_id: installation }: Pick<Plan, 'works
 const secretsOf = ({ secretsTo }: PlanFlags, present: Present) =>
   secretsTo === undefined ? undefined : openSecrets(secretsTo, present);
 
-function print({ output, options }: Call, { plan: printedPlan, present: { unreadWebhooks } }: Run): void {
+function print({ output, options }: Call, { plan: printedPlan, present: { unread } }: Run): void {
   const { steps } = printedPlan;
   const say = options.json === true ? output.note : output.line;
   if (options.json === true) output.line(JSON.stringify(printedPlan, undefined, 2));
-  else if (steps.length === 0)
-    output.line(`no differences${unreadWebhooks === undefined ? '' : ' in what was compared'}`);
+  else if (steps.length === 0) output.line(`no differences${unread.size === 0 ? '' : ' in what was compared'}`);
   else for (const step of inPrint(steps)) output.line(lineOf(step));
-  if (unreadWebhooks !== undefined) say(`webhooks are not compared: ${unreadWebhooks}`);
+  for (const [list, why] of unread) say(`${list} are not compared: ${why}`);
 }
 
 /** Carries a plan out, and says after each step what was done; after a failure also what was not. */
@@ -248,6 +247,10 @@ async function run({ output, options }: Call, prepared: Run): Promise<void> {
   const { steps } = prepared.plan;
   if (prepared.secrets === undefined && steps.some(needsSecret))
     throw new UsageError('the secrets of webhooks would be lost: give --secrets-to FILE');
+  for (const { properties } of steps.filter(({ list }) => list === 'destinations'))
+    for (const variable of Object.values(pick(properties, Object.keys(KINDS.destinations.secrets))))
+      if (secretIn(prepared.present.env, variable) === undefined)
+        throw new UsageError(`there is no environment variable ${String(variable)}, which the plan needs`);
   const say = options.json === true ? output.note : output.line;
   let count = 0;
   try {

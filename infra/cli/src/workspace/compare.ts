@@ -2,11 +2,11 @@ import type { Row } from '../output.ts';
 import type { ListName } from './document.ts';
 import type { Desired, Entry } from './desired.ts';
 import { hasIds, isSame, KINDS, keyOf, listsOf, originOf, pick } from './kinds.ts';
-import { type Present, statedIn } from './present.ts';
+import { type Present, secretIn, shownOf, statedIn } from './present.ts';
 import { changesOf, type Step } from './steps.ts';
 
 /** The lists that can be pruned. */
-export const PRUNABLE = ['members', 'services', 'teams', 'fields', 'webhooks'] as const;
+export const PRUNABLE = ['members', 'services', 'teams', 'fields', 'webhooks', 'destinations'] as const;
 export type Prunable = (typeof PRUNABLE)[number];
 
 export interface Limits {
@@ -42,7 +42,8 @@ export function compare(desired: Desired, present: Present, limits: Limits, mist
     ...steps('services'),
     ...steps('fields'),
     ...steps('webhooks'),
-    ...(['webhooks', 'fields', 'services'] as const).flatMap(removed),
+    ...steps('destinations'),
+    ...(['destinations', 'webhooks', 'fields', 'services'] as const).flatMap(removed),
     ...(limits.prune.has('members') ? teams.flatMap((entry) => memberSteps(entry, present, true)) : []),
     ...removed('teams'),
   ];
@@ -100,6 +101,7 @@ function stepsOf(entry: Entry, present: Present, limits: Limits, mistakes: strin
   if (row === undefined) {
     const missing = required.filter((property) => properties[property] === undefined);
     if (missing.length > 0) return refuse(`${missing.join(' and ')}: Is required for a new ${item}`);
+    checkSecrets(entry, present, mistakes);
     const names = Object.keys(properties).filter((property) => !later.includes(property));
     const create: Step = { ...step, action: 'create', properties: pick(properties, names) };
     const laterProperties = pick(properties, later);
@@ -118,15 +120,32 @@ function stepsOf(entry: Entry, present: Present, limits: Limits, mistakes: strin
     return limits.lostSecrets.has(key) ? [{ ...step, action: 'rotate' }] : [];
   }
   const from = statedIn(present, kind, row);
-  const changes = changesOf(Object.keys(properties), from, properties);
+  const shown = shownOf(present, kind, properties);
+  const changes = changesOf(Object.keys(shown), from, shown);
   const fixed = changes.find(({ property }) => permanent.includes(property));
   if (fixed !== undefined) return refuse(`Cannot be changed from ${JSON.stringify(fixed.from)}`, fixed.property);
   const isArchived = row['archived_at'] !== undefined;
   const revision = row['revision'] as number;
   const restore: Step = { ...step, action: 'restore', revision };
   const base = revision + Number(isArchived);
-  const change: Step = { ...step, action: 'change', revision: base, properties: changed(properties, changes), changes };
+  const names = new Set(changes.map(({ property }) => property));
+  // Another host gets the credential, too.
+  if (names.has('url_env')) names.add('credential_env');
+  const written = pick(properties, [...names]);
+  checkSecrets({ ...entry, properties: written }, present, mistakes);
+  const change: Step = { ...step, action: 'change', revision: base, properties: written, changes };
   return [...(isArchived ? [restore] : []), ...(changes.length > 0 ? [change] : [])];
+}
+
+/** Secrets that are written must be in the environment. */
+function checkSecrets({ kind, properties, placeOf }: Entry, { env }: Present, mistakes: string[]): void {
+  for (const name of Object.keys(kind.secrets).filter((property) => property in properties)) {
+    const secret = secretIn(env, properties[name]);
+    if (secret === undefined)
+      mistakes.push(`${placeOf(name)}: There is no environment variable ${String(properties[name])}`);
+    else if (name === 'url_env' && !URL.canParse(secret))
+      mistakes.push(`${placeOf(name)}: Must name an environment variable with a URL`);
+  }
 }
 
 /** The steps of the members of a team: of those that the document has, or of those that it does not have. */
@@ -184,6 +203,9 @@ function checkReferences({ entries }: Desired, { rows }: Present, mistakes: stri
     for (const [index, { email }] of members.entries())
       if (!isThere('users', email)) mistakes.push(`${placeOf('members', index, 'email')}: There is no user ${email}`);
   }
+  for (const { properties, placeOf } of entries.destinations.values())
+    for (const [index, slug] of ((properties['filters'] as { teams?: string[] } | undefined)?.teams ?? []).entries())
+      if (!isThere('teams', slug)) mistakes.push(`${placeOf('filters', 'teams', index)}: There is no team ${slug}`);
   for (const { key, placeOf } of entries.teams.values()) {
     const above = new Set<string>();
     let next = entries.teams.get(key);

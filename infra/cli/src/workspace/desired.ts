@@ -1,6 +1,6 @@
 import type { Row } from '../output.ts';
 import type { ListName, LoadedDocument } from './document.ts';
-import { type Kind, KINDS, keyOf } from './kinds.ts';
+import { emptyLists, type Kind, KINDS, keyOf } from './kinds.ts';
 import type { Present } from './present.ts';
 
 /** What a document says of one thing. */
@@ -25,8 +25,7 @@ export interface Desired {
 
 /** Puts documents together. What two of them say is a mistake, which is added to the list. */
 export function mergeDocuments(documents: readonly LoadedDocument[], mistakes: string[]): Desired {
-  const entries = { users: new Map(), teams: new Map(), services: new Map(), fields: new Map(), webhooks: new Map() };
-  const desired: Desired = { configuration: {}, configurationPlace: '', entries };
+  const desired: Desired = { configuration: {}, configurationPlace: '', entries: emptyLists() };
   const places = new Map<string, string>();
   const add = (what: string, place: string) => {
     const first = places.get(what);

@@ -142,6 +142,33 @@ const webhook = z.strictObject({
   include_restricted: flag.describe('Whether it gets restricted incidents, too; permanent').optional(),
 });
 
+const KINDS_OF_DESTINATIONS = [
+  ...(['slack', 'teams', 'google_chat', 'discord', 'mattermost', 'ntfy'] as const),
+  ...(['email', 'pagerduty', 'goalert', 'http'] as const),
+] as const;
+const variable = text.regex(/^[A-Z_a-z]\w*$/, 'Must be the name of an environment variable');
+
+const destination = z.strictObject({
+  name: text.min(1).describe('Names it; permanent'),
+  kind: z.enum(KINDS_OF_DESTINATIONS).describe('Permanent; required for a new one').optional(),
+  url_env: variable
+    .describe('The environment variable that has the URL; the API shows only scheme and host')
+    .optional(),
+  credential_env: variable
+    .describe('The environment variable that has the credential, which is never shown')
+    .optional(),
+  recipients: z.array(email).describe('Of the kind email: active users').optional(),
+  filters: z
+    .strictObject({
+      ...{ event_types: texts, severities: texts, statuses: texts },
+      ...{ services: texts, teams: texts.describe('Slugs'), roles: texts },
+    })
+    .describe('Which events it gets, as a whole; an absent or an empty list selects all')
+    .optional(),
+  template: text.min(1).nullable().describe('Makes the text of an event; null: the text of Tocsin').optional(),
+  include_restricted: flag.describe('Whether it gets restricted incidents, too').optional(),
+});
+
 export const workspaceDocument = z.strictObject({
   configuration: configuration.optional(),
   users: z.array(user).optional(),
@@ -149,6 +176,7 @@ export const workspaceDocument = z.strictObject({
   services: z.array(service).optional(),
   fields: z.array(field).optional(),
   webhooks: z.array(webhook).optional(),
+  destinations: z.array(destination).optional(),
 });
 
 /** What a file, or a catalog of another system, wants a workspace to have. What it does not have stays as it is. */

@@ -16,7 +16,11 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
 const isDefault = (name: string, value: unknown) =>
   value === null ||
   (name !== 'default_value' &&
-    (value === false || isSame(value, []) || value === DEFAULTS[name] || name === 'event_types'));
+    (value === false ||
+      isSame(value, []) ||
+      (name === 'filters' && isSame(value, {})) ||
+      value === DEFAULTS[name] ||
+      name === 'event_types'));
 
 /**
  * Writes the workspace as a document. What the file has already keeps its place, its comments and its notation.
@@ -71,7 +75,7 @@ function entriesOf(
   kind: Kind,
   { limits, stated, note }: { limits: Limits; stated: readonly Row[]; note: (what: string) => void },
 ): Row[] {
-  const { list, identity, item, references } = kind;
+  const { list, identity, item, references, secrets } = kind;
   const rows = new Map(
     [...present.rows[list]].filter(
       ([key, row]) =>
@@ -96,10 +100,11 @@ function entriesOf(
     for (const name of archived)
       note(`left out: ${name} ${String(values[name])} of ${item} ${key}: the team is archived`);
     const shown = Object.keys(values).filter(
-      (name) => !archived.includes(name) && (name in old || !isDefault(name, values[name])),
+      (name) => !archived.includes(name) && !(name in secrets) && (name in old || !isDefault(name, values[name])),
     );
     const isSameUrl = list === 'webhooks' && 'url' in old && originOf(old['url']) === originOf(row['url']);
-    return { [identity]: old[identity] ?? row[identity], ...pick(values, shown), ...(isSameUrl && pick(old, ['url'])) };
+    const kept = isSameUrl ? ['url'] : Object.keys(secrets);
+    return { [identity]: old[identity] ?? row[identity], ...pick(values, shown), ...pick(old, kept) };
   });
 }
 

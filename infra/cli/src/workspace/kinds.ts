@@ -8,7 +8,7 @@ export interface Kind {
   list: ListName;
   /** The property that names an entry, and that never changes. */
   identity: 'slug' | 'email' | 'name';
-  resource: 'users' | 'teams' | 'services' | 'customFields' | 'webhooks';
+  resource: 'users' | 'teams' | 'services' | 'customFields' | 'webhooks' | 'destinations';
   /** One of them, and the property of replies that is the resource. */
   item: string;
   isArchived: boolean;
@@ -18,11 +18,13 @@ export interface Kind {
   required: readonly string[];
   permanent: readonly string[];
   later: readonly string[];
+  /** Properties that name environment variables, with those of the API, which get their values. */
+  secrets: Readonly<Record<string, string>>;
 }
 
 const kind = (list: ListName, item: string, more: Partial<Kind>): Kind => ({
   ...{ list, item, identity: 'slug', resource: list as 'teams', isArchived: true },
-  ...{ references: {}, required: ['name'], permanent: [], later: [], ...more },
+  ...{ references: {}, required: ['name'], permanent: [], later: [], secrets: {}, ...more },
 });
 
 /** In the order of their references. */
@@ -41,7 +43,16 @@ export const KINDS: Readonly<Record<ListName, Kind>> = {
       permanent: ['url', 'event_types', 'include_restricted'],
     },
   }),
+  destinations: kind('destinations', 'destination', {
+    ...{ identity: 'name', isArchived: false, required: ['kind'], permanent: ['kind'] },
+    secrets: { url_env: 'url', credential_env: 'credential' },
+  }),
 };
+
+export const emptyLists = <Item>(): Readonly<Record<ListName, Map<string, Item>>> => ({
+  ...{ users: new Map(), teams: new Map(), services: new Map(), fields: new Map() },
+  ...{ webhooks: new Map(), destinations: new Map() },
+});
 
 /** The methods of the kinds. */
 interface Resource {
@@ -63,7 +74,7 @@ export const propertiesOf = ({ list, identity }: Kind): string[] =>
 /** Two names of the same thing have the same key. */
 export const keyOf = (list: ListName, name: string): string => {
   const key = name.trim().normalize();
-  return list === 'users' ? key.toLowerCase() : key;
+  return list === 'users' || list === 'destinations' ? key.toLowerCase() : key;
 };
 
 /** Whether an entry of a list of the configuration has a property by default. */

@@ -5,7 +5,14 @@ import type { ListName } from './document.ts';
 import { isSame, KINDS } from './kinds.ts';
 
 const row = z.record(z.string(), z.unknown());
-const LISTS = ['users', 'teams', 'services', 'fields', 'webhooks'] as const satisfies readonly ListName[];
+const LISTS = [
+  'users',
+  'teams',
+  'services',
+  'fields',
+  'webhooks',
+  'destinations',
+] as const satisfies readonly ListName[];
 
 /** One write. */
 const step = z.strictObject({
@@ -67,7 +74,7 @@ const shown = (value: unknown): string => {
 function differencesOf(property: string, from: unknown, to: unknown): string[] {
   const [before, after] = [entriesOf(from), entriesOf(to)];
   if (before === undefined || after === undefined)
-    return isSame(from, to) ? [] : [`${property} ${shown(from)} → ${shown(to)}`];
+    return isSame(from, to) ? [] : [`${property.replace(/_env$/, '')} ${shown(from)} → ${shown(to)}`];
   const lines = [...before.keys()].filter((key) => !after.has(key)).map((key) => `${property} without ${shown(key)}`);
   for (const [key, value] of after) {
     const old = before.get(key);

@@ -3,15 +3,16 @@ import { expect, test } from '@jest/globals';
 import fc from '@tocsin/testing/fuzz';
 import { PARAMETERS } from '../../src/parameters.ts';
 import { writeWorkspace } from '../../src/workspace/export.ts';
-import { KINDS, propertiesOf } from '../../src/workspace/kinds.ts';
+import { workspaceDocument } from '../../src/workspace/document.ts';
+import { emptyLists, KINDS, propertiesOf } from '../../src/workspace/kinds.ts';
 import type { Present } from '../../src/workspace/present.ts';
 import { Mistakes, parseWorkspace } from '../../src/workspace/read-file.ts';
 import { special } from './special-values.ts';
 
 const NOTHING: Present = {
   ...{ installation_id: '', workspace: { id: 1, slug: 'acme' }, configuration: undefined },
-  rows: { users: new Map(), teams: new Map(), services: new Map(), fields: new Map(), webhooks: new Map() },
-  ...{ teamSlugs: new Map(), members: new Map(), ambiguous: new Set() },
+  ...{ rows: emptyLists(), teamSlugs: new Map(), members: new Map(), ambiguous: new Set() },
+  ...{ unread: new Map(), env: {} },
 };
 
 const mistakesIn = (text: string): readonly string[] => {
@@ -136,4 +137,11 @@ test('a file has every property that the API takes', () => {
   // The headers of webhooks are secrets.
   const { name: _, headers: __, ...webhook } = PARAMETERS['createWebhook']?.inputs ?? {};
   expect(propertiesOf(KINDS.webhooks).toSorted()).toEqual(Object.keys(webhook).toSorted());
+  const { name: ___, headers: ____, ...destination } = PARAMETERS['createDestination']?.inputs ?? {};
+  const { secrets } = KINDS.destinations;
+  const stated = propertiesOf(KINDS.destinations).map((property) => secrets[property] ?? property);
+  expect(stated.toSorted()).toEqual(Object.keys(destination).toSorted());
+  expect(workspaceDocument.shape.destinations.unwrap().element.shape.kind.unwrap().options).toEqual(
+    PARAMETERS['createDestination']?.values?.['kind'],
+  );
 });

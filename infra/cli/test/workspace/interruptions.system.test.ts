@@ -26,6 +26,7 @@ const BEFORE = {
     { slug: 'old', name: 'Old', field_type: 'string' },
     { slug: 'gone', name: 'Gone', field_type: 'json' },
   ],
+  destinations: ['Old', 'Gone'].map((name) => ({ name, kind: 'slack', url_env: 'CHAT_URL', template: 'a' })),
 };
 const desired = (hook: string) => ({
   configuration: { time_zone: 'Asia/Tokyo' },
@@ -52,8 +53,12 @@ const desired = (hook: string) => ({
     { name: 'One', url: hook },
     { name: 'Two', url: `${hook}/two` },
   ],
+  destinations: [
+    { name: 'Old', template: null },
+    { name: 'New', kind: 'http', url_env: 'CHAT_URL', credential_env: 'CHAT_KEY', filters: { teams: ['high'] } },
+  ],
 });
-const PRUNE = ['--prune', 'members,services,teams,fields,webhooks'];
+const PRUNE = ['--prune', 'members,services,teams,fields,webhooks,destinations'];
 
 describeWithServers('an interrupted apply', () => {
   const receiver = running(startReceiver);
@@ -71,6 +76,7 @@ describeWithServers('an interrupted apply', () => {
     const settings = {
       ...{ TOCSIN_CONFIG_DIR: folder.path, TOCSIN_TOKEN: client.token },
       TOCSIN_URL: `http://${workspace}.localhost:${proxy.port}`,
+      ...{ CHAT_URL: receiver.url('/chat'), CHAT_KEY: 'a-key' },
     };
     proxy.at = Infinity;
     const files = [inFolder('before.yaml'), inFolder('after.yaml')] as const;
@@ -102,13 +108,14 @@ describeWithServers('an interrupted apply', () => {
   }
 
   async function listsOf(client: Client) {
-    const [users, teams, services, fields, webhooks] = await Promise.all(
+    const [users, teams, services, fields, webhooks, destinations] = await Promise.all(
       [
         'settings/users?',
         'teams?include_archived=true&',
         'services?include_archived=true&',
         'custom-fields?include_archived=true&',
         'settings/webhooks',
+        'settings/destinations',
       ].map(
         async (list) =>
           Object.values(
@@ -133,6 +140,7 @@ describeWithServers('an interrupted apply', () => {
         ?.filter(({ status }) => status !== 'revoked')
         .map(({ name }) => String(name))
         .toSorted(),
+      destinations: destinations?.map(({ name }) => String(name)).toSorted(),
       revoked: webhooks?.filter(({ status }) => status === 'revoked').length,
     };
   }
@@ -146,6 +154,7 @@ describeWithServers('an interrupted apply', () => {
       services: [['new', 'old'], ['gone']],
       fields: [['new', 'old'], ['gone']],
       webhooks: ['One', 'Two'],
+      destinations: ['New', 'Old'],
       revoked: 0,
     });
     const lines = (await readFile(secrets, 'utf8'))
@@ -172,7 +181,7 @@ describeWithServers('an interrupted apply', () => {
       isEnded = code === 130;
       isRotated = !isRotated && stdout.includes('rotate webhook');
     }
-    expect(writes).toBeGreaterThan(22);
+    expect(writes).toBeGreaterThan(25);
     await expectComplete(started);
 
     receiver.respond = () => behave.answer(204);

@@ -1,23 +1,30 @@
 import {
   type CommittedServiceTiers,
+  eventContextQuery,
   INTERNAL_PATHS,
   type LastIncidentNumber,
   type QuotaUse,
   type UnmanagedReferences,
   workspaceQuery,
 } from '@tocsin/schemas';
-import { internalRoute } from '@tocsin/http';
+import { internalCommand, internalRoute } from '@tocsin/http';
 import { chatConnectionStore } from '../chat/store/chat-connection-store.ts';
 import { committedTiersVersion } from '../configuration/store/configuration-store.ts';
+import { readEventContext } from '../incidents/event-context.ts';
 import { lastNumber } from '../incidents/store/counter-store.ts';
 import { unmanagedReferences } from '../incidents/store/service-references.ts';
+import type { Owners } from '../replicas/clients/owners.ts';
 import { storageStore } from '../storage/store/storage-store.ts';
 import type { CommandDependencies } from '../incidents/run-command.ts';
 
 const MEBIBYTE = 1_048_576;
 
 /** The routes for other services. */
-export function internalRoutes({ database, replicas }: Pick<CommandDependencies, 'database' | 'replicas'>) {
+export function internalRoutes({
+  database,
+  replicas,
+  owners,
+}: Pick<CommandDependencies, 'database' | 'replicas'> & { owners: Pick<Owners, 'findPeople'> }) {
   return [
     internalRoute({
       path: INTERNAL_PATHS.unmanagedReferences,
@@ -34,6 +41,13 @@ export function internalRoutes({ database, replicas }: Pick<CommandDependencies,
       callers: ['webhook'],
       query: workspaceQuery,
       handle: async ({ workspace_id: id }): Promise<LastIncidentNumber> => ({ number: await lastNumber(database, id) }),
+    }),
+    // A POST for the length of its question; it only reads.
+    internalCommand({
+      path: INTERNAL_PATHS.eventContexts,
+      body: eventContextQuery,
+      callers: ['webhook'],
+      handle: async (query) => readEventContext({ database, owners }, query),
     }),
     internalRoute({
       path: INTERNAL_PATHS.committedServiceTiers,

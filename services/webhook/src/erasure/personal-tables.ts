@@ -9,6 +9,7 @@ import type { PersonalTables } from '@tocsin/service-host';
 
 export const PERSONAL_TABLES: PersonalTables = {
   subscriptions: { texts: ['name'], place: { kind: 'webhook', id: 'id' } },
+  destinations: { people: ['recipients'], texts: ['name', 'template'], place: { kind: 'destination', id: 'id' } },
   events: { json: ['body'] },
   feed_events: { json: ['body'] },
   deliveries: { people: ['requested_by'] },

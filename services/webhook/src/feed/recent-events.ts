@@ -192,6 +192,8 @@ export function startRecentEvents(options: {
   /** Undefined: sessions are shared, so nobody can listen. */
   listenUrl: string | undefined;
   log: Logger;
+  /** Called with a workspace that has new events, as far as this process is told. */
+  onRecorded?: (workspaceId: number) => void;
   /** Milliseconds; default five seconds. */
   checkInterval?: number | undefined;
 }): RecentEvents {
@@ -200,6 +202,7 @@ export function startRecentEvents(options: {
   const pages = sharedPages(reader, options.confirm);
   const workspaces = new Map<number, Followed>();
   const onRecorded = (workspaceId: number, latest: FeedPlace) => {
+    options.onRecorded?.(workspaceId);
     const followed = workspaces.get(workspaceId);
     if (followed !== undefined) learn(followed, latest);
   };

@@ -2,6 +2,7 @@ import { instant } from '@tocsin/schemas';
 import type { Documentation, WebhookDocumentation } from '@tocsin/http';
 import { z } from 'zod';
 import type { contracts } from './contracts.ts';
+import type { DestinationWire } from '../destinations/http/wire.ts';
 import type { FeedEventWire } from '../feed/http/event-wire.ts';
 import type { WebhookWire } from '../subscriptions/http/wire.ts';
 
@@ -21,6 +22,30 @@ const webhook: WebhookWire = {
 const SECRET = 'whsec_3q2A7wEjRWeJq83vEjRWeJq83vEjRWeJq83vEjRWeI0';
 
 const params = { id: webhook.id };
+
+const destination: DestinationWire = {
+  id: 'dst_8sQ2mVt0KxYpR4nJwPyLsA',
+  revision: 1,
+  name: 'Incidents in Slack',
+  kind: 'slack',
+  url: 'https://hooks.slack.com',
+  has_credential: false,
+  header_names: [],
+  recipients: [],
+  filters: { event_types: [], severities: ['sev1', 'sev2'], statuses: [], services: [], team_ids: [], roles: [] },
+  template: null,
+  include_restricted: false,
+  status: 'active',
+  last_success_at: null,
+  last_failure: null,
+  retry_at: null,
+  left_out: 0,
+  created_at: '2026-11-02T08:00:00.000Z',
+  updated_at: '2026-11-02T08:00:00.000Z',
+  archived_at: null,
+};
+const changed = { ...destination, revision: 2, updated_at: '2026-11-20T09:30:00.000Z' };
+const destinationParams = { id: destination.id };
 
 const feedEvent: FeedEventWire = {
   id: '2c1e6a52-5f0e-4c66-9a3c-2f5d1c0f7a11',
@@ -49,7 +74,7 @@ const feedEvent: FeedEventWire = {
   },
 };
 
-/** Descriptions and examples of the operations, for the API description (contract: Webhooks, Event feed). */
+/** Descriptions and examples of the operations, for the API description (contract: Webhooks, Destinations, Event feed). */
 export const documentation: Documentation<typeof contracts> = {
   listEvents: {
     description:
@@ -120,6 +145,56 @@ export const documentation: Documentation<typeof contracts> = {
       'Revokes a subscription permanently and cancels its queued deliveries. It is deleted after 30 days, or what the operator has set.',
     params,
     reply: { webhook: { ...webhook, status: 'revoked' } },
+  },
+  listDestinations: {
+    description: 'Returns the destinations that are not archived, oldest first.',
+    reply: { destinations: [destination] },
+  },
+  createDestination: {
+    description:
+      'Creates a destination, which gets the events from then on. What its kind needs of `url`, `credential` and `recipients` must be there. A workspace has at most 20 that are not archived, and creates at most 100 within an hour.',
+    body: {
+      name: 'Incidents in Slack',
+      kind: 'slack',
+      url: 'https://hooks.slack.com/services/T024BE7LD/B024BE7LH/Qm8sVt0Kx2',
+      filters: { severities: ['sev1', 'sev2'] },
+    },
+    reply: { destination },
+  },
+  getDestination: {
+    description: 'Returns a destination; an archived one for 30 days, or what the operator has set.',
+    params: destinationParams,
+    reply: { destination },
+  },
+  updateDestination: {
+    description:
+      'Changes what the body names; filters as a whole. What is sent from then on goes by it, and one that fails is tried again at once.',
+    params: destinationParams,
+    revision: 1,
+    body: { filters: { severities: ['sev1'] } },
+    reply: { destination: { ...changed, filters: { ...destination.filters, severities: ['sev1'] } } },
+  },
+  testDestination: {
+    description:
+      'Sends a message that says that it is a test, and returns what the receiver said; of a pager, one that opens and one that closes an alert. Once in two seconds in a workspace.',
+    params: destinationParams,
+    reply: { test: { is_accepted: true, reason: null, status: 200, answer: 'ok' } },
+  },
+  pauseDestination: {
+    description: 'Sends nothing until the destination is resumed.',
+    params: destinationParams,
+    reply: { destination: { ...changed, status: 'paused' } },
+  },
+  resumeDestination: {
+    description:
+      'Sends again, without what happened during a pause. A destination that fails is tried again at once, and nothing is left out.',
+    params: destinationParams,
+    reply: { destination: changed },
+  },
+  archiveDestination: {
+    description: 'Ends a destination for good, and deletes its URL, credential, headers and recipients.',
+    params: destinationParams,
+    reply: { destination: { ...changed, status: 'archived', archived_at: '2026-11-20T09:30:00.000Z' } },
   },
 };
 

@@ -26,13 +26,13 @@ const newPass = (): Pass => ({
   kind: CIPHERTEXT_KINDS[0],
   keyId: '',
   after: undefined,
-  undecryptable: { secret: 0, url: 0 },
+  undecryptable: { secret: 0, url: 0, destination: 0 },
   undecryptableKeyIds: new Set(),
 });
 
 /**
  * Encrypts with the current key what other keys encrypted, one batch per call, so that operators can remove those
- * keys. It goes from key to key along an index and skips the current one, so a pass that finds nothing makes four
+ * keys. It goes from key to key along an index and skips the current one, so a pass that finds nothing makes six
  * index lookups. Rows that cannot be decrypted, because their key is missing or they are damaged, stay as they are;
  * they are counted, and logged at the end of each pass.
  * @returns a function that resolves to whether this pass has more to do
@@ -75,7 +75,7 @@ export function encryptionRotation({
     for (const kind of CIPHERTEXT_KINDS) metrics.undecryptable.set({ kind }, undecryptable[kind]);
     if (undecryptableKeyIds.size > 0) {
       log.error(
-        { secrets: undecryptable.secret, urls: undecryptable.url, keys: [...undecryptableKeyIds] },
+        { ...undecryptable, keys: [...undecryptableKeyIds] },
         'cannot decrypt secrets and URLs that these keys encrypted; leaving them unchanged',
       );
     }

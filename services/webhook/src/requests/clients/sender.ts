@@ -28,11 +28,13 @@ export interface Sender {
   /**
    * A dry run sends nothing, looks up no name and does not call `prepare`: it assumes that the receiver accepts.
    * @param prepare see `SafeRequest`; returns the headers too, because requests are signed right before they are sent
+   * @param options.readsAnswer whether the outcome has what the receiver said, also if it refuses
    */
   post(
     destination: Destination,
     prepare: (ip: string) => Promise<PreparedRequest | undefined>,
-  ): Promise<Outcome | { kind: 'cancelled' }>;
+    options?: { readsAnswer?: boolean },
+  ): Promise<(Outcome & { answer?: string }) | { kind: 'cancelled' }>;
 }
 
 export interface SenderOptions {
@@ -47,7 +49,7 @@ export function sender({ egress, resolve = systemResolver(), ca, timeout = TIMEO
   const { allowed, proxy } = egress;
   const http = safeHttp({ allows: publicOrAllowed(allowed), resolve, ca, proxy });
   return {
-    post: async ({ url, headers: receiverHeaders }, prepare) => {
+    post: async ({ url, headers: receiverHeaders }, prepare, { readsAnswer = false } = {}) => {
       if (currentDryRun() !== undefined) return ACCEPTED;
       return inSpan(requestSpan('POST', new URL(url)), async (span) => {
         const response = await http.request({
@@ -55,11 +57,12 @@ export function sender({ egress, resolve = systemResolver(), ca, timeout = TIMEO
           method: 'POST',
           timeout,
           maxBodyBytes: MAX_RESPONSE_BYTES,
+          readsRefusals: readsAnswer,
           prepare: async (ip) => withHeaders(receiverHeaders, withTrace(await prepare(ip))),
         });
         const outcome = outcomeOf(response);
         if (span !== undefined) recordOutcome(span, outcome);
-        return outcome;
+        return readsAnswer && response.kind === 'response' ? { ...outcome, answer: response.body.toString() } : outcome;
       });
     },
   };

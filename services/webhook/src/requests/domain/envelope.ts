@@ -44,7 +44,11 @@ export function verificationBody(eventId: string, occurredAt: Instant, subscript
 }
 
 /** Fills the template of links to incidents; `{workspace}` is replaced by the slug. */
-export function resourceUrl(template: string, workspaceSlug: string, incident: IncidentSnapshot): string {
+export function resourceUrl(
+  template: string,
+  workspaceSlug: string,
+  incident: Pick<IncidentSnapshot, 'id' | 'reference'>,
+): string {
   return template
     .replaceAll('{workspace}', encodeURIComponent(workspaceSlug))
     .replaceAll('{id}', String(incident.id))

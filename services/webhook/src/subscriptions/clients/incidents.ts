@@ -1,4 +1,10 @@
-import { INTERNAL_PATHS, lastIncidentNumber } from '@tocsin/schemas';
+import {
+  type EventContext,
+  eventContext,
+  type EventContextQuery,
+  INTERNAL_PATHS,
+  lastIncidentNumber,
+} from '@tocsin/schemas';
 import { internalClient } from '@tocsin/http';
 
 /** Client of the incident service. Calls have a timeout, and fail at once while the service is known to be down. */
@@ -8,6 +14,8 @@ export interface IncidentClient {
    * confirmed before the call have at most this number; incidents requested after it returned have a higher one.
    */
   lastIncidentNumber(workspaceId: number): Promise<number>;
+  /** What describes events of a workspace. */
+  eventContext(asked: EventContextQuery): Promise<EventContext>;
   close(): void;
 }
 
@@ -19,6 +27,7 @@ export function incidentClient({ urls, secretKeys }: { urls: readonly string[]; 
       const query = { workspace_id: workspaceId };
       return (await client.get(INTERNAL_PATHS.lastIncidentNumber, query, lastIncidentNumber)).number;
     },
+    eventContext: async (asked) => client.post(INTERNAL_PATHS.eventContexts, asked, eventContext),
     close: () => client.close(),
   };
 }

@@ -79,7 +79,7 @@ const headerValue = z
   .max(MAX_HEADER_VALUE, { error: HEADER_VALUE_FORM, abort: true })
   .regex(HEADER_VALUE, { error: HEADER_VALUE_FORM });
 
-const headers = z
+export const headers = z
   .record(headerName, headerValue)
   .refine((given) => Object.keys(given).length <= MAX_HEADERS, `Must have at most ${MAX_HEADERS} headers`)
   .refine(

@@ -1,10 +1,10 @@
 import { type Knex, query } from '@tocsin/postgres';
 import type { Sealed } from '@tocsin/runtime';
 
-export const CIPHERTEXT_KINDS = ['secret', 'url'] as const;
+export const CIPHERTEXT_KINDS = ['secret', 'url', 'destination'] as const;
 export type CiphertextKind = (typeof CIPHERTEXT_KINDS)[number];
 
-/** A stored ciphertext and the subscription whose ID it is bound to. */
+/** A stored ciphertext and the subscription or destination whose ID it is bound to. */
 export interface StoredCiphertext {
   kind: CiphertextKind;
   workspaceId: number;
@@ -24,9 +24,10 @@ export interface Page {
 const LOCATIONS = {
   secret: { table: 'secrets', subscriptionId: 'subscription_id', keyId: 'key_id', bytes: 'ciphertext', order: 'id' },
   url: { table: 'subscriptions', subscriptionId: 'id', keyId: 'url_key_id', bytes: 'url_ciphertext', order: 'seq' },
+  destination: { table: 'destinations', subscriptionId: 'id', keyId: 'key_id', bytes: 'ciphertext', order: 'seq' },
 } as const;
 /** Before the IDs of all rows. */
-const BEFORE_ALL = { secret: 0, url: '' } as const;
+const BEFORE_ALL = { secret: 0, url: '', destination: '' } as const;
 
 /** @param condition what follows the table's name */
 async function read(
@@ -49,7 +50,8 @@ export function ciphertextStore(db: Knex) {
     async hasAny(): Promise<boolean> {
       const [row] = await query<{ exists: boolean }>(db, {
         text: `select exists (select from secrets)
-          or exists (select from subscriptions where url_ciphertext is not null) as exists`,
+          or exists (select from subscriptions where url_ciphertext is not null)
+          or exists (select from destinations where ciphertext is not null) as exists`,
       });
       return row?.exists === true;
     },

@@ -1,37 +1,37 @@
-import { UsageError } from '../operation-parameters.ts';
-import { HIDDEN } from '../visible.ts';
-import type { Chat } from './chats.ts';
+import { invalidRequest } from '@tocsin/http';
+import type { Markup } from './kinds/kind.ts';
+import type { Described } from './describe-event.ts';
 
 /** What a template may name. `link` is the reference as a link to the incident in the console. */
 const PLACEHOLDERS = [
   ...(['link', 'reference', 'url', 'title', 'what', 'severity', 'status', 'service'] as const),
-  ...(['type', 'occurred_at', 'workspace', 'by'] as const),
+  ...(['type', 'occurred_at', 'workspace', 'by', 'id'] as const),
 ];
-export type Values = Readonly<Record<Exclude<(typeof PLACEHOLDERS)[number], 'link'>, string>>;
+
+type Placeholder = (typeof PLACEHOLDERS)[number];
 
 export const DEFAULT_TEMPLATE = '{{link}} {{title}}: {{what}}';
 
 /** Code points of a value. */
 const LONGEST_VALUE = 1_000;
+/** What a reader does not see, or takes for the end of a line. Joiners and one variation selector belong to scripts and emoji. */
+const HIDDEN =
+  /[[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]--[\u200c\u200d\p{Variation_Selector}]]|(?<=\p{Variation_Selector})\p{Variation_Selector}/gv;
 
 /**
- * Returns what makes the text of an event, within the limit of the chat. The template has the chat's own markup; values
- * become text without markup.
- * @param name of the file, for messages
- * @throws UsageError
+ * Returns what makes the text of an event, within the limit of the receiver. The template has the receiver's own markup;
+ * values become text without markup.
+ * @throws DomainError `invalid_request` with `field: "template"`
  */
-export function parseTemplate(
-  template: string,
-  name: string,
-  { limit, escape, link }: Chat,
-): (values: Values) => string {
+export function parseTemplate(template: string, { limit, escape, link }: Markup): (values: Described) => string {
   const wrong = (index: number, what: string) =>
-    new UsageError(`${name}:${template.slice(0, index).split('\n').length}: ${what}`);
+    invalidRequest('template', `Line ${template.slice(0, index).split('\n').length}: ${what}`);
   const text = template.trimEnd();
-  const parts: { before: string; placeholder: string }[] = [];
+  const parts: { before: string; placeholder: Placeholder }[] = [];
   let end = 0;
-  for (const { 0: given, 1: placeholder = '', index } of text.matchAll(/\{\{([^{}\n]*)\}\}|\{\{/g)) {
-    if (!(PLACEHOLDERS as string[]).includes(placeholder))
+  for (const { 0: given, 1: name, index } of text.matchAll(/\{\{([^{}\n]*)\}\}|\{\{/g)) {
+    const placeholder = PLACEHOLDERS.find((each) => each === name);
+    if (placeholder === undefined)
       throw wrong(index, `${given} is no placeholder; there are: ${PLACEHOLDERS.join(', ')}`);
     parts.push({ before: text.slice(end, index), placeholder });
     end = index + given.length;
@@ -40,13 +40,14 @@ export function parseTemplate(
   if (text === '' || fixedLength > limit / 2)
     throw wrong(0, `must have 1 to ${limit / 2} characters besides placeholders`);
 
-  const render = (values: Values, longest: number): string => {
-    const valueOf = (placeholder: string): string => {
+  const render = (values: Described, longest: number): string => {
+    const valueOf = (placeholder: Placeholder): string => {
       if (longest === 0) return '';
       const { url, reference } = values;
       if (placeholder === 'url') return url;
-      const value = escape(cut(placeholder === 'link' ? reference : values[placeholder as keyof Values], longest));
-      return placeholder === 'link' && url !== '' ? link(value, url) : value;
+      const value = placeholder === 'link' ? reference : values[placeholder];
+      const escaped = escape(cut(value, longest));
+      return placeholder === 'link' && url !== '' ? link(escaped, url) : escaped;
     };
     return parts.map(({ before, placeholder }) => before + valueOf(placeholder)).join('') + text.slice(end);
   };

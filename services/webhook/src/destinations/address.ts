@@ -1,0 +1,44 @@
+import { invalidRequest } from '@tocsin/http';
+import type { AllowedDestinations } from '@tocsin/safe-http';
+import type { Sealed } from '@tocsin/runtime';
+import type { SecretCipher } from '../subscriptions/secret-cipher.ts';
+import { readReceiverUrl } from '../subscriptions/domain/receiver-url.ts';
+import type { Address, Destination } from './domain/destination.ts';
+import { parseTemplate } from './domain/template.ts';
+import { KINDS_BY_NAME } from './domain/kinds/index.ts';
+
+/** What of a destination its kind says whether it may, or has to, have. */
+export type Given = Pick<Destination, 'kind' | 'recipients' | 'template'> & Address;
+
+/**
+ * Checks that a destination has what its kind needs, and nothing that it does not have.
+ * @returns what is shown of its address
+ * @throws DomainError `invalid_request` that names the property
+ */
+export function checkGiven(given: Given, allowed: AllowedDestinations): Pick<Destination, 'origin' | 'host'> & Address {
+  const { needs, url: defaultUrl = '', markup } = KINDS_BY_NAME[given.kind];
+  const { credential, headers, recipients, template } = given;
+  const url = given.url === '' ? defaultUrl : given.url;
+  const has = {
+    url: url !== '',
+    credential: credential !== '',
+    recipients: recipients.length > 0,
+    headers: Object.keys(headers).length > 0,
+    template: template !== null,
+  };
+  for (const [name, need] of Object.entries(needs) as [keyof typeof has, string][]) {
+    if (need === 'required' && !has[name]) throw invalidRequest(name, `Must be present in a destination of this kind`);
+    if (need === 'none' && has[name]) throw invalidRequest(name, `Must be absent in a destination of this kind`);
+  }
+  if (template !== null && markup !== undefined) parseTemplate(template, markup);
+  if (url === '') return { origin: '', host: '', url, credential, headers };
+  const { href, origin, host } = readReceiverUrl(url, allowed);
+  return { origin, host, url: href, credential, headers };
+}
+
+export const sealAddress = (cipher: SecretCipher, id: string, { url, credential, headers }: Address): Sealed =>
+  cipher.encryptUrl(JSON.stringify({ url, credential, headers }), id);
+
+/** @throws UndecryptableError if no configured key opens it */
+export const openAddress = (cipher: SecretCipher, id: string, sealed: Sealed): Address =>
+  JSON.parse(cipher.decryptUrl(sealed, id)) as Address;

@@ -1,0 +1,303 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { DomainError } from '@tocsin/http';
+import { type Dispatcher, type Logger, startDispatcher } from '@tocsin/runtime';
+import { type EventContext, FEED_TYPES } from '@tocsin/schemas';
+import type { Knex } from '@tocsin/postgres';
+import type { HostBreakers } from '../requests/clients/breakers.ts';
+import { readRetryAfter } from '../queue/domain/retry-after.ts';
+import { type FeedContext, type FeedPage, readFeed, readFeedFrom } from '../feed/read-feed.ts';
+import type { FeedPlace } from '../feed/domain/feed-place.ts';
+import type { IncidentClient } from '../subscriptions/clients/incidents.ts';
+import { type SecretCipher, UndecryptableError } from '../subscriptions/secret-cipher.ts';
+import type { Time } from '../shared/store/time.ts';
+import { openAddress } from './address.ts';
+import type { MessageOutcome, Transport } from './clients/transport.ts';
+import type { DestinationMetrics } from './destination-metrics.ts';
+import { type Address, afterFailure } from './domain/destination.ts';
+import { askedOf, describeEvent } from './domain/describe-event.ts';
+import type { Item } from './domain/kinds/kind.ts';
+import { KINDS_BY_NAME, textMaker } from './domain/kinds/index.ts';
+import { claimDestinations, type ClaimedDestination, leases } from './store/sending-store.ts';
+
+export interface SendingDestinations {
+  database: Knex;
+  time: Time;
+  secretCipher: SecretCipher;
+  incidents: Pick<IncidentClient, 'eventContext'>;
+  feed: FeedContext;
+  send: Transport;
+  /** The address of an incident in the console; empty: not known. */
+  linkOf: (workspace: string, incident: Readonly<Record<string, unknown>>) => string;
+  metrics: DestinationMetrics;
+  log: Logger;
+}
+
+/** Destinations that a process sends to at once, and those of them that have failed before. */
+const MOST = 64;
+const MOST_RETRIES = 16;
+/** Milliseconds between two looks at all destinations, in case a notification is lost. */
+const LOOK_INTERVAL = 30_000;
+/** Events that are read at once. */
+const PAGE = { limit: 50, maxBytes: 262_144 };
+/** Events in a message. */
+const MOST_JOINED = 20;
+/** Milliseconds between two messages to a chat, which take about one a second, and between two single events. */
+const PACE = { joined: 1_000, single: 100 };
+/** Pages under one lease: then others have a turn. */
+const MOST_PAGES = 4;
+/** Messages that are refused in a row: then the fault is not in the messages. */
+const MOST_REFUSED = 5;
+/** Milliseconds until it looks again at a host that does not answer. */
+const BLOCKED_PAUSE = 1_000;
+/** Milliseconds until it tries again after a fault of our own. */
+const INTERNAL_PAUSE = 5_000;
+
+/** Sends to destinations, and can be woken for the workspaces that have new events. */
+export interface DestinationDispatcher extends Dispatcher {
+  wakeFor(workspaceId: number): void;
+}
+
+/** Starts the dispatcher that sends the events behind the places of destinations (contract: Destinations). */
+export function startSendingToDestinations(
+  dependencies: SendingDestinations,
+  breakers: HostBreakers,
+  interval = LOOK_INTERVAL,
+): DestinationDispatcher {
+  const { database, time, log } = dependencies;
+  let due = new Set<number>();
+  let lookedAt = -Infinity;
+  let retries = 0;
+  const dispatcher = startDispatcher<ClaimedDestination>({
+    name: 'sending to destinations',
+    interval,
+    log,
+    nextDue: async () => (due.size > 0 || performance.now() - lookedAt >= interval ? 0 : undefined),
+    claim: async (inProgress) => {
+      const all = performance.now() - lookedAt >= interval;
+      const workspaceIds = all ? null : [...due];
+      const free = MOST - inProgress;
+      if (free <= 0) return [];
+      due = new Set();
+      if (all) lookedAt = performance.now();
+      const claimed = await claimDestinations(database, {
+        ...{ workspaceIds, blockedHosts: breakers.blockedHosts(), limit: free },
+        ...{ retries: Math.max(0, MOST_RETRIES - retries), time: time.parameter() },
+      });
+      // There may be more of them.
+      for (const { workspaceId } of claimed) due.add(workspaceId);
+      return claimed;
+    },
+    run: async (claimed, stopping) => {
+      const isRetry = claimed.failures > 0;
+      if (isRetry) retries += 1;
+      try {
+        const pause = await sendTo(dependencies, { breakers, claimed, stopping });
+        wakeIn(claimed.workspaceId, pause);
+      } finally {
+        if (isRetry) retries -= 1;
+      }
+    },
+  });
+  const wakeFor = (workspaceId: number) => {
+    due.add(workspaceId);
+    dispatcher.wake();
+  };
+  /** Later than the next look at all, that finds it. */
+  const wakeIn = (workspaceId: number, pause: number) => {
+    if (pause < interval) setTimeout(wakeFor, pause + 1, workspaceId).unref();
+  };
+  return { ...dispatcher, wakeFor };
+}
+
+interface Run {
+  breakers: HostBreakers;
+  claimed: ClaimedDestination;
+  stopping: AbortSignal;
+}
+
+/** Sends what is behind the place of a destination, page by page. Returns the milliseconds until there may be more. */
+async function sendTo(dependencies: SendingDestinations, { breakers, claimed, stopping }: Run): Promise<number> {
+  const { database, time, log } = dependencies;
+  const release = async (pause: number) => {
+    await leases(database).release(claimed, pause, time.parameter());
+    return pause;
+  };
+  if (claimed.host !== '' && !breakers.admit(claimed.host)) return release(BLOCKED_PAUSE);
+  const progress: Progress = { failures: claimed.failures, failingSince: claimed.failingSince, refused: 0 };
+  try {
+    const result = await sendPages(dependencies, { claimed, progress, stopping });
+    if (result.kind === 'failed') return await recordFailure(dependencies, { claimed, progress, failure: result });
+    return result.kind === 'lost' ? Infinity : await release(0);
+  } catch (error) {
+    const reason = error instanceof UndecryptableError ? 'undecryptable' : 'internal';
+    log.warn(
+      { err: error, destination: claimed.id, workspace: claimed.workspaceId, reason },
+      'cannot send to a destination',
+    );
+    return await release(INTERNAL_PAUSE);
+  } finally {
+    if (claimed.host !== '') breakers.record(claimed.host, progress.isReachable);
+  }
+}
+
+/** What has come of the messages under a lease so far. */
+interface Progress extends Pick<ClaimedDestination, 'failures' | 'failingSince'> {
+  /** Messages in a row. */
+  refused: number;
+  isReachable?: boolean;
+}
+
+interface Pages {
+  claimed: ClaimedDestination;
+  progress: Progress;
+  stopping: AbortSignal;
+}
+
+type Result =
+  | { kind: 'sent' }
+  /** Somebody else holds the lease, or it was changed. */
+  | { kind: 'lost' }
+  | { kind: 'failed'; reason: string; status: number | null; isDenied: boolean; retryAfter: string | undefined };
+
+async function sendPages(dependencies: SendingDestinations, { claimed, progress, stopping }: Pages): Promise<Result> {
+  const address = openAddress(dependencies.secretCipher, claimed.id, claimed.sealed);
+  let { place } = claimed;
+  for (let pages = 0; pages < MOST_PAGES && !stopping.aborted; pages += 1) {
+    const page = await readPage(dependencies.feed, claimed, place);
+    const result = await sendPage(dependencies, { claimed, progress, stopping, address, page });
+    if (result.kind !== 'sent' || !page.hasMore) return result;
+    ({ place } = page);
+  }
+  return { kind: 'sent' };
+}
+
+/** Returns the milliseconds until the next attempt. */
+async function recordFailure(
+  { database, time, metrics }: SendingDestinations,
+  {
+    claimed,
+    progress,
+    failure,
+  }: { claimed: ClaimedDestination; progress: Progress; failure: Result & { kind: 'failed' } },
+): Promise<number> {
+  metrics.messages.inc({ result: 'failed' });
+  const now = await time(database);
+  const next = afterFailure(progress, { ...failure, at: now, retryAfter: readRetryAfter(failure.retryAfter, now) });
+  await leases(database).fail(claimed, next);
+  return Date.parse(next.dueAt) - Date.parse(now);
+}
+
+/** The events behind a place; if they are deleted already, those that are left. */
+async function readPage(feed: FeedContext, claimed: ClaimedDestination, place: FeedPlace): Promise<FeedPage> {
+  const { workspaceId, filters, includeRestricted } = claimed;
+  const types = filters.event_types.length === 0 ? FEED_TYPES : filters.event_types;
+  const query = { workspaceId, types, seesRestricted: includeRestricted, ...PAGE };
+  return readFeed(feed, { ...query, after: place }).catch(async (error: unknown) => {
+    if (error instanceof DomainError && error.code === 'cursor_expired')
+      return readFeedFrom(feed, { ...query, since: null });
+    throw error;
+  });
+}
+
+/** Sends the events of a page that pass the filters. Moves the place behind each message that was accepted. */
+async function sendPage(
+  dependencies: SendingDestinations,
+  { claimed, progress, stopping, address, page }: Pages & { address: Address; page: FeedPage },
+): Promise<Result> {
+  const { database, time, send, metrics } = dependencies;
+  const kind = KINDS_BY_NAME[claimed.kind];
+  const to = { ...address, recipients: await activeRecipients(dependencies, claimed), id: claimed.id };
+  const isForNobody = kind.needs.recipients === 'required' && to.recipients.length === 0;
+  const items = isForNobody ? [] : await itemsOf(dependencies, claimed, page);
+  const advance = async (place: FeedPlace, more: { isSuccess: boolean; leftOut: number }) =>
+    leases(database).advance(claimed, { place, ...more, time: time.parameter() });
+  for (let at = 0; at < items.length;) {
+    const batch = items.slice(at, at + batchSize(items.slice(at), claimed.kind));
+    const outcome = await send(kind.message(batch, to));
+    if (outcome.kind === 'success' || !outcome.isLocal)
+      progress.isReachable = outcome.kind === 'success' || outcome.status !== undefined;
+    const verdict = verdictOf(outcome);
+    if (verdict === 'refused' && batch.length > 1) {
+      // Each is sent by itself, so that the one that is refused keeps no other.
+      items.splice(at, batch.length, ...batch.map((item) => ({ ...item, isAlone: true })));
+    } else {
+      progress.refused = verdict === 'refused' ? progress.refused + 1 : 0;
+      if (verdict === 'unavailable' || verdict === 'denied' || progress.refused === MOST_REFUSED)
+        return { kind: 'failed', ...failureOf(outcome), isDenied: verdict === 'denied' };
+      const isSuccess = verdict === 'accepted';
+      metrics.messages.inc({ result: isSuccess ? 'sent' : 'refused' });
+      if (isSuccess) Object.assign(progress, { failures: 0, failingSince: null });
+      at += batch.length;
+      const moved = await advance(items[at]?.before ?? page.place, { isSuccess, leftOut: isSuccess ? 0 : 1 });
+      if (!moved) return { kind: 'lost' };
+    }
+    await delay(kind.joins ? PACE.joined : PACE.single, undefined, { signal: stopping });
+  }
+  if (items.length === 0 && !(await advance(page.place, { isSuccess: false, leftOut: 0 }))) return { kind: 'lost' };
+  return { kind: 'sent' };
+}
+
+/** An item, and the place before its event. */
+type Placed = Item & { before: FeedPlace; isAlone?: boolean };
+
+/** The events of a page that pass the filters, with their texts. */
+async function itemsOf(
+  { incidents, linkOf }: SendingDestinations,
+  { workspaceId, kind: name, filters, template, place: start }: ClaimedDestination,
+  { events }: FeedPage,
+): Promise<Placed[]> {
+  if (events.length === 0) return [];
+  const kind = KINDS_BY_NAME[name];
+  const asked = { workspace_id: workspaceId, ...askedOf(events), emails: [] };
+  const context: EventContext = await incidents.eventContext(asked);
+  const textOf = textMaker({ kind: name, template });
+  return events.flatMap((event, index) => {
+    const slug = (JSON.parse(event.body) as { workspace: { slug: string } }).workspace.slug;
+    const described = describeEvent(event, { filters, context, linkOf: (incident) => linkOf(slug, incident) });
+    if (described === undefined || kind.takes?.(described) === false) return [];
+    const before = events[index - 1] ?? start;
+    return [{ ...described, text: textOf(described), before: { position: before.position, mark: before.mark } }];
+  });
+}
+
+/** Those of the recipients who are still active users. */
+async function activeRecipients(
+  { incidents }: SendingDestinations,
+  { workspaceId, recipients }: ClaimedDestination,
+): Promise<readonly string[]> {
+  if (recipients.length === 0) return [];
+  const asked = { workspace_id: workspaceId, incident_ids: [], user_ids: [], services: [], emails: [...recipients] };
+  const { users } = await incidents.eventContext(asked);
+  const active = new Set(users.filter((user) => user.active).map((user) => user.email.toLowerCase()));
+  return recipients.filter((recipient) => active.has(recipient.toLowerCase()));
+}
+
+/** How many of the items fit in one message. */
+function batchSize(items: readonly Placed[], name: ClaimedDestination['kind']): number {
+  const { joins, markup } = KINDS_BY_NAME[name];
+  if (!joins || markup === undefined) return 1;
+  let [count, length] = [0, 0];
+  for (const { text, isAlone = false } of items.slice(0, MOST_JOINED)) {
+    length += text.length + 2;
+    if (count > 0 && (isAlone || length > markup.limit)) break;
+    count += 1;
+    if (isAlone) break;
+  }
+  return count;
+}
+
+/** The receiver does not accept who sends, or there is nothing (any more) at the address; a redirect may lead anywhere. */
+const DENIED = new Set([401, 403, 404, 405, 407, 410]);
+const RETRIED = new Set([408, 425, 429]);
+
+function verdictOf(outcome: MessageOutcome): 'accepted' | 'refused' | 'denied' | 'unavailable' {
+  if (outcome.kind === 'success') return 'accepted';
+  const { status } = outcome;
+  if (status === undefined || status >= 500 || RETRIED.has(status)) return 'unavailable';
+  return status < 400 || DENIED.has(status) ? 'denied' : 'refused';
+}
+
+const failureOf = (outcome: MessageOutcome) =>
+  outcome.kind === 'success'
+    ? { reason: 'refused', status: outcome.status, retryAfter: undefined }
+    : { reason: outcome.reason, status: outcome.status ?? null, retryAfter: outcome.retryAfter };

@@ -1,0 +1,141 @@
+import { type Knex, query } from '@tocsin/postgres';
+import type { Instant, Sealed } from '@tocsin/runtime';
+import { currentTime } from '../../shared/store/time.ts';
+import type { FeedPlace } from '../../feed/domain/feed-place.ts';
+import type { afterFailure, Destination } from '../domain/destination.ts';
+import { type DestinationRow, selection, toDestination } from './destination-store.ts';
+
+/** A destination under a lease. */
+export interface ClaimedDestination extends Destination {
+  token: string;
+  sealed: Sealed;
+}
+
+/** Destinations of a workspace that are sent to at once, by all processes. */
+const PER_WORKSPACE = 4;
+/** Milliseconds that a lease lasts without news of its holder: longer than a request. */
+const LEASE = 60_000;
+
+/** Those that are behind the feed of their workspace, and may be sent to now. */
+const BEHIND = `
+  from destinations d join feed_workspaces w on w.workspace_id = d.workspace_id and w.position > d.position
+  where d.archived_at is null and not d.is_paused`;
+
+/**
+ * Leases destinations that are behind the feed, one of each workspace in turn, those before that have not failed. Locked
+ * rows are left to the process that holds them.
+ * @param options.workspaceIds of which alone; null: all
+ * @param options.retries how many of those that have failed
+ */
+export async function claimDestinations(
+  db: Knex,
+  options: {
+    workspaceIds: readonly number[] | null;
+    blockedHosts: readonly string[];
+    limit: number;
+    retries: number;
+    time: Instant | null;
+  },
+): Promise<ClaimedDestination[]> {
+  const { workspaceIds, blockedHosts, limit, retries, time } = options;
+  const rows = await query<DestinationRow & Sealed & { token: string }>(db, {
+    name: 'claim-destinations',
+    text: `
+      with moment as materialized (
+        select ${currentTime('$1')} as now
+      ), due as (
+        select d.workspace_id, d.id, d.due_at, d.failures > 0 as is_retry,
+          row_number() over (partition by d.workspace_id order by d.failures > 0, d.due_at, d.seq) as nth,
+          row_number() over (partition by d.failures > 0 order by d.due_at, d.seq) as nth_of_all
+        ${BEHIND} and d.due_at <= (select now from moment)
+          and (d.lease_until is null or d.lease_until <= (select now from moment))
+          and d.host <> all($2::text[])
+          and ($3::bigint[] is null or d.workspace_id = any($3::bigint[]))
+      ), busy as (
+        select workspace_id, count(*) as count from destinations
+        where lease_until > (select now from moment) group by workspace_id
+      ), chosen as (
+        select due.workspace_id, due.id from due left join busy on busy.workspace_id = due.workspace_id
+        where nth + coalesce(busy.count, 0) <= ${PER_WORKSPACE} and (not is_retry or nth_of_all <= $5::int)
+        order by is_retry, nth, due_at limit $4::int
+      ), locked as (
+        select d.workspace_id, d.id from destinations d join chosen on chosen.workspace_id = d.workspace_id and chosen.id = d.id
+        for update of d skip locked
+      )
+      update destinations d
+      set lease_token = gen_random_uuid(), lease_until = (select now from moment) + interval '${LEASE} milliseconds'
+      from locked where d.workspace_id = locked.workspace_id and d.id = locked.id
+        and (d.lease_until is null or d.lease_until <= (select now from moment)) and not d.is_paused and d.archived_at is null
+      returning ${selection('d')}, d.lease_token as token, d.key_id as "keyId", d.ciphertext`,
+    values: [time, blockedHosts, workspaceIds, limit, retries],
+  });
+  return rows.map(({ keyId, ciphertext, ...row }) => ({ ...toDestination(row), sealed: { keyId, ciphertext } }));
+}
+
+type Holder = Pick<ClaimedDestination, 'workspaceId' | 'id' | 'token'>;
+
+/** What whoever holds the lease writes. Each returns whether it still holds it. */
+export const leases = (db: Knex) => {
+  const write = async (
+    { workspaceId, id, token }: Holder,
+    { name, set, values }: { name: string; set: string; values: readonly unknown[] },
+  ): Promise<boolean> => {
+    const rows = await query(db, {
+      name,
+      text: `update destinations set ${set} where workspace_id = $1 and id = $2 and lease_token = $3 returning id`,
+      values: [workspaceId, id, token, ...values],
+    });
+    return rows.length > 0;
+  };
+  return {
+    /** Moves it behind what was sent, or is for others, and renews the lease. */
+    advance: async (
+      holder: Holder,
+      {
+        place,
+        isSuccess,
+        leftOut,
+        time,
+      }: { place: FeedPlace; isSuccess: boolean; leftOut: number; time: Instant | null },
+    ): Promise<boolean> =>
+      write(holder, {
+        name: 'advance-destination',
+        set: `position = $4, mark = $5, left_out = left_out + $6,
+          failures = case when $7::boolean then 0 else failures end,
+          failing_since = case when $7::boolean then null else failing_since end,
+          last_success_at = case when $7::boolean then ${currentTime('$8')} else last_success_at end,
+          lease_until = ${currentTime('$8')} + interval '${LEASE} milliseconds'`,
+        values: [place.position, place.mark, leftOut, isSuccess, time],
+      }),
+
+    /** Ends the lease; nothing is sent for so many milliseconds. */
+    release: async (holder: Holder, pause: number, time: Instant | null): Promise<boolean> =>
+      write(holder, {
+        name: 'release-destination',
+        set: `lease_token = null, lease_until = null, due_at = ${currentTime('$5')} + $4 * interval '1 millisecond'`,
+        values: [pause, time],
+      }),
+
+    /** Ends the lease after a failure. */
+    fail: async (
+      holder: Holder,
+      { failures, failingSince, lastFailure, dueAt }: ReturnType<typeof afterFailure>,
+    ): Promise<boolean> =>
+      write(holder, {
+        name: 'fail-destination',
+        set: `lease_token = null, lease_until = null, failures = $4, failing_since = $5, last_failure = $6,
+          last_status = $7, last_failure_at = $8, due_at = $9`,
+        values: [failures, failingSince, lastFailure?.reason, lastFailure?.status, lastFailure?.at, dueAt],
+      }),
+  };
+};
+
+/** How many destinations are in each state that those who operate should see. */
+export async function countFailing(db: Knex): Promise<number> {
+  const [row] = await query<{ count: number }>(db, {
+    name: 'count-failing-destinations',
+    text: `select count(*) as count from destinations
+      where archived_at is null and not is_paused and failing_since is not null`,
+  });
+  return row?.count ?? 0;
+}
