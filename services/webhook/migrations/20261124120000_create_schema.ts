@@ -270,10 +270,7 @@ async function createFeed(knex: Knex): Promise<void> {
 async function createDestinations(knex: Knex): Promise<void> {
   await knex.schema.createTable('destinations', (table) => {
     const moment = (name: string) => table.timestamp(name, { precision: 3 });
-    table.bigInteger('workspace_id').notNullable();
-    table.text('id').notNullable();
-    table.primary(['workspace_id', 'id']);
-    table.specificType('seq', 'bigserial').notNullable().comment('the order of creation');
+    addWorkspaceKey(table);
     table.bigInteger('revision').notNullable();
     table.text('name').notNullable().comment('unique among those that are not archived');
     table.text('kind').notNullable();
@@ -307,8 +304,12 @@ async function createDestinations(knex: Knex): Promise<void> {
   await knex.raw(
     `create unique index destinations_by_name on destinations (workspace_id, lower(name)) where archived_at is null`,
   );
-  await knex.raw(`create index destinations_in_use on destinations (workspace_id, seq) where archived_at is null`);
+  await knex.raw(`create index destinations_in_use on destinations (workspace_id, id) where archived_at is null`);
   await knex.raw('create index destinations_key on destinations (key_id, id) where key_id is not null');
+  await knex.raw('create index destinations_archived on destinations (archived_at) where archived_at is not null');
+  await knex.raw(`
+    create index destinations_failing on destinations (failing_since)
+    where failing_since is not null and archived_at is null and not is_paused`);
   // Whoever is behind the feed of its workspace is looked for among those that may be sent to.
   await knex.raw(`
     create index destinations_sent_to on destinations (workspace_id, position)

@@ -130,7 +130,7 @@ function Actions({ destination, onEdit }: { destination: Destination; onEdit: ()
   return (
     <>
       {canChange && button('Edit', onEdit)}
-      <SendTest id={id} name={name} />
+      <SendTest id={String(id)} name={name} />
       {canChange && status === 'failing' && button('Try again now', () => send('resume'))}
       {status === 'paused' ? canChange && button('Resume', () => send('resume')) : button('Pause', () => send('pause'))}
       {button('Archive', () => {

@@ -68,6 +68,12 @@ const ALLOWED: { statement: RegExp; reads: string; reason: string }[] = [
   },
   {
     statement:
+      /from destinations d join feed_workspaces w [^]* all\(\(select \$2::text\[\]\)::text\[\]\) *\s*\), chosen as /,
+    reads: 'destinations by destinations_sent_to',
+    reason: 'every thirty seconds, all destinations in use are looked at: a few of each workspace',
+  },
+  {
+    statement:
       /^select status, count\(id\) as length from deliveries where status in \('queued', 'held'\) group by status$/,
     reads: 'deliveries by deliveries_waiting',
     reason: 'a metric counts what waits, which is bounded for each workspace',
@@ -139,8 +145,13 @@ const OF_ALL_WORKSPACES: { statement: RegExp; reason: string }[] = [
   },
   {
     statement:
-      /^delete from (?:events|subscriptions) where \(workspace_id, id\) in \( ?select workspace_id, id from .* limit 1000\) returning id$/,
-    reason: 'the sweep of events and revoked webhooks past their retention, a batch at a time',
+      /^delete from (?:events|subscriptions|destinations) where \(workspace_id, id\) in \( ?select workspace_id, id from .* limit 1000\) returning id$/,
+    reason: 'the sweep of events, revoked webhooks and archived destinations past their retention, a batch at a time',
+  },
+  {
+    statement:
+      /^with moment as .* from destinations d join feed_workspaces w .* all\(\(select \$2::text\[\]\)::text\[\]\) \), chosen as /,
+    reason: 'a claim of destinations goes from workspace to workspace',
   },
   {
     statement:
@@ -162,7 +173,7 @@ const OF_ALL_WORKSPACES: { statement: RegExp; reason: string }[] = [
   },
   {
     statement:
-      /^select max\(recorded_at\) as latest from feed_events$|^select status, count\(id\) as length from deliveries where .* group by status$/,
+      /^select max\(recorded_at\) as latest from feed_events$|^select status, count\(id\) as length from deliveries where .* group by status$|^select count\(\*\) as count from destinations where /,
     reason: 'a metric of the installation',
   },
   {
@@ -235,7 +246,8 @@ const OF_ALL_VIEWERS: { statement: RegExp; reason: string }[] = [
     reason: 'numbers, bytes and summaries are kept right for all incidents',
   },
   {
-    statement: /^select from incidents where workspace_id = \$1 and restricted limit 1$/,
+    statement:
+      /^select id from unnest\(\(select \$1::bigint\[\]\)\) as given \(id\) where exists \(select from incidents /,
     reason: 'whether the teams of callers matter does not depend on the caller',
   },
   {
@@ -251,7 +263,7 @@ const PLANNED_FOR_VALUES = /^(filtered-\d+|find-used-slots)$/;
 const UNUSED = new Set(['wait', 'validate_only']);
 
 /** Prepared statements of no table of a workspace that nothing here causes. */
-const NOT_EXECUTED: ReadonlySet<string> = new Set(['count-outbox', 'confirm-feed']);
+const NOT_EXECUTED: ReadonlySet<string> = new Set(['count-outbox', 'confirm-feed', 'count-failing-destinations']);
 
 /** The names that sources give prepared statements; `*` is a part that depends on a value. */
 async function namesInSources(): Promise<string[]> {
@@ -1024,10 +1036,15 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     const teamId = await useCatalog(call, [userId, otherId]);
     const values = await useFields(call);
     await useWebhooks(call, receiver.url('/hook'));
+    const url = receiver.url('/destination');
+    const body = { name: 'Another system', kind: 'http', url };
+    await call('POST /api/v1/settings/destinations', { body });
     const incidentId = await useIncidents(call, { teamId, userId, values, documentUrl: receiver.url('/notes') });
     await useTimeline(call, incidentId, 1);
     await useRelations(call, incidentId);
     await useFollowUps(call, incidentId, userId);
+    const isSentTo = () => receiver.requests.some(({ path: at }) => at === '/destination');
+    await eventually(isSentTo, { what: 'a message to the destination' });
     await useAlerts(call, (await call('GET /api/v1/me')).api_key.id);
     await useFeed(call, incidentId);
     const workspace = { id: workspaceId, slug: 'acme', is_demo: false };

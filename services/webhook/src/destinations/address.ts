@@ -36,9 +36,9 @@ export function checkGiven(given: Given, allowed: AllowedDestinations): Pick<Des
   return { origin, host, url: href, credential, headers };
 }
 
-export const sealAddress = (cipher: SecretCipher, id: string, { url, credential, headers }: Address): Sealed =>
-  cipher.encryptUrl(JSON.stringify({ url, credential, headers }), id);
+export const sealAddress = (cipher: SecretCipher, id: number, { url, credential, headers }: Address): Sealed =>
+  cipher.encryptUrl(JSON.stringify({ url, credential, headers }), String(id));
 
 /** @throws UndecryptableError if no configured key opens it */
-export const openAddress = (cipher: SecretCipher, id: string, sealed: Sealed): Address =>
-  JSON.parse(cipher.decryptUrl(sealed, id)) as Address;
+export const openAddress = (cipher: SecretCipher, id: number, sealed: Sealed): Address =>
+  JSON.parse(cipher.decryptUrl(sealed, String(id))) as Address;

@@ -14,7 +14,6 @@ import type { Instant } from '@tocsin/runtime';
 import type { AllowedDestinations } from '@tocsin/safe-http';
 import { endOfFeed, type FeedContext } from '../feed/read-feed.ts';
 import type { IncidentClient } from '../subscriptions/clients/incidents.ts';
-import { randomText } from '../subscriptions/identifiers.ts';
 import type { SecretCipher } from '../subscriptions/secret-cipher.ts';
 import { lockWorkspaces } from '../subscriptions/store/subscription-store.ts';
 import { type Caller, checkSeesRestricted } from '../shared/domain/restricted.ts';
@@ -78,7 +77,7 @@ export async function createDestination(
     checkCreationRate(await store.createdAt(MAX_CREATED_AN_HOUR), now);
     const { name, recipients, filters, template, includeRestricted } = settings;
     const destination: Destination = {
-      ...{ id: `dst_${randomText(22)}`, workspaceId, revision: 1, name, kind, origin, host },
+      ...{ id: await store.newId(), workspaceId, revision: 1, name, kind, origin, host },
       ...{ recipients, filters, template, includeRestricted, isPaused: false },
       hasCredential: address.credential !== '',
       headerNames: Object.keys(address.headers),
@@ -94,7 +93,7 @@ export async function createDestination(
 }
 
 interface ChangeCommand extends DestinationCommand {
-  id: string;
+  id: number;
 }
 
 /**
@@ -256,7 +255,7 @@ const record = async (
 ): Promise<void> =>
   recordChange(trx, by, {
     action: `destination.${verb}`,
-    target: { type: 'destination', id: after.id },
+    target: { type: 'destination', id: String(after.id) },
     before: before === null ? null : stateOf(before),
     after: stateOf(after),
     now: after.updatedAt,

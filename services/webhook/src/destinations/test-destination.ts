@@ -25,7 +25,7 @@ export async function testDestination(
     send,
     lastTests,
   }: DestinationDependencies & { send: Transport; lastTests: LastTests },
-  { workspace, id }: { workspace: { id: number; slug: string }; id: string },
+  { workspace, id }: { workspace: { id: number; slug: string }; id: number },
 ): Promise<MessageOutcome> {
   const store = destinationStore(database, workspace.id);
   const destination = await store.get(id);

@@ -24,7 +24,7 @@ const SECRET = 'whsec_3q2A7wEjRWeJq83vEjRWeJq83vEjRWeJq83vEjRWeI0';
 const params = { id: webhook.id };
 
 const destination: DestinationWire = {
-  id: 'dst_8sQ2mVt0KxYpR4nJwPyLsA',
+  id: 1,
   revision: 1,
   name: 'Incidents in Slack',
   kind: 'slack',

@@ -5,7 +5,7 @@ export async function withRestricted(db: Knex, workspaceIds: readonly number[]):
   const rows = await query<{ id: number }>(db, {
     name: 'workspaces-with-restricted',
     text: `
-      select id from unnest($1::bigint[]) as given (id)
+      select id from unnest((select $1::bigint[])) as given (id)
       where exists (select from incidents where workspace_id = given.id and restricted)`,
     values: [workspaceIds],
   });

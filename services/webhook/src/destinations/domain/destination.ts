@@ -53,7 +53,7 @@ export interface Failure {
 
 /** Where a workspace tells of its incidents (contract: Destinations). */
 export interface Destination {
-  id: string;
+  id: number;
   workspaceId: number;
   revision: number;
   name: string;

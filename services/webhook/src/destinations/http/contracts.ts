@@ -1,4 +1,4 @@
-import { type Contracts, endpoint, type Handlers } from '@tocsin/http';
+import { type Contracts, endpoint, type Handlers, pathId } from '@tocsin/http';
 import { z } from 'zod';
 import { destinationList, destinationPatch, destinationReply, newDestination, testReply } from './wire.ts';
 
@@ -7,8 +7,7 @@ const DESTINATION = `${DESTINATIONS}/{id}`;
 
 const manage = { tag: 'Destinations', scope: 'webhooks:manage', needs: ['manage_settings'] } as const;
 const change = { ...manage, errors: ['invalid_resource_state'] } as const;
-// IDs have no pattern: a malformed ID is 404, like one that does not exist.
-const params = z.strictObject({ id: z.string().meta({ description: 'ID of the destination' }) });
+const params = z.strictObject({ id: pathId.meta({ description: 'ID of the destination' }) });
 const destination = { status: 200, body: destinationReply, versioned: true } as const;
 
 /** contract: Destinations */

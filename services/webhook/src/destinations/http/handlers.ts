@@ -74,7 +74,7 @@ const filtersOf = (given: { [Name in keyof Filters]?: Filters[Name] | undefined 
   ...definedProperties<Filters>(given as { [Name in keyof Filters]: Filters[Name] | undefined }),
 });
 
-const commandOf = (request: RouteRequest<{ id: string }, unknown, unknown>) => ({
+const commandOf = (request: RouteRequest<{ id: number }, unknown, unknown>) => ({
   ...changeBy(request),
   ...{ id: request.params.id, caller: request.principal },
 });

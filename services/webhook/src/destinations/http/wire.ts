@@ -43,7 +43,7 @@ const filtersReference = schemaReference(
 /** A destination (contract: Destinations). All properties are always present. */
 const destination = z
   .strictObject({
-    id: z.string().meta({ description: 'Identifies the destination in paths' }),
+    id: z.int().min(1).meta({ description: 'ID of the destination' }),
     revision: z.int().min(1).meta({ description: 'Starts at 1 and increases with every change; a PATCH must send it' }),
     name: z.string().meta({ description: 'What its users call it; unique among those that are not archived' }),
     kind: z.enum(KINDS).meta({ description: 'What receives the messages' }),

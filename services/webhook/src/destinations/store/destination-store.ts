@@ -105,14 +105,14 @@ export function destinationStore(db: Knex, workspaceId: number) {
     async list(): Promise<Destination[]> {
       const rows = await query<DestinationRow>(db, {
         name: 'list-destinations',
-        text: `${SELECT} and archived_at is null order by seq`,
+        text: `${SELECT} and archived_at is null order by id`,
         values: [workspaceId],
       });
       return rows.map(toDestination);
     },
 
     /** @throws DomainError `not_found` */
-    get: async (id: string): Promise<Destination> =>
+    get: async (id: number): Promise<Destination> =>
       one(
         await query<DestinationRow>(db, {
           name: 'get-destination',
@@ -122,7 +122,7 @@ export function destinationStore(db: Knex, workspaceId: number) {
       ),
 
     /** Locks the destination until the transaction ends. @throws DomainError `not_found` */
-    getForUpdate: async (id: string): Promise<Destination> =>
+    getForUpdate: async (id: number): Promise<Destination> =>
       one(
         await query<DestinationRow>(db, {
           name: 'lock-destination',
@@ -132,7 +132,7 @@ export function destinationStore(db: Knex, workspaceId: number) {
       ),
 
     /** The sealed address; undefined once archived. */
-    async findAddress(id: string): Promise<Sealed | undefined> {
+    async findAddress(id: number): Promise<Sealed | undefined> {
       const [sealed] = await query<Sealed>(db, {
         name: 'find-address-of-destination',
         text: `select key_id as "keyId", ciphertext from destinations
@@ -150,6 +150,15 @@ export function destinationStore(db: Knex, workspaceId: number) {
         values: [workspaceId, nthLatest - 1],
       });
       return row?.createdAt;
+    },
+
+    /** An ID that is not in use. */
+    async newId(): Promise<number> {
+      const [row] = await query<{ id: number }>(db, {
+        name: 'new-destination-id',
+        text: `select nextval(pg_get_serial_sequence('destinations', 'id')) as id`,
+      });
+      return row?.id ?? 0;
     },
 
     async insert(destination: Destination, sealed: Sealed): Promise<void> {

@@ -16,10 +16,42 @@ const PER_WORKSPACE = 4;
 /** Milliseconds that a lease lasts without news of its holder: longer than a request. */
 const LEASE = 60_000;
 
-/** Those that are behind the feed of their workspace, and may be sent to now. */
-const BEHIND = `
-  from destinations d join feed_workspaces w on w.workspace_id = d.workspace_id and w.position > d.position
-  where d.archived_at is null and not d.is_paused`;
+/** @param condition of the workspaces to look at */
+const claimStatement = (condition: string) => `
+  with moment as materialized (
+    select ${currentTime('$1')} as now
+  ), due as (
+    select d.workspace_id, d.id, d.due_at, d.failures > 0 as is_retry,
+      row_number() over (partition by d.workspace_id order by d.failures > 0, d.due_at, d.id) as nth,
+      row_number() over (partition by d.failures > 0 order by d.due_at, d.id) as nth_of_all
+    from destinations d join feed_workspaces w on w.workspace_id = d.workspace_id and w.position > d.position
+    where d.archived_at is null and not d.is_paused and d.due_at <= (select now from moment)
+      and (d.lease_until is null or d.lease_until <= (select now from moment))
+      and d.host <> all((select $2::text[])::text[]) ${condition}
+  ), chosen as (
+    select due.workspace_id, due.id
+    from due
+    cross join lateral (
+      select count(*) as count from destinations b
+      where b.workspace_id = due.workspace_id and b.lease_until > (select now from moment)
+    ) as busy
+    where nth + busy.count <= ${PER_WORKSPACE} and (not is_retry or nth_of_all <= $4::int)
+    order by is_retry, nth, due_at limit $3::int
+  ), locked as (
+    select d.workspace_id, d.id
+    from chosen
+    join destinations d on d.workspace_id = chosen.workspace_id and d.id = chosen.id
+    for update of d skip locked
+  )
+  update destinations d
+  set lease_token = gen_random_uuid(), lease_until = (select now from moment) + interval '${LEASE} milliseconds'
+  from locked
+  where d.workspace_id = locked.workspace_id and d.id = locked.id and d.archived_at is null and not d.is_paused
+    and (d.lease_until is null or d.lease_until <= (select now from moment))
+  returning ${selection('d')}, d.lease_token as token, d.key_id as "keyId", d.ciphertext`;
+
+const CLAIM_OF_ALL = claimStatement('');
+const CLAIM = claimStatement('and d.workspace_id = any((select $5::bigint[])::bigint[])');
 
 /**
  * Leases destinations that are behind the feed, one of each workspace in turn, those before that have not failed. Locked
@@ -38,37 +70,12 @@ export async function claimDestinations(
   },
 ): Promise<ClaimedDestination[]> {
   const { workspaceIds, blockedHosts, limit, retries, time } = options;
-  const rows = await query<DestinationRow & Sealed & { token: string }>(db, {
-    name: 'claim-destinations',
-    text: `
-      with moment as materialized (
-        select ${currentTime('$1')} as now
-      ), due as (
-        select d.workspace_id, d.id, d.due_at, d.failures > 0 as is_retry,
-          row_number() over (partition by d.workspace_id order by d.failures > 0, d.due_at, d.seq) as nth,
-          row_number() over (partition by d.failures > 0 order by d.due_at, d.seq) as nth_of_all
-        ${BEHIND} and d.due_at <= (select now from moment)
-          and (d.lease_until is null or d.lease_until <= (select now from moment))
-          and d.host <> all($2::text[])
-          and ($3::bigint[] is null or d.workspace_id = any($3::bigint[]))
-      ), busy as (
-        select workspace_id, count(*) as count from destinations
-        where lease_until > (select now from moment) group by workspace_id
-      ), chosen as (
-        select due.workspace_id, due.id from due left join busy on busy.workspace_id = due.workspace_id
-        where nth + coalesce(busy.count, 0) <= ${PER_WORKSPACE} and (not is_retry or nth_of_all <= $5::int)
-        order by is_retry, nth, due_at limit $4::int
-      ), locked as (
-        select d.workspace_id, d.id from destinations d join chosen on chosen.workspace_id = d.workspace_id and chosen.id = d.id
-        for update of d skip locked
-      )
-      update destinations d
-      set lease_token = gen_random_uuid(), lease_until = (select now from moment) + interval '${LEASE} milliseconds'
-      from locked where d.workspace_id = locked.workspace_id and d.id = locked.id
-        and (d.lease_until is null or d.lease_until <= (select now from moment)) and not d.is_paused and d.archived_at is null
-      returning ${selection('d')}, d.lease_token as token, d.key_id as "keyId", d.ciphertext`,
-    values: [time, blockedHosts, workspaceIds, limit, retries],
-  });
+  const values = [time, blockedHosts, limit, retries];
+  const statement =
+    workspaceIds === null
+      ? { name: 'claim-of-all-destinations', text: CLAIM_OF_ALL, values }
+      : { name: 'claim-destinations', text: CLAIM, values: [...values, workspaceIds] };
+  const rows = await query<DestinationRow & Sealed & { token: string }>(db, statement);
   return rows.map(({ keyId, ciphertext, ...row }) => ({ ...toDestination(row), sealed: { keyId, ciphertext } }));
 }
 

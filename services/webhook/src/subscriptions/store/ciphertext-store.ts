@@ -8,7 +8,7 @@ export type CiphertextKind = (typeof CIPHERTEXT_KINDS)[number];
 export interface StoredCiphertext {
   kind: CiphertextKind;
   workspaceId: number;
-  /** ID of the secret or of the subscription. */
+  /** ID of the secret, the subscription or the destination. */
   rowId: number | string;
   subscriptionId: string;
   sealed: Sealed;
@@ -24,10 +24,10 @@ export interface Page {
 const LOCATIONS = {
   secret: { table: 'secrets', subscriptionId: 'subscription_id', keyId: 'key_id', bytes: 'ciphertext', order: 'id' },
   url: { table: 'subscriptions', subscriptionId: 'id', keyId: 'url_key_id', bytes: 'url_ciphertext', order: 'seq' },
-  destination: { table: 'destinations', subscriptionId: 'id', keyId: 'key_id', bytes: 'ciphertext', order: 'seq' },
+  destination: { table: 'destinations', subscriptionId: 'id::text', keyId: 'key_id', bytes: 'ciphertext', order: 'id' },
 } as const;
 /** Before the IDs of all rows. */
-const BEFORE_ALL = { secret: 0, url: '', destination: '' } as const;
+const BEFORE_ALL = { secret: 0, url: '', destination: 0 } as const;
 
 /** @param condition what follows the table's name */
 async function read(
