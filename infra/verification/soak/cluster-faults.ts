@@ -30,6 +30,8 @@ const WAYS: readonly Way[] = [
   ],
 ];
 
+/** Milliseconds, on a machine that is busy with other work. */
+const TAKEN_OVER_WITHIN = 300_000;
 /** Milliseconds for which a machine stays away after another one has taken over. */
 const AWAY = 5_000;
 /** Milliseconds for which processes of apps are stopped. */
@@ -45,7 +47,10 @@ const onMachine = (group: Group, role: string, [way, begin, end]: Way): ClusterF
     await begin(machine, group);
     const what = `another ${role} of ${group.name} than ${machine.name}`;
     try {
-      await eventually(async () => ![machine, undefined].includes(await roleNow(machine)), { what });
+      await eventually(async () => ![machine, undefined].includes(await roleNow(machine)), {
+        what,
+        within: TAKEN_OVER_WITHIN,
+      });
       await delay(AWAY);
     } finally {
       await end(machine);

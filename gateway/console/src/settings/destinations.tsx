@@ -130,7 +130,7 @@ function Actions({ destination, onEdit }: { destination: Destination; onEdit: ()
   return (
     <>
       {canChange && button('Edit', onEdit)}
-      <SendTest id={String(id)} name={name} />
+      <SendTest id={id} name={name} />
       {canChange && status === 'failing' && button('Try again now', () => send('resume'))}
       {status === 'paused' ? canChange && button('Resume', () => send('resume')) : button('Pause', () => send('pause'))}
       {button('Archive', () => {
@@ -154,7 +154,7 @@ function Actions({ destination, onEdit }: { destination: Destination; onEdit: ()
 }
 
 /** Sends a test message, and shows what the receiver says. */
-function SendTest({ id, name }: { id: string; name: string }) {
+function SendTest({ id, name }: { id: number; name: string }) {
   const test = useWrite<DestinationTest>();
   const [isOpen, setOpen] = useState(false);
   const send = () => test.mutate({ path: `${DESTINATIONS}/${id}/test` }, { onSettled: () => setOpen(true) });

@@ -86,6 +86,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'webhook.activity': 'subscription_id',
   'webhook.attempts': 'result',
   'webhook.deliveries': 'last_error status subscription_id',
+  'webhook.destinations': 'filters header_names host key_id kind last_failure mark origin',
   'webhook.events': 'request_id trace_context',
   'webhook.feed_events': 'resource type',
   'webhook.feed_restrictions': 'resource',

@@ -7,7 +7,7 @@
  * destination: those that have failed get a part of the places alone. The commands of those who manage destinations are
  * here; each locks the row, raises the revision, ends the lease and writes the audit log in one transaction.
  */
-import { checkRevision, invalidRequest, invalidState, jsonEqual } from '@tocsin/http';
+import { checkRevision, invalidState, jsonEqual } from '@tocsin/http';
 import { type Change, recordChange } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
@@ -27,6 +27,7 @@ import {
   MAX_DESTINATIONS,
   statusOf,
 } from './domain/destination.ts';
+import { checkRecipients } from './recipients.ts';
 import { destinationStore } from './store/destination-store.ts';
 
 export interface DestinationDependencies {
@@ -64,7 +65,7 @@ export async function createDestination(
   const workspaceId = change.workspace.id;
   if (settings.includeRestricted) checkSeesRestricted(caller);
   const { origin, host, ...address } = checkGiven({ kind, ...settings }, allowed);
-  await checkRecipients(dependencies, workspaceId, { kind, recipients: settings.recipients });
+  await checkRecipients(dependencies, { workspaceId, recipients: settings.recipients });
   const { place } = await endOfFeed(feed, { workspaceId, seesRestricted: true });
   const created = await database.transaction(async (trx) => {
     await lockWorkspaces(trx, [workspaceId]);
@@ -104,9 +105,8 @@ export async function updateDestination(
   dependencies: DestinationDependencies,
   { expectedRevision, settings, ...command }: ChangeCommand & { expectedRevision: number; settings: Partial<Settings> },
 ): Promise<Destination> {
-  const { recipients } = settings;
-  if (recipients !== undefined)
-    await checkRecipients(dependencies, command.workspace.id, { kind: 'email', recipients });
+  const { recipients = [] } = settings;
+  await checkRecipients(dependencies, { workspaceId: command.workspace.id, recipients });
   return change(dependencies, command, {
     verb: 'updated',
     seesRestricted: settings.includeRestricted === true,
@@ -228,23 +228,6 @@ async function change(
 function checkName(name: string, others: readonly Destination[]): void {
   if (others.some((other) => other.name.toLowerCase() === name.toLowerCase()))
     throw invalidState(`The workspace has a destination with the name ${name}`);
-}
-
-/** Mail goes to those alone who are in the workspace. */
-async function checkRecipients(
-  { incidents, sendsMail }: Pick<DestinationDependencies, 'incidents' | 'sendsMail'>,
-  workspaceId: number,
-  { kind, recipients }: Pick<Destination, 'kind' | 'recipients'>,
-): Promise<void> {
-  if (kind !== 'email' || recipients.length === 0) return;
-  if (!sendsMail) throw invalidState('Tocsin has no mail server: the operator sets SMTP_URL');
-  const asked = { incident_ids: [], user_ids: [], services: [] };
-  const { users } = await incidents.eventContext({ workspace_id: workspaceId, ...asked, emails: [...recipients] });
-  const active = new Set(users.filter((user) => user.active).map((user) => user.email.toLowerCase()));
-  recipients.forEach((recipient, index) => {
-    if (!active.has(recipient.toLowerCase()))
-      throw invalidRequest(`recipients.${index}`, 'Must be the email address of an active user of the workspace');
-  });
 }
 
 /** Records what somebody did to a destination in the audit log. */

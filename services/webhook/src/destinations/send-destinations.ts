@@ -17,6 +17,7 @@ import { type Address, afterFailure } from './domain/destination.ts';
 import { askedOf, describeEvent } from './domain/describe-event.ts';
 import type { Item } from './domain/kinds/kind.ts';
 import { KINDS_BY_NAME, textMaker } from './domain/kinds/index.ts';
+import { activeRecipients } from './recipients.ts';
 import { claimDestinations, type ClaimedDestination, leases } from './store/sending-store.ts';
 
 export interface SendingDestinations {
@@ -206,7 +207,7 @@ async function sendPage(
 ): Promise<Result> {
   const { database, time, send, metrics } = dependencies;
   const kind = KINDS_BY_NAME[claimed.kind];
-  const to = { ...address, recipients: await activeRecipients(dependencies, claimed), id: claimed.id };
+  const to = { ...address, recipients: await activeRecipients(dependencies.incidents, claimed), id: claimed.id };
   const isForNobody = kind.needs.recipients === 'required' && to.recipients.length === 0;
   const items = isForNobody ? [] : await itemsOf(dependencies, claimed, page);
   const advance = async (place: FeedPlace, more: { isSuccess: boolean; leftOut: number }) =>
@@ -258,18 +259,6 @@ async function itemsOf(
     const before = events[index - 1] ?? start;
     return [{ ...described, text: textOf(described), before: { position: before.position, mark: before.mark } }];
   });
-}
-
-/** Those of the recipients who are still active users. */
-async function activeRecipients(
-  { incidents }: SendingDestinations,
-  { workspaceId, recipients }: ClaimedDestination,
-): Promise<readonly string[]> {
-  if (recipients.length === 0) return [];
-  const asked = { workspace_id: workspaceId, incident_ids: [], user_ids: [], services: [], emails: [...recipients] };
-  const { users } = await incidents.eventContext(asked);
-  const active = new Set(users.filter((user) => user.active).map((user) => user.email.toLowerCase()));
-  return recipients.filter((recipient) => active.has(recipient.toLowerCase()));
 }
 
 /** How many of the items fit in one message. */

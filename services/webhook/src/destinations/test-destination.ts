@@ -5,51 +5,63 @@ import { openAddress } from './address.ts';
 import type { MessageOutcome, Transport } from './clients/transport.ts';
 import type { DestinationDependencies } from './destination-commands.ts';
 import { KINDS_BY_NAME, textMaker } from './domain/kinds/index.ts';
+import type { KindOfDestination } from './domain/kinds/kind.ts';
+import { activeRecipients } from './recipients.ts';
 import { destinationStore } from './store/destination-store.ts';
 
-/** Milliseconds between two tests of the destinations of a workspace. */
-const PAUSE = 2_000;
+/** The workspaces whose test this process sends. */
+export type RunningTests = Set<number>;
 
-/** When a workspace last tested, in this process. */
-export type LastTests = Map<number, number>;
+type TestDependencies = DestinationDependencies & { send: Transport; runningTests: RunningTests };
+
+interface TestCommand {
+  workspace: { id: number; slug: string };
+  id: number;
+}
 
 /**
  * Sends a message that says it is a test, and returns what the receiver said. A pager gets one that begins and one that ends.
- * @throws DomainError `not_found`, `invalid_resource_state` if it is archived, `rate_limited`
+ * @throws DomainError `not_found`, `invalid_resource_state` if it is archived or goes to nobody, `rate_limited` during another test
  */
 export async function testDestination(
-  {
-    database,
-    time,
-    secretCipher,
-    send,
-    lastTests,
-  }: DestinationDependencies & { send: Transport; lastTests: LastTests },
-  { workspace, id }: { workspace: { id: number; slug: string }; id: number },
+  dependencies: TestDependencies,
+  { workspace, id }: TestCommand,
 ): Promise<MessageOutcome> {
+  const { database, secretCipher, incidents, runningTests } = dependencies;
   const store = destinationStore(database, workspace.id);
   const destination = await store.get(id);
   const sealed = await store.findAddress(id);
   if (sealed === undefined) throw invalidState('The destination is archived');
-  const now = performance.now();
-  if (now - (lastTests.get(workspace.id) ?? -Infinity) < PAUSE)
-    throw shareExceeded('The workspace has just tested a destination; try again in two seconds', {
-      ...{ reason: 'destination_tests', seconds: PAUSE / 1_000 },
+  const recipients = await activeRecipients(incidents, destination);
+  if (recipients.length < Math.min(1, destination.recipients.length))
+    throw invalidState('No recipient is an active user any more');
+  if (runningTests.has(workspace.id))
+    throw shareExceeded('Another test of the workspace is under way; try again afterwards', {
+      reason: 'destination_tests',
     });
-  // Insertion order: the oldest first.
-  lastTests.delete(workspace.id);
-  lastTests.set(workspace.id, now);
-  for (const [other, at] of lastTests) {
-    if (now - at < PAUSE) break;
-    lastTests.delete(other);
+  runningTests.add(workspace.id);
+  try {
+    const to = { ...openAddress(secretCipher, id, sealed), recipients, id };
+    return await sendTest(dependencies, { destination, to, slug: workspace.slug });
+  } finally {
+    runningTests.delete(workspace.id);
   }
+}
+
+async function sendTest(
+  { database, time, send }: TestDependencies,
+  {
+    destination,
+    to,
+    slug,
+  }: { destination: Destination; to: Parameters<KindOfDestination['message']>[1]; slug: string },
+): Promise<MessageOutcome> {
   const kind = KINDS_BY_NAME[destination.kind];
-  const to = { ...openAddress(secretCipher, id, sealed), recipients: destination.recipients, id };
   const textOf = textMaker(destination);
   const at = await time(database);
   let outcome: MessageOutcome = { kind: 'success', status: 200 };
   for (const phase of kind.takes === undefined ? (['went on'] as const) : (['began', 'ended'] as const)) {
-    const described = sample(destination, { phase, at, slug: workspace.slug });
+    const described = sample(destination, { phase, at, slug });
     outcome = await send(kind.message([{ ...described, text: textOf(described) }], to));
     if (outcome.kind === 'failure') break;
   }

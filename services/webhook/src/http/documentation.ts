@@ -176,7 +176,7 @@ export const documentation: Documentation<typeof contracts> = {
   },
   testDestination: {
     description:
-      'Sends a message that says that it is a test, and returns what the receiver said; of a pager, one that opens and one that closes an alert. Once in two seconds in a workspace.',
+      'Sends a message that says that it is a test, and returns what the receiver said; of a pager, one that opens and one that closes an alert. One at a time in a workspace.',
     params: destinationParams,
     reply: { test: { is_accepted: true, reason: null, status: 200, answer: 'ok' } },
   },

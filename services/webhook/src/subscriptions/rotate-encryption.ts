@@ -75,7 +75,12 @@ export function encryptionRotation({
     for (const kind of CIPHERTEXT_KINDS) metrics.undecryptable.set({ kind }, undecryptable[kind]);
     if (undecryptableKeyIds.size > 0) {
       log.error(
-        { ...undecryptable, keys: [...undecryptableKeyIds] },
+        {
+          secrets: undecryptable.secret,
+          urls: undecryptable.url,
+          destinations: undecryptable.destination,
+          keys: [...undecryptableKeyIds],
+        },
         'cannot decrypt secrets and URLs that these keys encrypted; leaving them unchanged',
       );
     }

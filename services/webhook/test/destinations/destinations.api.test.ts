@@ -222,6 +222,9 @@ describe('messages', () => {
     await eventually(() => receiver.requests.filter(({ body: text }) => text.includes('Public')).length === 2);
     const paths = receiver.requests.filter(({ body: text }) => text.includes('Secret')).map(({ path: at }) => at);
     expect(new Set(paths)).toEqual(new Set(['/all']));
+    // Who may not know of them does not learn when there was one.
+    await eventually(async () => (await api().get(path)).body.destination.last_success_at !== null);
+    expect((await outsider.get(path)).body.destination.last_success_at).toBeNull();
   });
 
   test('are not delayed by those that never answer', async () => {

@@ -42,7 +42,7 @@ export const destinationContracts = {
     ...change,
     // The receiver has ten seconds, twice if it is a pager.
     deadline: 30_000,
-    cost: { base: 5 },
+    cost: { base: 20 },
     params,
     reply: { status: 200, body: testReply },
   },

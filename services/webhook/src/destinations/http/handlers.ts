@@ -12,8 +12,9 @@ import {
   updateDestination,
 } from '../destination-commands.ts';
 import { type Destination, type Filters, NO_FILTERS, statusOf } from '../domain/destination.ts';
+import { type Caller, seesRestricted } from '../../shared/domain/restricted.ts';
 import { destinationStore } from '../store/destination-store.ts';
-import { type LastTests, testDestination } from '../test-destination.ts';
+import { type RunningTests, testDestination } from '../test-destination.ts';
 import type { DestinationApi } from './contracts.ts';
 import type { DestinationWire } from './wire.ts';
 
@@ -21,15 +22,15 @@ import type { DestinationWire } from './wire.ts';
 const SHOWN = 1_000;
 
 export function destinationHandlers(dependencies: DestinationDependencies & { send: Transport }): DestinationApi {
-  const lastTests: LastTests = new Map();
+  const runningTests: RunningTests = new Set();
   return {
     listDestinations: async ({ principal }) => {
       const destinations = await destinationStore(dependencies.database, principal.workspace.id).list();
-      return { body: { destinations: destinations.map(viewOf) } };
+      return { body: { destinations: destinations.map((each) => viewOf(each, principal)) } };
     },
 
     getDestination: async ({ principal, params: { id } }) =>
-      replyOf(await destinationStore(dependencies.database, principal.workspace.id).get(id)),
+      replyOf(await destinationStore(dependencies.database, principal.workspace.id).get(id), principal),
 
     createDestination: async (request) => {
       const { name, kind, url = '', credential = '', recipients = [], headers = {}, template = null } = request.body;
@@ -41,6 +42,7 @@ export function destinationHandlers(dependencies: DestinationDependencies & { se
           ...changeBy(request),
           ...{ caller: request.principal, kind, settings: { ...settings, includeRestricted } },
         }),
+        request.principal,
       );
     },
 
@@ -55,16 +57,20 @@ export function destinationHandlers(dependencies: DestinationDependencies & { se
           ...commandOf(request),
           ...{ expectedRevision, settings: definedProperties<Settings>(settings) },
         }),
+        request.principal,
       );
     },
 
     testDestination: async ({ principal: { workspace }, params: { id } }) => ({
-      body: { test: testView(await testDestination({ ...dependencies, lastTests }, { workspace, id })) },
+      body: { test: testView(await testDestination({ ...dependencies, runningTests }, { workspace, id })) },
     }),
 
-    pauseDestination: async (request) => replyOf(await pauseDestination(dependencies, commandOf(request))),
-    resumeDestination: async (request) => replyOf(await resumeDestination(dependencies, commandOf(request))),
-    archiveDestination: async (request) => replyOf(await archiveDestination(dependencies, commandOf(request))),
+    pauseDestination: async (request) =>
+      replyOf(await pauseDestination(dependencies, commandOf(request)), request.principal),
+    resumeDestination: async (request) =>
+      replyOf(await resumeDestination(dependencies, commandOf(request)), request.principal),
+    archiveDestination: async (request) =>
+      replyOf(await archiveDestination(dependencies, commandOf(request)), request.principal),
   };
 }
 
@@ -79,12 +85,16 @@ const commandOf = (request: RouteRequest<{ id: number }, unknown, unknown>) => (
   ...{ id: request.params.id, caller: request.principal },
 });
 
-const replyOf = (destination: Destination) => ({
-  body: { destination: viewOf(destination) },
+const replyOf = (destination: Destination, caller: Caller) => ({
+  body: { destination: viewOf(destination, caller) },
   revision: destination.revision,
 });
 
-function viewOf(destination: Destination): DestinationWire {
+/** What came of messages about restricted incidents says that there are some. */
+const UNKNOWN = { failingSince: null, lastSuccessAt: null, lastFailure: null, leftOut: 0 } as const;
+
+function viewOf(stored: Destination, caller: Caller): DestinationWire {
+  const destination = stored.includeRestricted && !seesRestricted(caller) ? { ...stored, ...UNKNOWN } : stored;
   const { id, revision, name, kind, origin, recipients, filters, template, failingSince, lastFailure } = destination;
   return {
     ...{ id, revision, name, kind, url: origin },

@@ -7,6 +7,7 @@ import { KINDS, MAX_RECIPIENTS, STATUSES } from '../domain/destination.ts';
 
 const MAX_NAME = 128;
 const MAX_TEMPLATE = 4_000;
+const MAX_EMAIL = 254;
 /** Values of one filter. */
 const MAX_VALUES = 100;
 
@@ -99,7 +100,7 @@ const settings = {
       'The routing key of PagerDuty, the access token of ntfy, or the key that signs requests of the kind `http`; never shown again',
   }),
   recipients: z
-    .array(z.email().max(254))
+    .array(boundedText(MAX_EMAIL).min(3))
     .max(MAX_RECIPIENTS)
     .meta({ description: 'Email addresses of active users of the workspace; only of the kind `email`' }),
   headers: headers.meta({ description: 'Headers that requests of the kind `http` have; values are never shown again' }),
