@@ -165,6 +165,7 @@ describe('a backup of make start', () => {
       expect(await countUnopened(database, { secretKeys: env.TOCSIN_SECRET_KEYS, limit: 10 })).toEqual({
         secret: { checked: 2, unopened: 0 },
         url: { checked: 2, unopened: 0 },
+        destination: { checked: 0, unopened: 0 },
       });
       // The sample workspace has a webhook, too.
       const row = await database('secrets')

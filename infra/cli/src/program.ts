@@ -155,7 +155,7 @@ function addWorkspace(program: Command, begin: Begin): void {
       .argument('<files...>', 'YAML or JSON files of the workspace, or folders of them; - for stdin')
       .option(
         '--prune <lists>',
-        'archive what no file names: services, teams, fields, webhooks or members, with commas',
+        'archive what no file names: services, teams, fields, webhooks, destinations or members, with commas',
         join,
       )
       .option('--secrets-to <file>', 'where the signing secrets of new webhooks are appended')
@@ -181,7 +181,7 @@ function addWorkspace(program: Command, begin: Begin): void {
     .argument('[file]', 'default: stdout')
     .option(
       '--kinds <lists>',
-      'configuration, users, teams, services, fields or webhooks, with commas; default: all',
+      'configuration, users, teams, services, fields, webhooks or destinations, with commas; default: all',
       join,
     )
     .addHelpText('after', example('export workspace.yaml'))

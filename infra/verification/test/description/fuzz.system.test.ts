@@ -280,7 +280,8 @@ const RULES: Readonly<Record<string, RegExp>> = {
   'times exist, and come in the future':
     /: (?:Must be (?:an RFC 3339 .*: (?:leap|the years)|a calendar date)|The expiry must)/,
   'time zones exist': /^time_zone: Must be the name/,
-  'templates have known placeholders': /^postmortem_template: Must not have (?:the|a) placeholder/,
+  'templates have known placeholders':
+    /^(?:postmortem_)?template: Must (?:not have (?:the|a) placeholder|have 1 to \d+ characters)/,
   'some headers are of proxies': /^headers\..*: Must have Authorization/,
   'URLs can be read, and are public': /url: Must (?:be an absolute|use port 443|not be a private|have a public)/,
   'properties fit each other':
@@ -324,6 +325,7 @@ describeWithServers('a body that is valid by the API description', () => {
     await create(`incidents/${ids['incidents']}/timeline`, { body: 'Event' });
     await create(`incidents/${ids['incidents']}/follow-ups`, { title: 'Follow-up' });
     await create('settings/webhooks', { url: 'https://hooks.example.com/x' });
+    await create('settings/destinations', { name: 'Receiver', kind: 'http', url: 'https://hooks.example.com/x' });
     await client.post(`/api/v1/teams/${ids['teams']}/members`, { user_id: ids['members'] });
     ({ configuration } = (await client.get('/api/v1/settings/configuration')).body as {
       configuration: typeof configuration;
@@ -342,6 +344,7 @@ describeWithServers('a body that is valid by the API description', () => {
       incident_id: fc.constant(ids['other']),
       incident_manager: fc.constantFrom('', String(users)),
       incident_responders: fc.constantFrom([], [String(users)]),
+      kind: fc.constant('http'),
       confirmation: fc.constantFrom('INC-2', 'somebody@acme.example'),
       roles: fc.constant({}),
       visible_to: fc.constantFrom({}, { users: [users], teams: [teams] }),

@@ -11,10 +11,16 @@ type Shown = Record<string, unknown> & { id: number };
 const TRIMMED = new Set(['name', 'title', 'external_id', 'type', 'regions', 'tags', 'label']);
 const MOMENT = /^\d{4}-\d\d-\d\d[tT]/;
 
+/** An absent filter of a destination selects all. */
+const NO_FILTERS = {
+  ...{ event_types: [], severities: [], statuses: [], services: [], team_ids: [], roles: [] },
+};
+
 /** What is stored of a value that is sent. */
 function storedForm(name: string, value: unknown): unknown {
   if (typeof value === 'string' && name.endsWith('_at') && MOMENT.test(value)) return instantOf(value);
   if (typeof value === 'string' && name === 'service') return value.normalize('NFC');
+  if (name === 'filters') return { ...NO_FILTERS, ...(value as object) };
   if (name === 'roles')
     return Object.fromEntries(Object.entries(value as object).filter(([, { length }]) => length > 0));
   if (typeof value === 'string') return TRIMMED.has(name) ? value.trim() : value;

@@ -3,7 +3,7 @@ import type { AllowedDestinations } from '@tocsin/safe-http';
 import type { Sealed } from '@tocsin/runtime';
 import type { SecretCipher } from '../subscriptions/secret-cipher.ts';
 import { readReceiverUrl } from '../subscriptions/domain/receiver-url.ts';
-import type { Address, Destination } from './domain/destination.ts';
+import { type Address, type Destination, KINDS } from './domain/destination.ts';
 import { parseTemplate } from './domain/template.ts';
 import { KINDS_BY_NAME } from './domain/kinds/index.ts';
 
@@ -27,8 +27,11 @@ export function checkGiven(given: Given, allowed: AllowedDestinations): Pick<Des
     template: template !== null,
   };
   for (const [name, need] of Object.entries(needs) as [keyof typeof has, string][]) {
-    if (need === 'required' && !has[name]) throw invalidRequest(name, `Must be present in a destination of this kind`);
-    if (need === 'none' && has[name]) throw invalidRequest(name, `Must be absent in a destination of this kind`);
+    if (need === 'required' && !has[name]) throw invalidRequest(name, `Is required for the kind ${given.kind}`);
+    if (need === 'none' && has[name]) {
+      const kinds = KINDS.filter((kind) => KINDS_BY_NAME[kind].needs[name] !== 'none');
+      throw invalidRequest(name, `Is only allowed for the kinds ${kinds.join(', ')}`);
+    }
   }
   if (template !== null && markup !== undefined) parseTemplate(template, markup);
   if (url === '') return { origin: '', host: '', url, credential, headers };

@@ -26,6 +26,5 @@ export async function checkRecipients(
   if (!sendsMail) throw invalidState('Tocsin has no mail server: the operator sets SMTP_URL');
   const active = await activeRecipients(incidents, destination);
   const other = recipients.findIndex((recipient) => !active.includes(recipient));
-  if (other !== -1)
-    throw invalidRequest(`recipients.${other}`, 'Must be the email address of an active user of the workspace');
+  if (other !== -1) throw invalidRequest(`recipients.${other}`, "Must be an active user's email address");
 }

@@ -24,21 +24,22 @@ const HIDDEN =
  * @throws DomainError `invalid_request` with `field: "template"`
  */
 export function parseTemplate(template: string, { limit, escape, link }: Markup): (values: Described) => string {
-  const wrong = (index: number, what: string) =>
-    invalidRequest('template', `Line ${template.slice(0, index).split('\n').length}: ${what}`);
   const text = template.trimEnd();
   const parts: { before: string; placeholder: Placeholder }[] = [];
   let end = 0;
   for (const { 0: given, 1: name, index } of text.matchAll(/\{\{([^{}\n]*)\}\}|\{\{/g)) {
     const placeholder = PLACEHOLDERS.find((each) => each === name);
     if (placeholder === undefined)
-      throw wrong(index, `${given} is no placeholder; there are: ${PLACEHOLDERS.join(', ')}`);
+      throw invalidRequest(
+        'template',
+        `Must not have the placeholder ${given.slice(0, 40)}; there are: ${PLACEHOLDERS.join(', ')}`,
+      );
     parts.push({ before: text.slice(end, index), placeholder });
     end = index + given.length;
   }
   const fixedLength = parts.reduce((sum, { before }) => sum + before.length, text.length - end);
   if (text === '' || fixedLength > limit / 2)
-    throw wrong(0, `must have 1 to ${limit / 2} characters besides placeholders`);
+    throw invalidRequest('template', `Must have 1 to ${limit / 2} characters besides placeholders`);
 
   const render = (values: Described, longest: number): string => {
     const valueOf = (placeholder: Placeholder): string => {
