@@ -19,11 +19,11 @@ import { expectRefused, type Others, type Refusal, refusalsOf, UNKNOWN_ID } from
 
 /**
  * Tables that change at their own times: counts of storage, limits of requests to receivers, the epoch of the feed, copies
- * of the data of other services, and what is made of messages.
+ * of the data of other services, what is made of messages, and what came of them.
  */
 const CHANGING = new RegExp(
   String.raw`^(?:incident\.(?:workspace|key)_storage|gateway\.audit_log|\w+\.(?:inbox|outbox|replica_\w+)` +
-    String.raw`|webhook\.(?:windows|slots|events|feed_\w+|deleted_incidents))$`,
+    String.raw`|webhook\.(?:windows|slots|events|feed_\w+|deleted_incidents|destinations))$`,
 );
 
 /** What they need passes by itself between two requests: a state of background work, a minute of a limit. */

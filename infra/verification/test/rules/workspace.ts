@@ -337,6 +337,7 @@ export async function fillWorkspace(
     workflow_statuses: unordered['workflow_statuses']?.slice(1),
     replace: { statuses: { triage: 'open' } },
   });
+  await destinations({ write, create, one }, url);
   return resources;
 }
 
@@ -367,6 +368,32 @@ async function chat(write: Write, { client, slack }: Pick<Surroundings, 'client'
   await eventually(ended, { what: 'the end of the repetition' });
   await write('previewIncidentChannelName', [requested.id], { mode: 'custom', name: 'störung-日本' });
   await write('setIncidentChannelName', [requested.id], { mode: 'custom', name: 'störung-日本' });
+}
+
+/** Paused, so that nothing but writes changes them. */
+async function destinations(
+  {
+    write,
+    create,
+    one,
+  }: {
+    write: Write;
+    create: (operation: string, ids: readonly number[], body: object) => Promise<number>;
+    one: <Value>(arbitrary: fc.Arbitrary<Value>) => Value;
+  },
+  url: string,
+) {
+  for (let index = 0; index < 6; index += 1) {
+    const template = one(pick('{"text":"{{title}}"}', null));
+    const filters = { severities: one(pick(['sev1'], [])), services: [one(name(30))] };
+    const body = { name: `${one(name(60))} ${index}`, kind: 'http', url, template, filters };
+    const id = await create('createDestination', [], { ...body, credential: 'k', headers: { 'X-Text': 'a "b"' } });
+    await write('pauseDestination', [id]);
+    if (index > 0) continue;
+    await write('testDestination', [id]);
+    await write('resumeDestination', [id]);
+    await write('archiveDestination', [id]);
+  }
 }
 
 async function alerts(write: Write, one: <Value>(arbitrary: fc.Arbitrary<Value>) => Value) {

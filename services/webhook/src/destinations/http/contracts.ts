@@ -44,7 +44,12 @@ export const destinationContracts = {
     deadline: 30_000,
     cost: { base: 20 },
     params,
-    reply: { status: 200, body: testReply },
+    // Nothing is sent, so there is no answer.
+    reply: {
+      status: 200,
+      body: testReply,
+      assigned: ['test.is_accepted', 'test.reason', 'test.status', 'test.answer'],
+    },
   },
   pauseDestination: {
     ...endpoint('POST', `${DESTINATION}/pause`, 'Pause a destination'),

@@ -36,7 +36,7 @@ export function destinationHandlers(dependencies: DestinationDependencies & { se
       const { name, kind, url = '', credential = '', recipients = [], headers = {}, template = null } = request.body;
       const { filters, include_restricted: includeRestricted = false } = request.body;
       const address = { url, credential, headers };
-      const settings = { name, ...address, recipients, filters: filtersOf(filters), template };
+      const settings = { name: name.trim(), ...address, recipients, filters: filtersOf(filters), template };
       return replyOf(
         await createDestination(dependencies, {
           ...changeBy(request),
@@ -49,7 +49,14 @@ export function destinationHandlers(dependencies: DestinationDependencies & { se
     updateDestination: async (request) => {
       const { include_restricted: includeRestricted, filters, ...others } = request.body;
       const { name, url, credential, recipients, headers, template } = others;
-      const given = { name, url, credential: credential === null ? '' : credential, recipients, headers, template };
+      const given = {
+        name: name?.trim(),
+        url,
+        credential: credential === null ? '' : credential,
+        recipients,
+        headers,
+        template,
+      };
       const settings = { ...given, includeRestricted, filters: filters && filtersOf(filters) };
       const { expectedRevision } = request;
       return replyOf(
