@@ -78,12 +78,8 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
   const breakers = hostBreakers(() => dispatcher.wake());
   const metrics = webhookMetrics({ registry: base.metrics, database, time, openBreakers: breakers.openCount });
   const relay = startRelay(base);
-  const post = sender({
-    egress: config.egress,
-    resolve: overrides.resolve,
-    ca: overrides.ca,
-    timeout: overrides.requestTimeout,
-  });
+  const { resolve, ca, requestTimeout: timeout } = overrides;
+  const post = sender({ egress: config.egress, resolve, ca, timeout });
   const confirm = feedConfirmation(database);
   const dependencies = {
     database,
@@ -110,13 +106,15 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     recent: startRecentEvents({
       ...{ database, confirm, log, checkInterval: overrides.feedCheckInterval },
       listenUrl: config.database.sharesSessions === true ? undefined : config.database.url,
-      onRecorded: (workspaceId) => destinations.wakeFor(workspaceId),
+      onRecorded: (workspaceId) => destinations.recorded([workspaceId]),
     }),
   };
   const trimming = feedTrimming({ database, metrics: feed.metrics, maxBytes: config.feedMaxBytes });
   const withdrawals = [dueWork(async () => hideRestricted(dependencies)), dueWork(deletedIncidents(database).empty)];
   const onWithdrawal = () => withdrawals.forEach(({ due }) => due());
-  const queueing = { ...dependencies, resourceUrl: config.resourceUrl, onRecorded: trimming.recorded, onWithdrawal };
+  // Where nobody can listen, this process tells itself.
+  const onRecorded = (ids: readonly number[]) => [trimming, destinations].forEach((each) => each.recorded(ids));
+  const queueing = { ...dependencies, resourceUrl: config.resourceUrl, onRecorded, onWithdrawal };
   const dispatcher = startSending(dependencies, breakers, overrides.dispatchInterval ?? DISPATCH_INTERVAL);
 
   const destinations = startSendingToDestinations(

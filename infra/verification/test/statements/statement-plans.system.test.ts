@@ -68,7 +68,7 @@ const ALLOWED: { statement: RegExp; reads: string; reason: string }[] = [
   },
   {
     statement:
-      /from destinations d join feed_workspaces w [^]* all\(\(select \$2::text\[\]\)::text\[\]\) *\s*\), chosen as /,
+      /from destinations d join feed_workspaces w [^]* all\(\(select \$2::text\[\]\)::text\[\]\) *\s*\), chosen as |^select distinct workspace_id as id from destinations /,
     reads: 'destinations by destinations_sent_to',
     reason: 'every thirty seconds, all destinations in use are looked at: a few of each workspace',
   },
@@ -150,7 +150,7 @@ const OF_ALL_WORKSPACES: { statement: RegExp; reason: string }[] = [
   },
   {
     statement:
-      /^with moment as .* from destinations d join feed_workspaces w .* all\(\(select \$2::text\[\]\)::text\[\]\) \), chosen as /,
+      /^with moment as .* from destinations d join feed_workspaces w .* all\(\(select \$2::text\[\]\)::text\[\]\) \), chosen as |^select distinct workspace_id as id from destinations /,
     reason: 'a claim of destinations goes from workspace to workspace',
   },
   {

@@ -18,7 +18,7 @@ import { askedOf, describeEvent } from './domain/describe-event.ts';
 import type { Item } from './domain/kinds/kind.ts';
 import { KINDS_BY_NAME, textMaker } from './domain/kinds/index.ts';
 import { activeRecipients } from './recipients.ts';
-import { claimDestinations, type ClaimedDestination, leases } from './store/sending-store.ts';
+import { claimDestinations, type ClaimedDestination, findWorkspaces, leases } from './store/sending-store.ts';
 
 export interface SendingDestinations {
   database: Knex;
@@ -53,9 +53,12 @@ const BLOCKED_PAUSE = 1_000;
 /** Milliseconds until it tries again after a fault of our own. */
 const INTERNAL_PAUSE = 5_000;
 
-/** Sends to destinations, and can be woken for the workspaces that have new events. */
+/** Sends to destinations, and can be woken for a workspace. */
 export interface DestinationDispatcher extends Dispatcher {
+  /** Looks at its destinations at once. */
   wakeFor(workspaceId: number): void;
+  /** The same of workspaces with new events, as far as this process knows their destinations: most have none. */
+  recorded(workspaceIds: readonly number[]): void;
 }
 
 /** Starts the dispatcher that sends the events behind the places of destinations (contract: Destinations). */
@@ -65,7 +68,9 @@ export function startSendingToDestinations(
   interval = LOOK_INTERVAL,
 ): DestinationDispatcher {
   const { database, time, log } = dependencies;
+  /** The workspaces to look at next, and those that had destinations since this process began. */
   let due = new Set<number>();
+  const withDestinations = new Set<number>();
   let lookedAt = -Infinity;
   let retries = 0;
   const dispatcher = startDispatcher<ClaimedDestination>({
@@ -74,19 +79,26 @@ export function startSendingToDestinations(
     log,
     nextDue: async () => (due.size > 0 || performance.now() - lookedAt >= interval ? 0 : undefined),
     claim: async (inProgress) => {
-      const all = performance.now() - lookedAt >= interval;
-      const workspaceIds = all ? null : [...due];
-      const free = MOST - inProgress;
-      if (free <= 0) return [];
+      const start = performance.now();
+      const isLook = start - lookedAt >= interval;
+      const limit = MOST - inProgress;
+      if (limit <= 0) return [];
+      const asked = due;
       due = new Set();
-      if (all) lookedAt = performance.now();
-      const claimed = await claimDestinations(database, {
-        ...{ workspaceIds, blockedHosts: breakers.blockedHosts(), limit: free },
-        ...{ retries: Math.max(0, MOST_RETRIES - retries), time: time.parameter() },
-      });
-      // There may be more of them.
-      for (const { workspaceId } of claimed) due.add(workspaceId);
-      return claimed;
+      try {
+        if (isLook) for (const id of await findWorkspaces(database)) withDestinations.add(id);
+        const claimed = await claimDestinations(database, {
+          ...{ workspaceIds: isLook ? null : [...asked], blockedHosts: breakers.blockedHosts(), limit },
+          ...{ retries: Math.max(0, MOST_RETRIES - retries), time: time.parameter() },
+        });
+        if (isLook) lookedAt = start;
+        // There may be more of them.
+        for (const { workspaceId } of claimed) due.add(workspaceId);
+        return claimed;
+      } catch (error) {
+        for (const id of asked) due.add(id);
+        throw error;
+      }
     },
     run: async (claimed, stopping) => {
       const isRetry = claimed.failures > 0;
@@ -100,6 +112,7 @@ export function startSendingToDestinations(
     },
   });
   const wakeFor = (workspaceId: number) => {
+    withDestinations.add(workspaceId);
     due.add(workspaceId);
     dispatcher.wake();
   };
@@ -107,7 +120,9 @@ export function startSendingToDestinations(
   const wakeIn = (workspaceId: number, pause: number) => {
     if (pause < interval) setTimeout(wakeFor, pause + 1, workspaceId).unref();
   };
-  return { ...dispatcher, wakeFor };
+  const recorded = (workspaceIds: readonly number[]) =>
+    workspaceIds.filter((id) => withDestinations.has(id)).forEach(wakeFor);
+  return { ...dispatcher, wakeFor, recorded };
 }
 
 interface Run {
@@ -130,6 +145,7 @@ async function sendTo(dependencies: SendingDestinations, { breakers, claimed, st
     if (result.kind === 'failed') return await recordFailure(dependencies, { claimed, progress, failure: result });
     return result.kind === 'lost' ? Infinity : await release(0);
   } catch (error) {
+    if (stopping.aborted) return await release(0);
     const reason = error instanceof UndecryptableError ? 'undecryptable' : 'internal';
     log.warn(
       { err: error, destination: claimed.id, workspace: claimed.workspaceId, reason },

@@ -79,6 +79,15 @@ export async function claimDestinations(
   return rows.map(({ keyId, ciphertext, ...row }) => ({ ...toDestination(row), sealed: { keyId, ciphertext } }));
 }
 
+/** The workspaces with destinations that may be sent to. */
+export async function findWorkspaces(db: Knex): Promise<number[]> {
+  const rows = await query<{ id: number }>(db, {
+    name: 'find-workspaces-with-destinations',
+    text: 'select distinct workspace_id as id from destinations where archived_at is null and not is_paused',
+  });
+  return rows.map(({ id }) => id);
+}
+
 type Holder = Pick<ClaimedDestination, 'workspaceId' | 'id' | 'token'>;
 
 /** What whoever holds the lease writes. Each returns whether it still holds it. */
