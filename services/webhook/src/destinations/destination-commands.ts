@@ -17,11 +17,11 @@ import type { IncidentClient } from '../subscriptions/clients/incidents.ts';
 import type { SecretCipher } from '../subscriptions/secret-cipher.ts';
 import { lockWorkspaces } from '../subscriptions/store/subscription-store.ts';
 import { type Caller, checkSeesRestricted } from '../shared/domain/restricted.ts';
+import { checkCreationRate } from '../shared/domain/creation-rate.ts';
 import type { Time } from '../shared/store/time.ts';
 import { checkGiven, openAddress, sealAddress } from './address.ts';
 import {
   type Address,
-  checkCreationRate,
   type Destination,
   MAX_CREATED_AN_HOUR,
   MAX_DESTINATIONS,
@@ -75,7 +75,8 @@ export async function createDestination(
       throw invalidState(`The workspace has ${MAX_DESTINATIONS} destinations; archive one first`);
     checkName(settings.name, others);
     const now = await time(trx);
-    checkCreationRate(await store.createdAt(MAX_CREATED_AN_HOUR), now);
+    const rate = { what: 'destinations', most: MAX_CREATED_AN_HOUR } as const;
+    checkCreationRate(rate, await store.createdAt(rate.most), now);
     const { name, recipients, filters, template, includeRestricted } = settings;
     const destination: Destination = {
       ...{ id: await store.newId(), workspaceId, revision: 1, name, kind, origin, host },

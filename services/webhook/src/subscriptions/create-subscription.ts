@@ -14,7 +14,6 @@ import type { AllowedDestinations } from '@tocsin/safe-http';
 import { destinationText, type ReceiverHeaders } from '../requests/domain/destination.ts';
 import { readReceiverUrl } from './domain/receiver-url.ts';
 import {
-  checkCreationRate,
   EVENT_TYPES,
   MAX_CREATED_AN_HOUR,
   MAX_SUBSCRIPTIONS,
@@ -23,6 +22,7 @@ import {
 } from './domain/subscription.ts';
 import { secretStore } from './store/secret-store.ts';
 import { lockWorkspaces, subscriptionStore } from './store/subscription-store.ts';
+import { checkCreationRate } from '../shared/domain/creation-rate.ts';
 import { newSecret, newSubscriptionId } from './identifiers.ts';
 import type { SubscriptionDependencies } from './subscription-command.ts';
 import { recordSubscriptionChange } from './change-subscription.ts';
@@ -70,7 +70,8 @@ export async function createSubscription(
       throw invalidState(`The workspace has ${MAX_SUBSCRIPTIONS} webhooks; revoke one first`);
     }
     const now = await time(trx);
-    checkCreationRate(await store.createdAt(MAX_CREATED_AN_HOUR), now);
+    const rate = { what: 'webhooks', most: MAX_CREATED_AN_HOUR } as const;
+    checkCreationRate(rate, await store.createdAt(rate.most), now);
     const subscription: Subscription = {
       id,
       workspaceId,

@@ -1,4 +1,3 @@
-import { shareExceeded } from '@tocsin/http';
 import type { FeedType } from '@tocsin/schemas';
 import { addMilliseconds, type Instant } from '@tocsin/runtime';
 import type { FeedPlace } from '../../feed/domain/feed-place.ts';
@@ -15,7 +14,6 @@ export const MAX_DESTINATIONS = 20;
 export const MAX_RECIPIENTS = 20;
 /** Those that a workspace may create within an hour, which bounds the archived ones. */
 export const MAX_CREATED_AN_HOUR = 100;
-const HOUR = 3_600_000;
 /** Failures in a row from which a destination counts as failing. */
 const FAILING_FROM = 5;
 
@@ -94,20 +92,6 @@ export function statusOf({ archivedAt, isPaused, failingSince }: Destination): D
   if (archivedAt !== null) return 'archived';
   if (isPaused) return 'paused';
   return failingSince === null ? 'active' : 'failing';
-}
-
-/**
- * @param createdAt when the destination was created that has `MAX_CREATED_AN_HOUR` - 1 later ones, if there is one
- * @throws DomainError `rate_limited` when that was less than an hour ago
- */
-export function checkCreationRate(createdAt: Instant | undefined, now: Instant): void {
-  if (createdAt === undefined) return;
-  const wait = Date.parse(addMilliseconds(createdAt, HOUR)) - Date.parse(now);
-  if (wait <= 0) return;
-  throw shareExceeded(`The workspace has created ${MAX_CREATED_AN_HOUR} destinations within an hour; try again later`, {
-    reason: 'destinations_an_hour',
-    seconds: Math.ceil(wait / 1_000),
-  });
 }
 
 const FIRST_WAIT = 2_000;

@@ -1,5 +1,5 @@
-import { invalidState, shareExceeded } from '@tocsin/http';
-import { addMilliseconds, type Instant } from '@tocsin/runtime';
+import { invalidState } from '@tocsin/http';
+import type { Instant } from '@tocsin/runtime';
 
 export const EVENT_TYPES = ['incident.created'] as const;
 export type WebhookEventType = (typeof EVENT_TYPES)[number];
@@ -11,7 +11,6 @@ type SubscriptionStatus = (typeof STATUSES)[number];
 export const MAX_SUBSCRIPTIONS = 10;
 /** Subscriptions that a workspace may create within an hour, which bounds the revoked ones (contract: Webhooks). */
 export const MAX_CREATED_AN_HOUR = 600;
-const HOUR = 3_600_000;
 /** Consecutive failures after which a subscription is paused until it is verified again (contract: Deliveries). */
 export const MAX_CONSECUTIVE_FAILURES = 5;
 /** How long the previous secret still signs after a rotation; milliseconds. */
@@ -40,20 +39,6 @@ export interface Subscription {
 }
 
 export const revokedError = () => invalidState('The webhook is revoked');
-
-/**
- * @param createdAt when the subscription was created that has `MAX_CREATED_AN_HOUR` - 1 later ones, if there is one
- * @throws DomainError `rate_limited` when that was less than an hour ago
- */
-export function checkCreationRate(createdAt: Instant | undefined, now: Instant): void {
-  if (createdAt === undefined) return;
-  const wait = Date.parse(addMilliseconds(createdAt, HOUR)) - Date.parse(now);
-  if (wait <= 0) return;
-  throw shareExceeded(`The workspace has created ${MAX_CREATED_AN_HOUR} webhooks within an hour; try again later`, {
-    reason: 'webhooks_an_hour',
-    seconds: Math.ceil(wait / 1_000),
-  });
-}
 
 /** @throws DomainError `invalid_resource_state` when the subscription is revoked */
 export function checkNotRevoked({ status }: Pick<Subscription, 'status'>): void {
