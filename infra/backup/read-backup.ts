@@ -108,6 +108,7 @@ async function readTable(
   };
   if (visitor.onTable === undefined) for await (const _ of rows());
   else await visitor.onTable(table, rows());
+  if (digest.isInRow) throw damaged(`a row of ${tableName(table)} has no end`);
   const { rows: count, digest: sum } = digest.result();
   if (end?.rows !== count || end.digest !== sum) throw damaged(`the rows of ${tableName(table)} have changed`);
   return { table, end };

@@ -30,9 +30,14 @@ export class RowDigest {
     if (start < chunk.length) this.#pending.push(Buffer.from(chunk.subarray(start)));
   }
 
+  /** Whether the last row has no end yet. */
+  get isInRow(): boolean {
+    return this.#pending.length > 0;
+  }
+
   /** @throws Error if the last row has no end */
   result(): TableEnd {
-    if (this.#pending.length > 0) throw new Error('the rows of a table end in the middle of a row');
+    if (this.isInRow) throw new Error('the rows of a table end in the middle of a row');
     const digest = this.#sums.map((sum) => sum.toString(16).padStart(2 * PART_BYTES, '0')).join('');
     return { rows: this.#rows, digest };
   }
