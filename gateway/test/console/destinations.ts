@@ -51,7 +51,7 @@ export function testDestinations({ open, client, declare }: Console, receiver: R
     await dialog.getByLabel('Name').fill('Incidents in the chat');
     await keyboard.press('Enter');
     const address = dialog.getByLabel('Address of the incoming webhook');
-    await dialog.getByText('Must be present').waitFor();
+    await dialog.getByText('Is required for the kind slack').waitFor();
     expect(await address.getAttribute('aria-invalid')).toBe('true');
     await keyboard.type(receiver.url(CHAT));
     await keyboard.press('Tab');
