@@ -304,7 +304,6 @@ async function createDestinations(knex: Knex): Promise<void> {
   await knex.raw(
     `create unique index destinations_by_name on destinations (workspace_id, lower(name)) where archived_at is null`,
   );
-  await knex.raw(`create index destinations_in_use on destinations (workspace_id, id) where archived_at is null`);
   await knex.raw('create index destinations_key on destinations (key_id, id) where key_id is not null');
   await knex.raw('create index destinations_archived on destinations (archived_at) where archived_at is not null');
   await knex.raw(`
