@@ -38,6 +38,15 @@ test('verifications and deliveries go through it, and it sees only the host', as
   expect(service.logged()).not.toContain('hidden-password');
 });
 
+test('messages of destinations go through it', async () => {
+  const created = await service.as().post('/api/v1/settings/destinations', { name: 'Chat', kind: 'slack', url: URL });
+  expect(created).toMatchObject({ status: 201 });
+  const path = `/api/v1/settings/destinations/${created.body.destination.id}`;
+  expect((await service.as().post(`${path}/test`)).body.test).toMatchObject({ is_accepted: true, status: 204 });
+  expect(proxy.requests).toMatchObject([{ target: `${NAME}:443` }]);
+  expect(receiver.requests).toMatchObject([{ path: '/in?key=1' }]);
+});
+
 test('the limits of an address count the name, since its address is not known', async () => {
   await activeSubscription(service, URL);
   await publish(service, {});

@@ -3,6 +3,7 @@ import { QUEUES, SCOPES } from '@tocsin/schemas';
 import { behave, eventually, refusal, startReceiver } from '@tocsin/testing';
 import { stopAfterAll } from '@tocsin/testing/suites';
 import { SMTPServer } from 'smtp-server';
+import { deleteRecordedBefore } from '../../src/feed/store/feed-trimmer.ts';
 import { startService } from '../service.ts';
 import { DESTINATIONS, publishedIncident } from './incident-events.ts';
 
@@ -171,6 +172,68 @@ describe('messages', () => {
     const accepted = texts().filter((text) => !text.includes('poison'));
     expect(accepted.join('\n')).toMatch(/declared[^]*first/);
     expect(await current()).toMatchObject({ status: 'active' });
+  });
+
+  test.each([301, 401, 404, 405, 410, 422])('that are answered with %d', async (status) => {
+    const { current } = await create();
+    receiver.respond = () => behave.answer(status, { location: receiver.url('/elsewhere') });
+    await publishedIncident(service).declare();
+    const isDenied = status !== 422;
+    await eventually(async () => {
+      const { left_out, status: state } = await current();
+      return isDenied ? state === 'failing' : left_out === 1;
+    });
+    expect((await current()).left_out).toBe(isDenied ? 0 : 1);
+    // No redirect is followed.
+    expect(new Set(receiver.requests.map(({ path }) => path))).toEqual(new Set(['/services/T0/B0/secret-of-slack']));
+  });
+
+  test('go on at another address, and lose nothing', async () => {
+    const { path, current } = await create();
+    receiver.respond = () => behave.answer(404);
+    const incident = publishedIncident(service);
+    await incident.declare();
+    await eventually(async () => (await current()).status === 'failing');
+    receiver.respond = () => behave.answer(200, {}, 'ok');
+    const before = receiver.requests.length;
+    expect(await api().patch(path, { url: receiver.url('/new') }, version(1))).toMatchObject({ status: 200 });
+    await eventually(() => receiver.requests.length > before);
+    expect(receiver.requests.slice(before)).toMatchObject([
+      { path: '/new', body: expect.stringContaining('declared') },
+    ]);
+    await eventually(async () => (await current()).status === 'active');
+  });
+
+  test('that no longer fit come with the next one', async () => {
+    await create({ name: 'Chat', kind: 'discord', url: receiver.url('/api/webhooks/1/x') });
+    const incident = publishedIncident(service);
+    // The first comes at once, and what happens meanwhile is joined.
+    await incident.declare();
+    for (const letter of ['a', 'b', 'c']) await incident.note(letter.repeat(900));
+    const contents = () =>
+      receiver.requests
+        .filter(({ path }) => path.startsWith('/api/webhooks/1/x'))
+        .map(({ body }) => (JSON.parse(body) as { content: string }).content);
+    await eventually(() => contents().join('').includes('c'.repeat(900)));
+    expect(contents().every((content) => content.length <= 2_000)).toBe(true);
+    expect(contents().join('')).toMatch(/declared[^]*a{900}[^]*b{900}[^]*c{900}/);
+    expect(contents().length).toBeGreaterThan(2);
+  });
+
+  test('go on behind events that the feed has deleted', async () => {
+    receiver.respond = () => behave.answer(503);
+    const { current } = await create();
+    const incident = publishedIncident(service, { title: 'Deleted' });
+    await incident.declare();
+    await eventually(async () => (await current()).last_failure?.status === 503);
+    service.clock.advance(1_000);
+    await deleteRecordedBefore(service.knex, service.clock.now());
+    await incident.change({ title: 'Kept' });
+    receiver.respond = () => behave.answer(200, {}, 'ok');
+    receiver.requests.length = 0;
+    service.clock.advance(2_000);
+    await arrived('Kept');
+    expect(texts().join('')).not.toMatch(/declared/);
   });
 
   test('have the events that pass all filters', async () => {

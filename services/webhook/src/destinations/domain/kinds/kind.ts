@@ -27,8 +27,6 @@ type Need = 'required' | 'optional' | 'none';
 export interface KindOfDestination {
   /** What a destination of it has; `template` is of texts, unless `isJson`. */
   needs: { url: Need; credential: Need; recipients: Need; headers: Need; template: Need };
-  /** The hosts that its URL may have; absent: any. */
-  hosts?: RegExp;
   /** The URL of destinations that name none. */
   url?: string;
   markup?: Markup;
@@ -36,7 +34,7 @@ export interface KindOfDestination {
   joins: boolean;
   /** Whether an event means anything to the receiver, whatever the filters are; default: all do. */
   takes?(event: Described): boolean;
-  message(items: readonly Item[], to: Address & Pick<Destination, 'recipients' | 'id'>): Message;
+  message(items: readonly Item[], to: Address & Pick<Destination, 'recipients'>): Message;
 }
 
 const CALLS = /@(?=all|channel|everyone|here)/gi;
@@ -44,26 +42,25 @@ const CALLS = /@(?=all|channel|everyone|here)/gi;
 /** Words that call everybody, in any chat. A word joiner behind the @ is not visible. */
 const withoutCalls = (text: string) => text.replaceAll(CALLS, '@\u2060');
 
-/** With a backslash before what is markup in Markdown, some of it only at the beginning. */
+/** With a backslash before what is markup in Markdown, some of it only at the beginning. `{{` begins a date in Teams. */
 export const escapeMarkdown = (text: string) =>
-  withoutCalls(text).replaceAll(/[\\`*_~|[\]<>]|^[-+#]/g, String.raw`\$&`);
+  withoutCalls(text)
+    .replaceAll(/[\\`*_~|[\]<>]|^[-+#]/g, String.raw`\$&`)
+    .replaceAll(/\{(?=\{)/g, '{\u2060');
 
 export const escapeEntities = (text: string) =>
   withoutCalls(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 /** A chat with an incoming webhook: its whole address is its URL. */
 export const chat = ({
-  hosts,
   body,
   urlOf = (url) => url,
   ...markup
 }: Markup & {
-  hosts?: RegExp;
   body: (texts: readonly string[]) => unknown;
   urlOf?: (url: string) => string;
 }): KindOfDestination => ({
   needs: { url: 'required', credential: 'none', recipients: 'none', headers: 'none', template: 'optional' },
-  ...(hosts !== undefined && { hosts }),
   markup,
   joins: true,
   message: (items, { url }) => ({

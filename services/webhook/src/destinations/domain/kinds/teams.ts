@@ -1,9 +1,9 @@
 import { chat, escapeMarkdown } from './kind.ts';
 
-/** A workflow of Microsoft Teams, which takes an Adaptive Card of 28 KB. `{{` begins a date there. */
+/** A workflow of Microsoft Teams, which takes an Adaptive Card of 28 KB. */
 export const teams = chat({
   limit: 6_000,
-  escape: (text) => escapeMarkdown(text).replaceAll(/\{(?=\{)/g, '{\u2060'),
+  escape: escapeMarkdown,
   link: (label, address) => `[${label}](${address})`,
   body: (texts) => {
     const body = texts.map((text) => ({ type: 'TextBlock', text, wrap: true }));
