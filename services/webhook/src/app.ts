@@ -12,7 +12,8 @@ import {
 } from '@tocsin/service-host';
 import { destinationMetrics } from './destinations/destination-metrics.ts';
 import { forgetArchived } from './destinations/store/destination-store.ts';
-import { startSendingToDestinations } from './destinations/send-destinations.ts';
+import type { LinkOf } from './destinations/domain/describe-event.ts';
+import { type SendingDestinations, startSendingToDestinations } from './destinations/send-destinations.ts';
 import { transport } from './destinations/clients/transport.ts';
 import { resourceUrl } from './requests/domain/envelope.ts';
 import { hostBreakers } from './requests/clients/breakers.ts';
@@ -99,33 +100,29 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     wakeDestinations: (workspaceId: number) => destinations.wakeFor(workspaceId),
     wakeRelay: relay.wake,
   };
+  const listenUrl = config.database.sharesSessions === true ? undefined : config.database.url;
   const feed = {
     ...{ database, time, confirm },
     cursors: feedCursors(signedCursors(openKeyring(config.secretKeys, CURSOR_PURPOSE), 'after')),
     metrics: feedMetrics({ registry: base.metrics, database, time }),
     recent: startRecentEvents({
       ...{ database, confirm, log, checkInterval: overrides.feedCheckInterval },
-      listenUrl: config.database.sharesSessions === true ? undefined : config.database.url,
+      listenUrl,
       onRecorded: (workspaceId) => destinations.recorded([workspaceId]),
     }),
   };
   const trimming = feedTrimming({ database, metrics: feed.metrics, maxBytes: config.feedMaxBytes });
   const withdrawals = [dueWork(async () => hideRestricted(dependencies)), dueWork(deletedIncidents(database).empty)];
   const onWithdrawal = () => withdrawals.forEach(({ due }) => due());
-  // Where nobody can listen, this process tells itself.
-  const onRecorded = (ids: readonly number[]) => [trimming, destinations].forEach((each) => each.recorded(ids));
+  const onRecorded = (workspaceIds: readonly number[]) => {
+    trimming.recorded(workspaceIds);
+    // Where nobody can listen, this process tells itself.
+    if (listenUrl === undefined) destinations.recorded(workspaceIds);
+  };
   const queueing = { ...dependencies, resourceUrl: config.resourceUrl, onRecorded, onWithdrawal };
   const dispatcher = startSending(dependencies, breakers, overrides.dispatchInterval ?? DISPATCH_INTERVAL);
 
-  const destinations = startSendingToDestinations(
-    {
-      ...dependencies,
-      linkOf: linksOf(config.resourceUrl),
-      metrics: destinationMetrics({ registry: base.metrics, database }),
-    },
-    hostBreakers(() => destinations.wake()),
-    overrides.destinationInterval,
-  );
+  const { destinations, destinationBreakers } = startDestinations(base, dependencies, { config, overrides });
 
   return runService(base, {
     routes: routes(dependencies, feed),
@@ -143,14 +140,29 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     periodicTasks: periodicTasks({ dependencies, feed, trimming, withdrawals, config, overrides }),
     workers: [feed.recent, relay],
     dispatchers: [dispatcher, destinations],
-    clients: [breakers, incidents],
+    clients: [breakers, destinationBreakers, incidents],
   });
 }
 
-/** The address of an incident in the console; empty if it is not known. */
+/** Starts the sending to destinations, whose hosts have breakers of their own. */
+function startDestinations(
+  base: ReturnType<typeof openBase>,
+  dependencies: Omit<SendingDestinations, 'linkOf' | 'metrics'>,
+  { config, overrides }: { config: WebhookConfig; overrides: Partial<Overrides> },
+) {
+  const metrics = destinationMetrics({ registry: base.metrics, database: base.database });
+  const destinationBreakers = hostBreakers(() => destinations.wake());
+  const destinations = startSendingToDestinations(
+    { ...dependencies, linkOf: linksOf(config.resourceUrl), metrics },
+    destinationBreakers,
+    overrides.destinationInterval,
+  );
+  return { destinations, destinationBreakers };
+}
+
 const linksOf =
-  (template: string | undefined) =>
-  (workspace: string, incident: Readonly<Record<string, unknown>>): string =>
+  (template: string | undefined): LinkOf =>
+  (workspace, incident) =>
     template === undefined
       ? ''
       : resourceUrl(template, workspace, { id: Number(incident['id']), reference: String(incident['reference']) });

@@ -2,7 +2,7 @@ import type { CustomField } from '@tocsin/sdk';
 import type { ReactNode } from 'react';
 import { fromLocalInput, splitTexts, toLocalInput, toText } from '../ui/format.ts';
 import { Checks, Input, type NameOf, type Options, Select, TextArea, withStored } from '../ui/fields.tsx';
-import css from './editable.module.css';
+import ui from '../ui/ui.module.css';
 import { optionsOf, YES_OR_NO } from '../incidents/incident-filters.ts';
 
 /** An input for a value; `set` takes what is to be saved, `stored` is what is saved now, and refusals name `name`. */
@@ -73,7 +73,7 @@ export const severalEditor =
       bare
       name={name}
       label={label}
-      className={css.several}
+      className={ui.choices}
       options={withStored(options, stored, nameOf)}
       value={value}
       onValue={set}

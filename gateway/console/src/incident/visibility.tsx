@@ -48,7 +48,7 @@ export function ViewersInput({
       <Checks
         key={kind}
         name={`visible_to.${kind}`}
-        className={css.several}
+        className={ui.choices}
         {...shown}
         value={value[kind].map(String)}
         onValue={(ids) => onValue({ ...value, [kind]: ids.map(Number) })}

@@ -7,7 +7,6 @@ import { splitTexts } from '../ui/format.ts';
 import ui from '../ui/ui.module.css';
 import { type Chosen, chosenOf, describeChange, FilterFields, filtersOf, useFilters } from './destination-filters.tsx';
 import { addressOf, KIND_OPTIONS, kindOf } from './destination-kinds.ts';
-import css from './destinations.module.css';
 
 export const DESTINATIONS = '/settings/destinations';
 
@@ -188,7 +187,7 @@ function Recipients({ bind, stored }: { bind: Bind<Draft>; stored: readonly stri
       <Checks
         bare
         label="Who gets the messages?"
-        className={css.choices}
+        className={ui.choices}
         options={withStored(options, stored, String)}
         {...bind('recipients')}
       />

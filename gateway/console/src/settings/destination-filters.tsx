@@ -119,7 +119,7 @@ export function FilterFields({
               bare
               label={label}
               name={`filters.${name}`}
-              className={css.choices}
+              className={ui.choices}
               options={all}
               value={chosen[name]}
               onValue={(values) => onChosen({ ...chosen, [name]: values })}

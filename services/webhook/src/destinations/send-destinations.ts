@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '@tocsin/http';
 import { type Dispatcher, type Logger, startDispatcher } from '@tocsin/runtime';
-import { type EventContext, FEED_TYPES } from '@tocsin/schemas';
+import { FEED_TYPES } from '@tocsin/schemas';
 import type { Knex } from '@tocsin/postgres';
 import type { HostBreakers } from '../requests/clients/breakers.ts';
+import { isRetryable } from '../queue/domain/delivery.ts';
 import { readRetryAfter } from '../queue/domain/retry-after.ts';
 import { type FeedContext, type FeedPage, readFeed, readFeedFrom } from '../feed/read-feed.ts';
 import type { FeedPlace } from '../feed/domain/feed-place.ts';
@@ -14,10 +15,10 @@ import { openAddress } from './address.ts';
 import type { MessageOutcome, Transport } from './clients/transport.ts';
 import type { DestinationMetrics } from './destination-metrics.ts';
 import { type Address, afterFailure } from './domain/destination.ts';
-import { askedOf, describeEvent } from './domain/describe-event.ts';
+import { askedOf, describeEvent, type LinkOf } from './domain/describe-event.ts';
 import type { Item } from './domain/kinds/kind.ts';
 import { KINDS_BY_NAME, textMaker } from './domain/kinds/index.ts';
-import { activeRecipients } from './recipients.ts';
+import { activeAmong } from './recipients.ts';
 import { claimDestinations, type ClaimedDestination, findWorkspaces, leases } from './store/sending-store.ts';
 
 export interface SendingDestinations {
@@ -27,8 +28,7 @@ export interface SendingDestinations {
   incidents: Pick<IncidentClient, 'eventContext'>;
   feed: FeedContext;
   send: Transport;
-  /** The address of an incident in the console; empty: not known. */
-  linkOf: (workspace: string, incident: Readonly<Record<string, unknown>>) => string;
+  linkOf: LinkOf;
   metrics: DestinationMetrics;
   log: Logger;
 }
@@ -223,9 +223,8 @@ async function sendPage(
 ): Promise<Result> {
   const { database, time, send, metrics } = dependencies;
   const kind = KINDS_BY_NAME[claimed.kind];
-  const to = { ...address, recipients: await activeRecipients(dependencies.incidents, claimed), id: claimed.id };
-  const isForNobody = kind.needs.recipients === 'required' && to.recipients.length === 0;
-  const items = isForNobody ? [] : await itemsOf(dependencies, claimed, page);
+  const { items, recipients } = await itemsOf(dependencies, claimed, page);
+  const to = { ...address, recipients };
   const advance = async (place: FeedPlace, more: { isSuccess: boolean; leftOut: number }) =>
     leases(database).advance(claimed, { place, ...more, time: time.parameter() });
   for (let at = 0; at < items.length;) {
@@ -245,7 +244,8 @@ async function sendPage(
       metrics.messages.inc({ result: isSuccess ? 'sent' : 'refused' });
       if (isSuccess) Object.assign(progress, { failures: 0, failingSince: null });
       at += batch.length;
-      const moved = await advance(items[at]?.before ?? page.place, { isSuccess, leftOut: isSuccess ? 0 : 1 });
+      const place = at === items.length ? page.place : (batch.at(-1)?.place ?? page.place);
+      const moved = await advance(place, { isSuccess, leftOut: isSuccess ? 0 : 1 });
       if (!moved) return { kind: 'lost' };
     }
     await delay(kind.joins ? PACE.joined : PACE.single, undefined, { signal: stopping });
@@ -254,27 +254,28 @@ async function sendPage(
   return { kind: 'sent' };
 }
 
-/** An item, and the place before its event. */
-type Placed = Item & { before: FeedPlace; isAlone?: boolean };
+/** An item, and the place of its event. */
+type Placed = Item & { place: FeedPlace; isAlone?: boolean };
 
-/** The events of a page that pass the filters, with their texts. */
+/** The events of a page that pass the filters, with their texts, and the recipients who are active; none for nobody. */
 async function itemsOf(
   { incidents, linkOf }: SendingDestinations,
-  { workspaceId, kind: name, filters, template, place: start }: ClaimedDestination,
+  { workspaceId, kind: name, filters, template, recipients: stored }: ClaimedDestination,
   { events }: FeedPage,
-): Promise<Placed[]> {
-  if (events.length === 0) return [];
+): Promise<{ items: Placed[]; recipients: readonly string[] }> {
+  if (events.length === 0) return { items: [], recipients: [] };
   const kind = KINDS_BY_NAME[name];
-  const asked = { workspace_id: workspaceId, ...askedOf(events), emails: [] };
-  const context: EventContext = await incidents.eventContext(asked);
+  const asked = { workspace_id: workspaceId, ...askedOf(events), emails: [...stored] };
+  const context = await incidents.eventContext(asked);
+  const recipients = activeAmong(stored, context);
+  if (kind.needs.recipients === 'required' && recipients.length === 0) return { items: [], recipients };
   const textOf = textMaker({ kind: name, template });
-  return events.flatMap((event, index) => {
-    const slug = (JSON.parse(event.body) as { workspace: { slug: string } }).workspace.slug;
-    const described = describeEvent(event, { filters, context, linkOf: (incident) => linkOf(slug, incident) });
+  const items = events.flatMap(({ position, mark, ...event }) => {
+    const described = describeEvent(event, { filters, context, linkOf });
     if (described === undefined || kind.takes?.(described) === false) return [];
-    const before = events[index - 1] ?? start;
-    return [{ ...described, text: textOf(described), before: { position: before.position, mark: before.mark } }];
+    return [{ ...described, text: textOf(described), place: { position, mark } }];
   });
+  return { items, recipients };
 }
 
 /** How many of the items fit in one message. */
@@ -293,13 +294,12 @@ function batchSize(items: readonly Placed[], name: ClaimedDestination['kind']): 
 
 /** The receiver does not accept who sends, or there is nothing (any more) at the address; a redirect may lead anywhere. */
 const DENIED = new Set([401, 403, 404, 405, 407, 410]);
-const RETRIED = new Set([408, 425, 429]);
 
 function verdictOf(outcome: MessageOutcome): 'accepted' | 'refused' | 'denied' | 'unavailable' {
   if (outcome.kind === 'success') return 'accepted';
   const { status } = outcome;
-  if (status === undefined || status >= 500 || RETRIED.has(status)) return 'unavailable';
-  return status < 400 || DENIED.has(status) ? 'denied' : 'refused';
+  if (status === undefined || isRetryable(status)) return 'unavailable';
+  return status >= 400 && status <= 499 && !DENIED.has(status) ? 'refused' : 'denied';
 }
 
 const failureOf = (outcome: MessageOutcome) =>

@@ -41,7 +41,7 @@ export async function testDestination(
     });
   runningTests.add(workspace.id);
   try {
-    const to = { ...openAddress(secretCipher, id, sealed), recipients, id };
+    const to = { ...openAddress(secretCipher, id, sealed), recipients };
     return await sendTest(dependencies, { destination, to, slug: workspace.slug });
   } finally {
     runningTests.delete(workspace.id);

@@ -76,14 +76,16 @@ const OF_PEOPLE = new Set(['incident_manager', 'incident_responders']);
 const peopleOf = ({ field, from, to }: Properties): unknown[] =>
   OF_PEOPLE.has(textOf(field)) ? [from, to].flat() : [];
 
+/** The address of an incident in the console; empty: not known. */
+export type LinkOf = (workspace: string, incident: Properties) => string;
+
 /**
  * Returns an event in words; undefined if the filters do not select it. Where a change begins or ends that, it passes, and
  * says so in its phase.
- * @param linkOf the address of an incident; empty: none
  */
 export function describeEvent(
   { type, body }: FeedEventText,
-  { filters, context, linkOf }: { filters: Filters; context: EventContext; linkOf: (incident: Properties) => string },
+  { filters, context, linkOf }: { filters: Filters; context: EventContext; linkOf: LinkOf },
 ): Described | undefined {
   const { event_types: types } = filters;
   if (types.length > 0 && !(types as readonly string[]).includes(type)) return undefined;
@@ -115,7 +117,7 @@ export function describeEvent(
   return {
     ...common,
     reference: textOf(incident['reference']),
-    url: linkOf(incident),
+    url: linkOf(workspace.slug, incident),
     title: textOf(incident['title']),
     what: whatHappened(type, { incident, by, changes, other, context }),
     severity: labelOf(context.severities, incident['severity']),

@@ -32,7 +32,7 @@ export function parseTemplate(template: string, { limit, escape, link }: Markup)
     if (placeholder === undefined)
       throw invalidRequest(
         'template',
-        `Must not have the placeholder ${given.slice(0, 40)}; there are: ${PLACEHOLDERS.join(', ')}`,
+        `Must not have the placeholder ${given.slice(0, 40)} in line ${text.slice(0, index).split('\n').length}; there are: ${PLACEHOLDERS.join(', ')}`,
       );
     parts.push({ before: text.slice(end, index), placeholder });
     end = index + given.length;

@@ -116,5 +116,6 @@ export function retryDelay(failedAttempts: number): number {
 /** The delay after so many internal failures in a row; at most five minutes. */
 export const internalDelay = (failures: number): number => Math.min(retryDelay(failures), MAX_INTERNAL_DELAY);
 
-const isRetryable = (status = 0) =>
+/** Whether a receiver that answers so may answer otherwise later (contract: Deliveries). */
+export const isRetryable = (status = 0) =>
   status === 408 || status === 425 || status === 429 || (status >= 500 && status <= 599);

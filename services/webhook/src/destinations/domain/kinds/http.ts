@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { signedHeaders } from '../../../requests/domain/signature.ts';
 import type { KindOfDestination } from './kind.ts';
 
 /**
@@ -12,18 +12,15 @@ export const http: KindOfDestination = {
   joins: false,
   message: ([item], { url, credential, headers }) => {
     if (item === undefined) throw new Error('a receiver takes one event');
-    const { id, text } = item;
-    const time = String(Math.floor(Date.now() / 1_000));
-    const signature = createHmac('sha256', credential).update(`${id}.${time}.${text}`).digest('base64');
+    const { id: eventId, text } = item;
+    const at = new Date().toISOString();
+    const { 'webhook-signature': signature, ...unsigned } = signedHeaders({
+      ...{ eventId, body: text, at, secrets: [credential] },
+    });
     return {
       kind: 'http',
       url,
-      headers: {
-        ...headers,
-        'webhook-id': id,
-        'webhook-timestamp': time,
-        ...(credential !== '' && { 'webhook-signature': `v1,${signature}` }),
-      },
+      headers: { ...headers, ...unsigned, ...(credential !== '' && { 'webhook-signature': signature ?? '' }) },
       body: text,
     };
   },
