@@ -54,6 +54,8 @@ export interface AttackContext {
   check(ok: boolean, what: string, options?: { timed?: boolean }): void;
   /** The address of a receiver on loopback that the system accepts; the path selects how it responds. */
   receiverUrl(receiver: ReceiverName, path: ReceiverPath): string;
+  /** The address of one of fifty that never answer. */
+  deadUrl(nth: number): string;
   /** Breaks a part of the system until `heal` or the end of the attack. Returns false if that is impossible here. */
   breakPart(fault: Fault): Promise<boolean>;
   heal(): Promise<void>;

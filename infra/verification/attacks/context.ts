@@ -4,7 +4,7 @@ import pg from 'pg';
 import { type AttackContext, type AttackResult, newResult } from './attack.ts';
 import type { Outcome } from '../systems/send.ts';
 import type { Answers, FromAttacker, Question, ToAttacker } from './messages.ts';
-import { receiverUrl } from '../systems/receiver-urls.ts';
+import { deadUrl, receiverUrl } from '../systems/receiver-urls.ts';
 import { send } from '../systems/send.ts';
 import type { TargetAddress } from '../systems/target.ts';
 
@@ -74,6 +74,7 @@ export async function openContext({ target, isShort, tell }: ContextOptions) {
       if (!ok) result.violations.push({ what, timed });
     },
     receiverUrl: (receiver, path) => receiverUrl(target.receiverPort, receiver, path),
+    deadUrl: (nth) => deadUrl(target.receiverPort, nth),
     breakPart: async (fault) => ask({ about: 'break', fault }),
     heal: async () => {
       await ask({ about: 'heal' });

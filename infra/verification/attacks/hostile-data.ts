@@ -30,8 +30,11 @@ export const postIncident = async (
   headers: Record<string, string> = {},
 ) => context.send(workspace, { method: 'POST', path: '/api/v1/incidents', body, headers });
 
-export const createIncident = async (context: AttackContext, workspace: Workspace, body: object = {}) =>
-  create(context, workspace, { path: 'incidents', body: { title: 'Hostile', ...body } });
+export const createIncident = async <Incident = { id: number }>(
+  context: AttackContext,
+  workspace: Workspace,
+  body: object = {},
+) => create<Incident>(context, workspace, { path: 'incidents', body: { title: 'Hostile', ...body } });
 
 /** The slugs of the string fields that `createTextFields` creates. */
 export const textSlug = (index: number) => `text_${index}`;

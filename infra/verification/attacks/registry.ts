@@ -5,6 +5,7 @@ import { configurationAttacks } from './families/configurations.ts';
 import { connectionAttacks } from './families/connections.ts';
 import { crowdAttacks } from './families/crowds.ts';
 import { definitionAttacks } from './families/definitions.ts';
+import { destinationAttacks } from './families/destinations.ts';
 import { faultAttacks } from './families/faults.ts';
 import { growingAnswerAttacks } from './families/growing-answers.ts';
 import { outsiderAttacks } from './families/outsiders.ts';
@@ -33,6 +34,7 @@ export const ATTACKS: readonly Attack[] = [
   ...relationAttacks,
   ...outsiderAttacks,
   ...receiverAttacks,
+  ...destinationAttacks,
   ...faultAttacks,
 ];
 

@@ -16,8 +16,12 @@ export interface Evidence extends Pick<History, 'operations' | 'lists' | 'seen'>
   streamed: readonly Envelope[];
   final: FinalState;
   /** A subscription to `incident.created`, from before the run. */
-  webhook?: { secret: string; requests: readonly Pick<ReceivedRequest, 'headers' | 'body'>[] };
+  webhook?: { secret: string; requests: readonly Received[] };
+  /** A destination of the kind `http` with events of these types, from before the run. */
+  destination?: { secret: string; types: readonly string[]; requests: readonly Received[] };
 }
+
+type Received = Pick<ReceivedRequest, 'headers' | 'body'>;
 
 type Report = (what: string, operations: Violation['operations'], more?: unknown) => void;
 type Check = (evidence: Evidence, facts: Facts, report: Report) => void;
@@ -286,15 +290,14 @@ const checkDeliveries: Check = ({ polled, webhook }, facts, report) => {
   );
   const bodies = new Map<string, string>();
   for (const { headers, body } of webhook.requests) {
-    const [id, time, signature] = ['id', 'timestamp', 'signature'].map((name) => String(headers[`webhook-${name}`]));
-    const expected = createHmac('sha256', webhook.secret).update(`${id}.${time}.${body}`).digest('base64');
-    if (signature !== `v1,${expected}`) report('a wrong signature', [], headers);
+    const id = String(headers['webhook-id']);
+    if (!isSigned({ headers, body }, webhook.secret)) report('a wrong signature', [], headers);
     const { resource } = JSON.parse(body) as { resource: Json };
-    const change = created.get(id ?? '');
+    const change = created.get(id);
     if (change === undefined || nameOf(change.event.workspace.slug, 'incident', resource['id']) !== change.name)
       report('a delivery of no event', [change?.by], body);
-    if ((bodies.get(id ?? '') ?? body) !== body) report('two contents of one delivery', [change?.by], body);
-    bodies.set(id ?? '', body);
+    if ((bodies.get(id) ?? body) !== body) report('two contents of one delivery', [change?.by], body);
+    bodies.set(id, body);
   }
   for (const [id, { by }] of created)
     if (!bodies.has(id))
@@ -305,6 +308,28 @@ const checkDeliveries: Check = ({ polled, webhook }, facts, report) => {
       );
 };
 
+/** A destination has each event of its types, as the feed has it and in its order; any of them may come again. */
+const checkDestination: Check = ({ polled, destination }, _facts, report) => {
+  if (destination === undefined) return;
+  const { secret, types, requests } = destination;
+  const expected = polled.filter(({ type }) => types.includes(type));
+  const byId = new Map(expected.map((event) => [event.id, event]));
+  for (const { headers, body } of requests) {
+    if (!isSigned({ headers, body }, secret)) report('a wrong signature', [], headers);
+    if (!isDeepStrictEqual(JSON.parse(body), byId.get(String(headers['webhook-id']))))
+      report('a message that is not its event', [], body);
+  }
+  const ids = [...new Set(requests.map(({ headers }) => String(headers['webhook-id'])))];
+  const place = expected.findIndex(({ id }, index) => id !== ids[index]);
+  if (place === -1) return;
+  const isSent = ids.includes(expected[place]?.id ?? '');
+  report(
+    isSent ? 'messages in another order' : 'an event that a destination lacks',
+    [],
+    [expected[place], ids.slice(Math.max(0, place - 1), place + 2), expected.length, ids.length],
+  );
+};
+
 const CHECKS: readonly Check[] = [
   checkFeed,
   checkVersions,
@@ -313,7 +338,14 @@ const CHECKS: readonly Check[] = [
   checkLists,
   checkFinalState,
   checkDeliveries,
+  checkDestination,
 ];
+
+/** Whether a request is signed as webhooks are. */
+function isSigned({ headers, body }: Received, secret: string): boolean {
+  const [id, time, signature] = ['id', 'timestamp', 'signature'].map((name) => String(headers[`webhook-${name}`]));
+  return signature === `v1,${createHmac('sha256', secret).update(`${id}.${time}.${body}`).digest('base64')}`;
+}
 
 /** The resource that a path names. */
 function targetOf(slug: string, path: string): { name: string; kind: Kind } | undefined {

@@ -1,4 +1,4 @@
-import { type Client, eventually, httpClient, type Receiver } from '@tocsin/testing';
+import { type Client, eventually, httpClient, type ReceivedRequest, type Receiver } from '@tocsin/testing';
 import { check, type Evidence } from './checker.ts';
 import { factsOf } from './facts.ts';
 import { readFinalState, readLists } from './final-state.ts';
@@ -26,7 +26,7 @@ interface RunWorkspace {
   rounds?: number;
   /** How many incidents there may be by now; default: any number. */
   mayDeclare?: () => number;
-  /** Gets a webhook to this receiver. */
+  /** Gets a webhook to this receiver, and a destination at `DESTINATION_PATH` there. */
   receiver?: { server: Receiver; url: string };
 }
 
@@ -45,6 +45,11 @@ export interface Run {
   abandon(): Promise<void>;
 }
 
+/** Where the receiver gets the messages of a destination. */
+const DESTINATION_PATH = '/destination';
+/** Those of which a destination can send all in time: it sends ten events a second at most. */
+const DESTINATION_TYPES = ['incident.created', 'follow_up.created', 'follow_up.updated', 'follow_up.deleted'];
+
 /** Milliseconds until all that was written is in the feed, and delivered. */
 const SETTLED_WITHIN = 240_000;
 
@@ -53,7 +58,7 @@ interface Part {
   workspace: RunWorkspace;
   client: Client;
   world: World;
-  /** Of its webhook. */
+  /** Of its webhook, which its destination has, too. */
   secret: string | undefined;
   readers: FeedReader[];
 }
@@ -95,8 +100,9 @@ export async function startRun(options: RunOptions): Promise<Run> {
     const violations = [...history.violations];
     for (const part of parts) violations.push(...check(await evidenceOf(history, part)));
     for (const { workspace } of parts) {
-      const ids = workspace.receiver?.server.requests.map(({ headers }) => headers['webhook-id']) ?? [];
-      if (new Set(ids).size < ids.length) history.met.see('a repeated delivery');
+      const { deliveries, messages } = receivedBy(workspace);
+      if (idsOf(deliveries).size < deliveries.length) history.met.see('a repeated delivery');
+      if (idsOf(messages).size < messages.length) history.met.see('a repeated message');
     }
     await end();
     return violations;
@@ -128,6 +134,7 @@ async function preparePart(workspace: RunWorkspace, gateway: string): Promise<Pa
   const targetsByKind = { incident: [], timeline_event: [], follow_up: [], service: [], team: [], field: [] };
   const world: World = { slug, user: String(me.user.id), targetsByKind, declared: 0, mayDeclare };
   const secret = receiver === undefined ? undefined : await subscribe(client, receiver.url);
+  if (receiver !== undefined && secret !== undefined) await createDestination(client, { url: receiver.url, secret });
   receiver?.server.requests.splice(0);
   return { workspace, client, world, secret, readers: [] };
 }
@@ -138,22 +145,45 @@ async function evidenceOf(history: History, { workspace, client, secret, readers
     polled: readers[0]?.events ?? [],
     streamed: readers[1]?.events ?? [],
     final: await readFinalState(client, workspace.slug),
-    ...(secret !== undefined && { webhook: { secret, requests: workspace.receiver?.server.requests ?? [] } }),
+    ...(secret !== undefined && {
+      webhook: { secret, requests: receivedBy(workspace).deliveries },
+      destination: { secret, types: DESTINATION_TYPES, requests: receivedBy(workspace).messages },
+    }),
   };
 }
 
-/** Whether a feed has the newest revision of everything that lists have, and a receiver each new incident. */
-async function isSettled(history: History, { workspace, client, readers }: Part): Promise<boolean> {
-  const { slug, receiver } = workspace;
+/** What the receiver of a workspace got from its webhook, and from its destination. */
+function receivedBy({ receiver }: RunWorkspace) {
+  const { true: messages = [], false: deliveries = [] } = Object.groupBy(receiver?.server.requests ?? [], (request) =>
+    request.path === DESTINATION_PATH ? 'true' : 'false',
+  );
+  return { deliveries, messages };
+}
+
+const idsOf = (requests: readonly ReceivedRequest[]) => new Set(requests.map(({ headers }) => headers['webhook-id']));
+
+/** Whether a feed has the newest revision of everything that lists have, and a receiver everything that it gets. */
+async function isSettled(history: History, { workspace, client, secret, readers }: Part): Promise<boolean> {
+  const { slug } = workspace;
   const { versions } = await readLists(client, slug);
   const facts = factsOf(history, readers[0]?.events ?? []);
-  const delivered = new Set(receiver?.server.requests.map(({ headers }) => headers['webhook-id']));
-  const created = facts.changes.filter(({ event }) => event.type === 'incident.created').length;
+  const { deliveries, messages } = receivedBy(workspace);
+  const countOf = (types: readonly string[]) => facts.changes.filter(({ event }) => types.includes(event.type)).length;
   return (
     readers[0]?.events.length === readers[1]?.events.length &&
     [...versions.values()].every(({ name, revision }) => facts.of(name).at(-1)?.revision === revision) &&
-    (receiver === undefined || delivered.size === created)
+    (secret === undefined ||
+      (idsOf(deliveries).size === countOf(['incident.created']) && idsOf(messages).size === countOf(DESTINATION_TYPES)))
   );
+}
+
+/** Creates a destination that signs with this secret. */
+async function createDestination(client: Client, { url, secret }: { url: string; secret: string }): Promise<void> {
+  const { status, text } = await client.post('/api/v1/settings/destinations', {
+    ...{ name: 'History', kind: 'http', url: new URL(DESTINATION_PATH, url).href, credential: secret },
+    filters: { event_types: DESTINATION_TYPES },
+  });
+  if (status !== 201) throw new Error(`cannot create a destination: ${text}`);
 }
 
 /** Returns the secret of an active webhook. */

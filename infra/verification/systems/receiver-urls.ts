@@ -10,3 +10,9 @@ export const RECEIVER_ADDRESSES: Readonly<Record<ReceiverName, string>> = {
 
 export const receiverUrl = (port: number, receiver: ReceiverName, requested: ReceiverPath) =>
   `https://${RECEIVER_ADDRESSES[receiver]}:${port}${requested}`;
+
+/** Receivers that never answer, each at an address of its own, so that no breaker of one keeps requests from others. */
+export const DEAD_ADDRESSES = Array.from({ length: 50 }, (_, nth) => `127.0.2.${nth + 1}`);
+
+export const deadUrl = (port: number, nth: number) =>
+  `https://${DEAD_ADDRESSES[nth % DEAD_ADDRESSES.length]}:${port}/hang`;

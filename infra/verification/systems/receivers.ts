@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { behave, type Receiver, startReceiver } from '@tocsin/testing';
-import { RECEIVER_ADDRESSES, type ReceiverPath } from './receiver-urls.ts';
+import { DEAD_ADDRESSES, RECEIVER_ADDRESSES, type ReceiverPath } from './receiver-urls.ts';
 
 /** How the receiver responds, by path. */
 const BEHAVIOURS: Readonly<Record<ReceiverPath, behave.Behaviour>> = {
@@ -63,7 +63,7 @@ async function startTrustedReceiver(addresses: readonly string[]): Promise<Trust
 
 /** Starts the receivers of webhooks and the servers of documents that attacks use. */
 export async function startHostileReceivers(): Promise<TrustedReceiver> {
-  const started = await startTrustedReceiver(Object.values(RECEIVER_ADDRESSES));
+  const started = await startTrustedReceiver([...Object.values(RECEIVER_ADDRESSES), ...DEAD_ADDRESSES]);
   started.receiver.respond = ({ path: requested }) => BEHAVIOURS[requested as ReceiverPath];
   return started;
 }

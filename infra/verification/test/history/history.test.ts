@@ -26,6 +26,13 @@ const event = (request: string, type: string, revision: number, title: string): 
   data: { incident: incident(revision, title), changes: revision === 1 ? [] : [{ field: 'title' }] },
 });
 
+/** What a destination sends of an event. */
+function message({ id, ...event }: Envelope) {
+  const body = JSON.stringify({ id, ...event });
+  const signature = createHmac('sha256', 'secret').update(`${id}.7.${body}`).digest('base64');
+  return { body, headers: { 'webhook-id': id, 'webhook-timestamp': '7', 'webhook-signature': `v1,${signature}` } };
+}
+
 interface Run extends Evidence {
   operations: Operation[];
   polled: Envelope[];
@@ -69,6 +76,7 @@ function faultlessRun(): Run {
       counts: [{ path: '/api/v1/incidents', counted: 1, rows: 1 }],
     },
     webhook: { secret: 'secret', requests: [{ headers, body }] },
+    destination: { secret: 'secret', types: ['incident.created', 'incident.updated'], requests: polled.map(message) },
   };
 }
 
@@ -82,6 +90,14 @@ const replace = (run: Run, place: number, more: Partial<Operation>): Run => ({
   ...run,
   operations: run.operations.map((each, index) => (index === place - 1 ? { ...each, ...more } : each)),
 });
+/** The destination gets these of the two events. */
+const received = (run: Run, places: readonly number[], more: Partial<Envelope> = {}): Evidence => ({
+  ...run,
+  destination: {
+    ...{ secret: 'secret', types: [], ...run.destination },
+    requests: places.map((place) => message({ ...(run.polled[place] as Envelope), ...more })),
+  },
+});
 const feed = (run: Run, polled: readonly Envelope[]): Run => ({ ...run, polled: [...polled], streamed: [...polled] });
 const list = (run: Run, ids: readonly number[], more: object = {}): Run => ({
   ...run,
@@ -93,7 +109,15 @@ const bulk = (run: Run, place: number, items: object[]): Run =>
   });
 const foreign = (each: Envelope): Envelope => ({ ...each, request_id: 'nobody' });
 
+test('a destination may get any event again', () => {
+  expect(found(received(faultlessRun(), [0, 0, 1, 0]))).toEqual([]);
+});
+
 test.each<[string, (run: Run) => Evidence]>([
+  ['an event that a destination lacks', (run) => received(run, [1])],
+  ['an event that a destination lacks', (run) => received(run, [])],
+  ['messages in another order', (run) => received(run, [1, 0])],
+  ['a message that is not its event', (run) => received(run, [0, 1], { type: 'incident.updated' })],
   ['a revision without an event', (run) => feed(run, run.polled.slice(0, 1))],
   ['a change without an event', (run) => feed(run, run.polled.slice(0, 1))],
   ['an event twice', (run) => feed(run, [...run.polled, ...run.polled.slice(1)])],

@@ -174,7 +174,7 @@ type Result =
   | { kind: 'sent' }
   /** Somebody else holds the lease, or it was changed. */
   | { kind: 'lost' }
-  | { kind: 'failed'; reason: string; status: number | null; isDenied: boolean; retryAfter: string | undefined };
+  | ({ kind: 'failed'; isDenied: boolean } & ReturnType<typeof failureOf>);
 
 async function sendPages(dependencies: SendingDestinations, { claimed, progress, stopping }: Pages): Promise<Result> {
   const address = openAddress(dependencies.secretCipher, claimed.id, claimed.sealed);
@@ -238,9 +238,9 @@ async function sendPage(
       items.splice(at, batch.length, ...batch.map((item) => ({ ...item, isAlone: true })));
     } else {
       progress.refused = verdict === 'refused' ? progress.refused + 1 : 0;
-      if (verdict === 'unavailable' || verdict === 'denied' || progress.refused === MOST_REFUSED)
+      if (outcome.kind === 'failure' && (verdict !== 'refused' || progress.refused === MOST_REFUSED))
         return { kind: 'failed', ...failureOf(outcome), isDenied: verdict === 'denied' };
-      const isSuccess = verdict === 'accepted';
+      const isSuccess = outcome.kind === 'success';
       metrics.messages.inc({ result: isSuccess ? 'sent' : 'refused' });
       if (isSuccess) Object.assign(progress, { failures: 0, failingSince: null });
       at += batch.length;
@@ -302,7 +302,9 @@ function verdictOf(outcome: MessageOutcome): 'accepted' | 'refused' | 'denied' |
   return status >= 400 && status <= 499 && !DENIED.has(status) ? 'refused' : 'denied';
 }
 
-const failureOf = (outcome: MessageOutcome) =>
-  outcome.kind === 'success'
-    ? { reason: 'refused', status: outcome.status, retryAfter: undefined }
-    : { reason: outcome.reason, status: outcome.status ?? null, retryAfter: outcome.retryAfter };
+const failureOf = (outcome: MessageOutcome & { kind: 'failure' }) => ({
+  reason: outcome.reason,
+  status: outcome.status ?? null,
+  isLocal: outcome.isLocal,
+  retryAfter: outcome.retryAfter,
+});

@@ -32,11 +32,17 @@ await new Promise<void>((resolve) => mailServer.listen(0, '127.0.0.1', resolve))
 stopAfterAll({ stop: async () => new Promise<void>((resolve) => mailServer.close(resolve)) });
 const { port: mailPort } = mailServer.server.address() as { port: number };
 
+let hasNameServer = true;
+const resolve = async () => {
+  if (hasNameServer) return ['127.0.0.1'];
+  throw Object.assign(new Error('no name server'), { code: 'ECONNREFUSED' });
+};
+
 const service = stopAfterAll(
   await startService({
     receivers: [receiver, dead],
     settings: { SMTP_URL: `smtp://127.0.0.1:${mailPort}`, SMTP_FROM: 'Tocsin <tocsin@acme.example>' },
-    overrides: { requestTimeout: 1_000 },
+    overrides: { requestTimeout: 1_000, resolve },
   }),
 );
 service.broker.subscribe(QUEUES.incidentReplicas, async () => 'ack');
@@ -47,6 +53,7 @@ beforeEach(() => {
   dead.respond = () => behave.hang();
   mails.length = 0;
   refusesMail = undefined;
+  hasNameServer = true;
 });
 afterEach(async () => {
   dead.closeConnections();
@@ -304,6 +311,18 @@ describe('messages', () => {
         ).length === 6
       );
     });
+  });
+
+  test('wait for a name server, which is no failure of the destination', async () => {
+    const { current } = await create();
+    hasNameServer = false;
+    await publishedIncident(service).declare();
+    await eventually(async () => (await current()).last_failure !== null);
+    expect(await current()).toMatchObject({ status: 'active', last_failure: { reason: 'dns', status: null } });
+    expect(await service.knex('destinations').first('failures')).toEqual({ failures: 0 });
+    hasNameServer = true;
+    service.clock.advance(30_000);
+    await arrived('declared');
   });
 
   test('wait while names cannot be looked up, and count no failure', async () => {

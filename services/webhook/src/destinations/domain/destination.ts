@@ -98,20 +98,24 @@ const FIRST_WAIT = 2_000;
 /** A receiver that does not accept what proves who sends is asked again more rarely. */
 const FIRST_WAIT_WHEN_DENIED = 60_000;
 const LONGEST_WAIT = 3_600_000;
+/** After a failure of our own, such as a proxy that refuses: it says nothing about the receiver. */
+const WAIT_WHEN_LOCAL = 30_000;
 
 /** What the next attempt waits for, after one that failed. */
 export function afterFailure(
   { failures, failingSince }: Pick<Destination, 'failures' | 'failingSince'>,
-  failure: Failure & { isDenied: boolean; retryAfter: number | undefined },
+  failure: Failure & { isDenied: boolean; isLocal: boolean; retryAfter: number | undefined },
 ): Pick<Destination, 'failures' | 'failingSince' | 'lastFailure' | 'dueAt'> {
-  const { reason, status, at, isDenied, retryAfter } = failure;
+  const { reason, status, at, isDenied, isLocal, retryAfter } = failure;
+  const lastFailure = { reason, status, at };
+  if (isLocal) return { failures, failingSince, lastFailure, dueAt: addMilliseconds(at, WAIT_WHEN_LOCAL) };
   const first = isDenied ? FIRST_WAIT_WHEN_DENIED : FIRST_WAIT;
   const backoff = Math.min(LONGEST_WAIT, first * 2 ** Math.min(failures, 20));
   const wait = retryAfter === undefined ? backoff : Math.min(LONGEST_WAIT, Math.max(FIRST_WAIT, retryAfter));
   return {
     failures: failures + 1,
     failingSince: failingSince ?? (isDenied || failures + 1 >= FAILING_FROM ? at : null),
-    lastFailure: { reason, status, at },
+    lastFailure,
     dueAt: addMilliseconds(at, wait),
   };
 }
