@@ -23,6 +23,8 @@ export { type Dispatcher, startDispatcher } from './dispatcher.ts';
 export { type App, beforeExit, describeStartFailure, type ReadyMessage, runProcess } from './lifecycle.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { Counter, createMetrics, Gauge, Histogram, type Metrics } from './metrics.ts';
+export { isTimeZone, knownTimeZone, localTime, momentsOf, startOfDay, TIME_ZONE_NAME, UTC } from './time-zone.ts';
+export { workerThread } from './worker-thread.ts';
 export { workspaceUrl } from './public-url.ts';
 export { entriesOf, ownProperty } from './own-properties.ts';
 export { type PeriodicTask, startPeriodicTask } from './periodic-task.ts';

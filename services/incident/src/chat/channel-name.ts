@@ -1,5 +1,6 @@
 import { invalidState } from '@tocsin/http';
 import type { Caller } from '@tocsin/versioned-resources';
+import { knownTimeZone } from '@tocsin/runtime';
 import type { Chat, ChatChannel } from './clients/chat.ts';
 import { channelName, type ChannelNaming } from './domain/channel-name.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
@@ -7,7 +8,6 @@ import { checkWritable } from '../incidents/domain/lifecycle.ts';
 import { incidentStore } from '../incidents/store/incident-store.ts';
 import { channelNotLinked, chatNotConfigured, toDomainError, type Chats } from './chats.ts';
 import type { CommandDependencies } from '../incidents/run-command.ts';
-import { knownTimeZone } from '../shared/domain/time-zone.ts';
 
 /** The requested name of a channel: a given one, or the one that the workspace's template produces. */
 export type RequestedName = { mode: 'custom'; name: string } | { mode: 'workspace_template' };

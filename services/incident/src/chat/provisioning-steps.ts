@@ -1,4 +1,4 @@
-import type { Instant } from '@tocsin/runtime';
+import { type Instant, knownTimeZone } from '@tocsin/runtime';
 import { notFound } from '@tocsin/http';
 import { type Chats, chatNotConfigured, channelNotLinked } from './chats.ts';
 import { type ChatChannel, ChatError } from './clients/chat.ts';
@@ -17,7 +17,6 @@ import {
 import type { CommandDependencies } from '../incidents/run-command.ts';
 import { changeIncident, save } from '../incidents/save-incident.ts';
 import type { Owners } from '../replicas/clients/owners.ts';
-import { knownTimeZone } from '../shared/domain/time-zone.ts';
 
 /** The dependencies of provisioning steps. */
 export type ProvisioningDependencies = Pick<CommandDependencies, 'database' | 'clock' | 'wakeRelay'> & {

@@ -1,6 +1,5 @@
 import { invalidRequest } from '@tocsin/http';
-import type { Instant } from '@tocsin/runtime';
-import { knownTimeZone } from '../shared/domain/time-zone.ts';
+import { type Instant, knownTimeZone } from '@tocsin/runtime';
 import { type Bucket, bucketStarts } from './domain/statistics-span.ts';
 import type { RetryDependencies } from '../incidents/run-command.ts';
 import { type QueryRequest, resolveQuery } from './resolve-query.ts';

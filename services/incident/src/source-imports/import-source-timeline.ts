@@ -11,12 +11,11 @@
 import { quotaOf } from '@tocsin/schemas';
 import { DomainError, type ErrorCode, type IdempotencyClaim } from '@tocsin/http';
 import type { Knex } from '@tocsin/postgres';
-import { afterCommit, type FairQueue, type Logger } from '@tocsin/runtime';
+import { afterCommit, type FairQueue, knownTimeZone, type Logger } from '@tocsin/runtime';
 import type { Caller } from '@tocsin/versioned-resources';
 import type { Incident } from '../incidents/domain/incident.ts';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
 import type { SourceImport, SourceDocument } from './domain/document.ts';
-import { knownTimeZone } from '../shared/domain/time-zone.ts';
 import { newTimelineEvent, limitToQuota } from '../timeline/domain/timeline-event.ts';
 import { incidentStore } from '../incidents/store/incident-store.ts';
 import { timelineStore } from '../timeline/store/timeline-store.ts';

@@ -1,6 +1,5 @@
-import type { Instant } from '@tocsin/runtime';
+import { type Instant, knownTimeZone, localTime } from '@tocsin/runtime';
 import { humanId } from '../../incidents/domain/incident.ts';
-import { knownTimeZone, localTime } from '../../shared/domain/time-zone.ts';
 import {
   type EvidenceLink,
   TIMELINE_LIMITS,

@@ -1,5 +1,4 @@
-import { type Instant, ownProperty } from '@tocsin/runtime';
-import { localTime } from '../../shared/domain/time-zone.ts';
+import { type Instant, localTime, ownProperty } from '@tocsin/runtime';
 
 /** Slack's maximum length of a channel name, in Unicode characters. */
 const MAX_LENGTH = 80;

@@ -1,7 +1,7 @@
 import { boundedText, KEY, nameText, timestampInput, trimmedText } from '@tocsin/schemas';
+import { isTimeZone, TIME_ZONE_NAME, UTC } from '@tocsin/runtime';
 import { z } from 'zod';
 import { faultOf, MAX_TEMPLATE_BYTES, PLACEHOLDERS } from './postmortem-template.ts';
-import { isTimeZone, TIME_ZONE_NAME, UTC } from '../../shared/domain/time-zone.ts';
 
 /** The entries of each list. With all of them, the document is not larger than a body may be. */
 export const MAX_ENTRIES = {

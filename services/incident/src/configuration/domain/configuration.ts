@@ -8,7 +8,7 @@
  * configuration; `configuration-changes` stores them.
  */
 import { invalidRequest } from '@tocsin/http';
-import { UTC } from '../../shared/domain/time-zone.ts';
+import { UTC } from '@tocsin/runtime';
 import type { ExchangeRates } from './exchange-rates.ts';
 
 export interface WorkflowStatus {

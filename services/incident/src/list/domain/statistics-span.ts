@@ -1,7 +1,6 @@
 import { EARLIEST_INSTANT } from '@tocsin/schemas';
 import { invalidRequest } from '@tocsin/http';
-import type { Instant } from '@tocsin/runtime';
-import { localTime, startOfDay } from '../../shared/domain/time-zone.ts';
+import { type Instant, localTime, startOfDay } from '@tocsin/runtime';
 import type { TimeRange } from './list-filters.ts';
 
 export const BUCKETS = ['day', 'week', 'month'] as const;

@@ -1,9 +1,9 @@
 import { type CustomFieldDefinition, isLargeValue } from '@tocsin/schemas';
+import { knownTimeZone, localTime } from '@tocsin/runtime';
 import type { Change } from '../../incidents/domain/changes.ts';
 import { TRANSFERRED_MOMENTS } from '../../incidents/domain/property-sets.ts';
 import type { Configuration } from '../../configuration/domain/configuration.ts';
 import type { Fields } from '../../replicas/domain/fields.ts';
-import { knownTimeZone, localTime } from '../../shared/domain/time-zone.ts';
 import { idIn, referredBy, ROLE_PREFIX } from './names.ts';
 
 /** What the texts of a post-mortem take names and labels from. */

@@ -1,12 +1,11 @@
 import type { RecordedKey } from '@tocsin/schemas';
-import type { Instant } from '@tocsin/runtime';
+import { type Instant, knownTimeZone } from '@tocsin/runtime';
 import { getValue, humanId } from '../../incidents/domain/incident.ts';
 import type { EvidenceLink } from '../../timeline/domain/timeline-event.ts';
 import type { Entry } from '../domain/activity.ts';
 import { measuresOf, momentsOf } from '../domain/moments.ts';
 import { idIn } from '../domain/names.ts';
 import { changeTexts, type Labels, labelOf, personName, valueText } from '../domain/texts.ts';
-import { knownTimeZone } from '../../shared/domain/time-zone.ts';
 import type { PostmortemFacts } from '../read-postmortem.ts';
 import type { EntryWire, PostmortemWire } from './wire.ts';
 

@@ -1,6 +1,6 @@
 import { normaliseList } from '@tocsin/http';
 import { isBlank, parseTimestamp } from '@tocsin/schemas';
-import { momentsOf } from '../../shared/domain/time-zone.ts';
+import { momentsOf } from '@tocsin/runtime';
 import { isReservedType, TIMELINE_LIMITS, type TimelineEventProperties } from '../../timeline/domain/timeline-event.ts';
 import type { Violation, WrittenDate, WrittenTime, Zone } from './written-time.ts';
 

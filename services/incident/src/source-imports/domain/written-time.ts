@@ -1,6 +1,5 @@
 import { isCalendarDay } from '@tocsin/schemas';
-import { ownProperty } from '@tocsin/runtime';
-import { isTimeZone, UTC } from '../../shared/domain/time-zone.ts';
+import { isTimeZone, ownProperty, UTC } from '@tocsin/runtime';
 
 /** Why something cannot be read, as a clause like "its date has no year". */
 export interface Violation {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isTimeZone, knownTimeZone, localTime, momentsOf, startOfDay } from '../../src/shared/domain/time-zone.ts';
+import { isTimeZone, knownTimeZone, localTime, momentsOf, startOfDay } from '../src/time-zone.ts';
 
 const toMoment = (time: number) => new Date(time).toISOString();
 
