@@ -126,13 +126,16 @@ export const APPS: Readonly<Record<AppName, AppDefinition>> = {
   catalog: {
     does: 'Services and teams.',
     ...partsOf('catalog'),
+    reaches: 'calendars and schedules of who is on call',
     maxPods: 4,
     schema: catalogSchema,
     usesRedis: true,
-    ownKeys: [CURSOR_PURPOSE],
+    ownKeys: [CURSOR_PURPOSE, 'on-call-source'],
     readConfig: catalogConfig,
     start: async (env, overrides) =>
       (await import('../../services/catalog/src/app.ts')).startApp(catalogConfig(env), overrides),
+    holdsSecrets: async (database) =>
+      (await import('../../services/catalog/src/administration.ts')).holdsSecrets(database),
   },
   'custom-field': {
     does: 'Definitions of custom fields.',

@@ -1,5 +1,6 @@
 import { ConfigError, parseSecretKeys } from '@tocsin/runtime';
 import { countUnopenedSecrets } from '../../../gateway/src/administration.ts';
+import { countUnopenedAddresses } from '../../../services/catalog/src/administration.ts';
 import { countUnopenedTokens } from '../../../services/incident/src/administration.ts';
 import { countUnopened } from '../../../services/webhook/src/administration.ts';
 import { type Check, type Finding, note, ok, problem } from './check.ts';
@@ -28,6 +29,10 @@ export const SECRET_CHECK: Check = {
     await tryWith('incident', findings, async () => {
       const tokens = await countUnopenedTokens(database('incident'), { secretKeys, limit: LIMIT });
       report('Slack tokens', tokens, 'bring the key back, or connect Slack again');
+    });
+    await tryWith('catalog', findings, async () => {
+      const addresses = await countUnopenedAddresses(database('catalog'), { secretKeys, limit: LIMIT });
+      report('addresses of who is on call', addresses, 'bring the key back, or set them again');
     });
     await tryWith('gateway', findings, async () => {
       const secrets = await countUnopenedSecrets(database('gateway'), { secretKeys, limit: LIMIT });

@@ -182,6 +182,7 @@ describe('the secrets of Compose', () => {
   test('give each app its own keys and no root key', () => {
     const roots = text('kept', 'TOCSIN_SECRET_KEYS');
     const holders: Record<string, string[]> = {
+      'on-call-source': ['catalog'],
       'webhook-secret': ['webhook'],
       'chat-token': ['incident', 'admin'],
       'principal/gateway/incident': ['gateway', 'incident'],

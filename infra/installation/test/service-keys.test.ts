@@ -35,6 +35,7 @@ describe('the keys of a process', () => {
     ['attachment-url', ['incident']],
     ['webhook-secret', ['webhook']],
     ['webhook-url', ['webhook']],
+    ['on-call-source', ['catalog']],
     ['cursor', APP_NAMES.toSorted()],
   ])('for %s are held only by %j', (purpose, holders) => expect(holdersOf(purpose)).toEqual(holders));
 

@@ -313,14 +313,16 @@ export const ALARM_CASES: Readonly<Record<string, AlarmCase>> = {
     broken: {
       'tocsin_webhook_undecryptable_values{app="webhook",kind="secret"}': constant(1),
       'tocsin_chat_unopened_tokens{app="incident"}': constant(2),
+      'tocsin_on_call_unopened_addresses{app="catalog"}': constant(1),
       'tocsin_oidc_unopened_secrets{app="gateway"}': constant(1),
     },
     silentAt: 4,
     firesAfter: 6,
-    labels: [{ app: 'webhook' }, { app: 'incident' }, { app: 'gateway' }],
+    labels: [{ app: 'webhook' }, { app: 'incident' }, { app: 'catalog' }, { app: 'gateway' }],
     healthy: {
       'tocsin_webhook_undecryptable_values{app="webhook",kind="secret"}': constant(0),
       'tocsin_chat_unopened_tokens{app="incident"}': constant(0),
+      'tocsin_on_call_unopened_addresses{app="catalog"}': constant(0),
       'tocsin_oidc_unopened_secrets{app="gateway"}': constant(0),
     },
   },

@@ -10,6 +10,7 @@ export async function up(knex: Knex): Promise<void> {
   await createConfiguration(knex);
   await createReplicas(knex);
   await createCatalog(knex);
+  await createOnCall(knex);
 }
 
 async function createConfiguration(knex: Knex): Promise<void> {
@@ -107,5 +108,30 @@ async function createCatalog(knex: Knex): Promise<void> {
     table.primary(['workspace_id', 'team_id', 'user_id']);
     table.foreign(['workspace_id', 'team_id']).references(['workspace_id', 'id']).inTable('teams');
     table.index(['workspace_id', 'user_id']);
+  });
+}
+
+/** Where it stands who is on call for a team, and what was read there last. */
+async function createOnCall(knex: Knex): Promise<void> {
+  await knex.schema.createTable('on_call_sources', (table) => {
+    const moment = (name: string) => table.timestamp(name, { precision: 3 });
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('team_id').notNullable();
+    table.primary(['workspace_id', 'team_id']);
+    table.foreign(['workspace_id', 'team_id']).references(['workspace_id', 'id']).inTable('teams');
+    table.text('kind').notNullable();
+    table.text('origin').notNullable().comment('scheme and host: all of the URL that is ever shown');
+    table.text('schedule_id').comment('of PagerDuty');
+    table.text('key_id').notNullable().index();
+    table.binary('ciphertext').notNullable().comment('URL and credential, sealed');
+    table.jsonb('shifts').notNullable().comment('the latest that could be read, in the order of their beginnings');
+    moment('fetched_at').comment('when the shifts were read');
+    table.text('failure').comment('why the latest look failed: a reason from a fixed list; null: it did not');
+    table.integer('failure_status').comment('the HTTP status of the latest failure');
+    moment('failing_since');
+    table.integer('failures').notNullable().defaultTo(0).comment('in a row');
+    moment('due_at').notNullable().index();
+    table.uuid('lease_token').comment('who holds it may write what it has read');
+    moment('lease_until');
   });
 }

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { type Envelope, envelope, QUEUES, type ServiceSnapshot, type TeamSnapshot } from '@tocsin/schemas';
-import { memoryVersions, type Versions } from '@tocsin/runtime';
+import { type Environment, memoryVersions, type Versions } from '@tocsin/runtime';
 import { type Client, type ServiceUnderTest, serviceHarness } from '@tocsin/testing';
 import { stopAfterAll } from '@tocsin/testing/suites';
 import { serviceTiers } from '../src/administration.ts';
@@ -18,7 +18,10 @@ export interface TestService extends ServiceUnderTest {
   internalServices: FakeInternalServices;
 }
 
-export async function startService(overrides: Partial<Overrides> = {}): Promise<TestService> {
+export async function startService(
+  overrides: Partial<Overrides> = {},
+  settings: Environment = {},
+): Promise<TestService> {
   const harness = await serviceHarness('catalog', schema);
   const events: TestService['events'] = [];
   harness.broker.subscribe(QUEUES.incidentReplicas, async ({ body }) => {
@@ -32,6 +35,7 @@ export async function startService(overrides: Partial<Overrides> = {}): Promise<
     CATALOG_DATABASE_URL: harness.databaseUrl,
     GATEWAY_INTERNAL_URL: internalServices.url,
     INCIDENT_URL: internalServices.url,
+    ...settings,
   });
   const app = await startApp(config, { ...harness.overrides, versions, ...overrides });
   return { ...harness.serviceUnderTest(app, internalServices), events, versions, internalServices };

@@ -34,6 +34,7 @@ async function createConfigurations(knex: Knex): Promise<void> {
     table.jsonb('incident_roles').comment('the whole list');
     table.jsonb('exchange_rates').comment('by currency');
     table.text('time_zone').comment('a name of the IANA time zone database; null: UTC');
+    table.text('on_call_lead').comment('whether who is on call leads new incidents; null: off');
     table.text('postmortem_template').comment('Markdown with placeholders; null or empty: the built-in one');
     // For service tiers that change together with the rest of a workspace's configuration (ADR 55).
     table

@@ -1,3 +1,4 @@
+export { hideDuration, isAddressFailure } from './address-failure.ts';
 export { readNetworks } from './allowed-networks.ts';
 export {
   type AllowedDestinations,

@@ -255,7 +255,7 @@ export const EVENTS = {
   },
   'audit.recorded': {
     summary: 'Somebody changed a setting of a workspace',
-    publishers: ['gateway', 'incident', 'webhook'],
+    publishers: ['gateway', 'incident', 'catalog', 'webhook'],
     data: z.object({ entry: auditEntry.meta({ description: 'The change of a setting' }) }),
   },
   'customer-impact.updated': {

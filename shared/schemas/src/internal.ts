@@ -22,6 +22,7 @@ export const INTERNAL_PATHS = {
   people: '/internal/people',
   exportedResources: '/internal/exported-resources',
   memberships: '/internal/memberships',
+  onCall: '/internal/on-call',
   auditLogDeletions: '/internal/audit-log/deletions',
   personalData: '/internal/personal-data',
   personalDataErasure: '/internal/personal-data/erasure',
@@ -117,6 +118,16 @@ export const membershipsQuery = z.strictObject({ workspace_id: z.int().min(1), u
 
 export const memberships = z.object({ team_ids: z.array(z.int().min(1)) });
 export type Memberships = z.infer<typeof memberships>;
+
+/** The most teams that one question about who is on call names. */
+export const MAX_TEAMS_ON_CALL = 100;
+
+/** Asks who is on call for teams. */
+export const onCallQuery = workspaceQuery.extend({ team_ids: z.array(z.int().min(1)).max(MAX_TEAMS_ON_CALL) });
+
+/** The first user who is on call now for each of these teams for which a user is. */
+export const onCall = z.object({ teams: z.array(z.object({ team_id: z.int().min(1), user_id: z.int().min(1) })) });
+export type UsersOnCall = z.infer<typeof onCall>;
 
 /** The number of a workspace's latest committed incident (`INC-<number>`); 0 if there is none. */
 export const lastIncidentNumber = z.object({ number: z.int().min(0) });

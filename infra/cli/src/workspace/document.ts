@@ -48,6 +48,7 @@ export const configurationLists = z
       }),
     ),
     time_zone: text.describe('Such as Europe/Berlin'),
+    on_call_lead: z.enum(['off', 'suggest', 'set']).describe('Whether who is on call leads new incidents'),
     postmortem_template: text.describe('Markdown of post-mortems, with placeholders; empty: the built-in one'),
   })
   .partial();

@@ -1,5 +1,5 @@
 import type { FieldType } from '@tocsin/schemas';
-import { type Client, eventually, type FakeSlack, type Receiver } from '@tocsin/testing';
+import { behave, type Client, eventually, type FakeSlack, type Receiver } from '@tocsin/testing';
 import { json } from '@tocsin/testing/arbitraries';
 import fc from '@tocsin/testing/fuzz';
 import type { System } from '../../systems/system.ts';
@@ -338,6 +338,7 @@ export async function fillWorkspace(
     replace: { statuses: { triage: 'open' } },
   });
   await destinations({ write, create, one }, url);
+  await onCall(write, receiver, teams);
   return resources;
 }
 
@@ -394,6 +395,16 @@ async function destinations(
     await write('resumeDestination', [id]);
     await write('archiveDestination', [id]);
   }
+}
+
+async function onCall(write: Write, receiver: Receiver, teams: readonly number[]) {
+  const { respond } = receiver;
+  receiver.respond = () => behave.answer(200, {}, 'BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n');
+  for (const team of teams.slice(0, 3)) {
+    await write('setTeamOnCall', [team], { kind: 'icalendar', url: receiver.url('/on-call') });
+  }
+  await write('removeTeamOnCall', [teams[0]!]);
+  receiver.respond = respond;
 }
 
 async function alerts(write: Write, one: <Value>(arbitrary: fc.Arbitrary<Value>) => Value) {

@@ -29,6 +29,7 @@ const OTHERS = ['replaceConfiguration', 'replaceRetention', 'updateIncidentCusto
 const UNSHOWN: Readonly<Record<string, string>> = {
   replaceWebhookHeaders: 'their values are secret',
   setIncidentChannelName: 'the chat has the name',
+  setTeamOnCall: 'its address is secret',
 };
 
 /** Properties whose values are secret. */

@@ -33,6 +33,7 @@ const SHARED: Readonly<Record<string, string>> = {
  */
 const OTHERS: Readonly<Record<string, string>> = {
   'catalog.configurations': 'prepared_tiers service_tiers',
+  'catalog.on_call_sources': 'failure key_id kind origin schedule_id',
   'catalog.replica_users': 'email name sort_name',
   'catalog.replica_versions': 'position',
   'catalog.services': 'external_id observability_names slug sort_name tier',
@@ -58,7 +59,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'incident.changelog': 'api_key_prefix import_key',
   'incident.channel_updates': 'error_code request_id status trace_context',
   'incident.chat_connections': 'channel_template key_id',
-  'incident.configurations': 'exchange_rates incident_roles time_zone',
+  'incident.configurations': 'exchange_rates incident_roles on_call_lead time_zone',
   'incident.follow_ups': 'external_id external_url status texts_folded',
   'incident.former_timeline_events': 'deleted_key_prefix edited_key_prefix external_id icon source type',
   'incident.incident_accesses': 'key_prefix',

@@ -2,6 +2,7 @@ import { boundedText, MAX_KEY, MAX_SEARCHED_TEXT } from '@tocsin/schemas';
 import { type Contracts, endpoint, type Handlers, pageQuery, pathId } from '@tocsin/http';
 import { resourceListQuery } from '@tocsin/versioned-resources';
 import { z } from 'zod';
+import { newOnCallSource, onCallReply } from './on-call-wire.ts';
 import {
   memberPage,
   memberPatch,
@@ -24,6 +25,7 @@ const TEAMS = '/api/v1/teams';
 const TEAM = `${TEAMS}/{id}`;
 const MEMBERS = `${TEAM}/members`;
 const MEMBER = `${MEMBERS}/{userId}`;
+const ON_CALL = `${TEAM}/on-call`;
 
 const readServices = { tag: 'Services', scope: 'services:read' } as const;
 const writeServices = {
@@ -167,6 +169,32 @@ export const contracts = {
     ...writeTeams,
     ...mutable,
     params: memberParams,
+    reply: { status: 204 },
+  },
+
+  getTeamOnCall: {
+    ...endpoint('GET', ON_CALL, 'Get who is on call for a team'),
+    ...readTeams,
+    params: teamParams,
+    reply: { status: 200, body: onCallReply },
+  },
+  setTeamOnCall: {
+    ...endpoint('PUT', ON_CALL, 'Set the source of who is on call for a team'),
+    ...writeTeams,
+    ...mutable,
+    // The source has five seconds, and two to be read.
+    deadline: 15_000,
+    cost: { base: 20 },
+    params: teamParams,
+    body: newOnCallSource,
+    // Nothing is read.
+    reply: { status: 200, body: onCallReply, assigned: ['on_call.fetched_at', 'on_call.now', 'on_call.next'] },
+  },
+  removeTeamOnCall: {
+    ...endpoint('DELETE', ON_CALL, 'Remove the source of who is on call for a team'),
+    ...writeTeams,
+    ...mutable,
+    params: teamParams,
     reply: { status: 204 },
   },
 

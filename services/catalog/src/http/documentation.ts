@@ -1,5 +1,6 @@
 import type { Documentation } from '@tocsin/http';
 import type { contracts } from './contracts.ts';
+import type { OnCallWire } from './on-call-wire.ts';
 import type { MemberWire, ServiceWire, TeamWire } from './wire.ts';
 
 const times = { created_at: '2026-11-02T08:00:00.000Z', updated_at: '2026-11-19T16:20:00.000Z' };
@@ -58,6 +59,10 @@ const params = { id: service.id };
 const teamParams = { id: team.id };
 const memberParams = { id: team.id, userId: member.user_id };
 const pagination = { limit: 50, has_more: false };
+
+const NOBODY: OnCallWire = {
+  ...{ source: null, url: '', schedule_id: null, fetched_at: null, failure: null, now: [], next: [] },
+};
 
 /** Descriptions and examples of the catalog's operations, for the API description (contract: Catalog). */
 export const documentation: Documentation<typeof contracts> = {
@@ -147,6 +152,41 @@ export const documentation: Documentation<typeof contracts> = {
     reply: { member: { ...member, role: 'member' } },
   },
   removeTeamMember: { description: 'Removes a member from a team.', params: memberParams },
+
+  getTeamOnCall: {
+    description:
+      'Returns who is on call for the team, until when, and who is next, as it was read from its source at most ten minutes ago, or longer if that fails.',
+    params: teamParams,
+    reply: { on_call: NOBODY },
+  },
+  setTeamOnCall: {
+    description:
+      'Sets the calendar or the schedule that says who is on call for the team, and reads it at once. A source that cannot be read is refused. The same request again reads it again.',
+    params: teamParams,
+    body: { kind: 'pagerduty', schedule_id: 'PI7DH85', credential: 'y_NbAkKc66ryYTWUXYEu' },
+    reply: {
+      on_call: {
+        ...{ source: 'pagerduty', url: 'https://api.pagerduty.com', schedule_id: 'PI7DH85' },
+        ...{ fetched_at: '2026-11-24T10:00:00.000Z', failure: null },
+        now: [
+          {
+            ...{ user_id: 1, name: 'Demo Owner', email: 'demo@acme.example' },
+            ...{ from: '2026-11-23T09:00:00.000Z', until: '2026-11-30T09:00:00.000Z' },
+          },
+        ],
+        next: [
+          {
+            ...{ user_id: null, name: 'Ana Lopez', email: null },
+            ...{ from: '2026-11-30T09:00:00.000Z', until: '2026-12-07T09:00:00.000Z' },
+          },
+        ],
+      },
+    },
+  },
+  removeTeamOnCall: {
+    description: 'Forgets the source of who is on call for the team; nothing happens if it has none.',
+    params: teamParams,
+  },
 
   listServiceTiers: {
     description: 'Returns the tiers that services of the workspace can have, in their order.',

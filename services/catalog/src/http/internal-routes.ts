@@ -7,9 +7,11 @@ import {
   type Memberships,
   membershipsQuery,
   newServiceTiers,
+  onCallQuery,
   type QuotaUse,
   type StoredServiceTiers,
   type TiersPreparation,
+  type UsersOnCall,
   workspaceQuery,
 } from '@tocsin/schemas';
 import { internalCommand, type InternalRoute, internalRoute } from '@tocsin/http';
@@ -19,6 +21,7 @@ import { serviceStore } from '../store/service-store.ts';
 import { teamStore } from '../store/team-store.ts';
 import type { Dependencies } from '../usecases/context.ts';
 import { prepareTiers, readStoredTiers } from '../usecases/prepare-tiers.ts';
+import { usersOnCall } from '../usecases/on-call.ts';
 import { exportResources } from '../usecases/export-resources.ts';
 import { services } from '../usecases/services.ts';
 import { teams } from '../usecases/teams.ts';
@@ -56,6 +59,15 @@ export function internalRoutes(dependencies: Dependencies): InternalRoute[] {
       handle: async ({ workspace_id: workspaceId, user_id: userId }): Promise<Memberships> => ({
         team_ids: await teamsOf(dependencies.database, workspaceId, userId),
       }),
+    }),
+    internalCommand({
+      path: INTERNAL_PATHS.onCall,
+      callers: ['incident'],
+      body: onCallQuery,
+      handle: async ({ workspace_id: workspaceId, team_ids: teamIds }): Promise<UsersOnCall> => {
+        const users = await usersOnCall(dependencies, { workspaceId, teamIds });
+        return { teams: users.map(({ teamId, userId }) => ({ team_id: teamId, user_id: userId })) };
+      },
     }),
     internalRoute({
       path: INTERNAL_PATHS.serviceTiers,

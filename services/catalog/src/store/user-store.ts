@@ -1,5 +1,6 @@
 import type { UserSnapshot } from '@tocsin/schemas';
 import { type Knex, query } from '@tocsin/postgres';
+import type { Candidate, Shift } from '../domain/on-call.ts';
 import { sortKeyOf } from '../domain/sort-key.ts';
 
 export interface UserReplicaVersion {
@@ -52,6 +53,9 @@ export function userVersionStore(db: Knex, workspaceId: number) {
   };
 }
 
+/** Users who may be those of some shifts; with more, a name is in everything. */
+const MAX_CANDIDATES = 1_000;
+
 /** The replica of the gateway's users of one workspace, over a pool or a transaction. */
 export function userStore(db: Knex, workspaceId: number) {
   return {
@@ -100,6 +104,22 @@ export function userStore(db: Knex, workspaceId: number) {
         values: [workspaceId, ids],
       });
       return removed.map(({ id }) => id);
+    },
+
+    /** Returns the active users who may be those of shifts: their email address or their name is in one. */
+    async findNamedIn(shifts: readonly Pick<Shift, 'name' | 'emails'>[]): Promise<Candidate[]> {
+      return query<Candidate>(db, {
+        name: 'find-users-named-in',
+        text: `select id, name, email from replica_users where workspace_id = $1 and active
+            and (lower(email) = any((select $2::text[])::text[])
+              or exists (select from unnest((select $3::text[])) as shift (name) where position(sort_name in shift.name) > 0))
+          order by id limit ${MAX_CANDIDATES}`,
+        values: [
+          workspaceId,
+          shifts.flatMap(({ emails }) => emails.map((email) => email.toLowerCase())),
+          shifts.map(({ name }) => sortKeyOf(name)),
+        ],
+      });
     },
 
     /** Returns whether the user is active, and keeps that until the transaction ends. Take this lock before that of a team. */

@@ -9,6 +9,7 @@ const TEXTS = ['name', 'description'];
 export const PERSONAL_TABLES: PersonalTables = {
   replica_users: { users: ['id'] },
   team_members: { users: ['user_id'] },
+  on_call_sources: { json: ['shifts'] },
   teams: { texts: TEXTS, place: { kind: 'team', id: 'id' } },
   services: { texts: [...TEXTS, 'tags'], place: { kind: 'service', id: 'id' } },
   idempotency_keys: { users: ['user_id'], json: ['body'] },

@@ -35,6 +35,8 @@ export interface Applying {
   values: readonly FieldValue[];
   /** By what the alerts call them. */
   services: ReadonlyMap<string, MonitoredService>;
+  /** Who is on call, by the IDs of teams. */
+  leads: ReadonlyMap<number | null, string>;
   checkStorage: Attempt['checkStorage'];
   now: Instant;
   keyName: string;
@@ -78,13 +80,15 @@ async function declare(
   { group, alerts, severity: severityKey }: Of<'declare'>,
   related: Incident | undefined,
 ): Promise<Incident> {
-  const { trx, caller, options, configuration, values, services, now } = applying;
+  const { trx, caller, options, configuration, values, services, leads, now } = applying;
   const [first] = alerts;
   const { name = '', service: called = '' } = first ?? {};
   const named = called.normalize('NFC');
   const status = selectEntry(configuration.statuses, undefined, 'status');
   const severity = selectEntry(configuration.severities, severityKey ?? undefined, 'severity');
   const service = services.get(fold(named));
+  const teamId = service?.ownerTeamId ?? null;
+  const lead = leads.get(teamId);
   const insert = incidentInsert({
     caller,
     properties: {
@@ -95,7 +99,8 @@ async function declare(
       restricted: options.restricted || severity.restricted === true || related?.restricted === true,
       ...(related?.restricted === true && { visibleTo: related.visibleTo }),
       service: service?.slug ?? shorten(named, MAX_SERVICE),
-      teamId: service?.ownerTeamId ?? null,
+      teamId,
+      ...(lead !== undefined && { incidentManager: lead }),
       impactStartedAt: alerts.flatMap(({ startedAt }) => startedAt ?? []).sort()[0] ?? null,
       isUnhandledAlert: true,
     },

@@ -18,6 +18,7 @@ import { checkLocked, lockConfiguration } from '../configuration/store/configura
 import type { Configuration } from '../configuration/domain/configuration.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
 import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
+import { type OnCallLeadDependencies, onCallLeads } from '../incidents/on-call-leads.ts';
 import { lockIncidents } from '../incidents/store/incident-store.ts';
 import { replicatedServices } from '../replicas/store/replica-reads.ts';
 import { initialValues } from '../values/domain/values.ts';
@@ -70,7 +71,7 @@ const LARGE = 100;
 const REFRESH_AFTER = 86_400_000;
 const MINUTE = 60_000;
 
-export interface AlertDependencies extends CommandDependencies {
+export interface AlertDependencies extends CommandDependencies, Pick<OnCallLeadDependencies, 'owners'> {
   /** One lease for each key: notifications that wait for each other hold no connection. */
   alertLeases: FairQueue<string>;
 }
@@ -102,7 +103,7 @@ export const senderOf = ({
   ...{ workspaceId: workspace.id, keyId, monitorId },
 });
 
-async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCommand): Promise<Received> {
+async function takeAlerts(dependencies: AlertDependencies, command: ReceiveCommand): Promise<Received> {
   const { database, replicas, clock } = dependencies;
   const { principal, notification, options } = command;
   const { workspace } = principal;
@@ -113,13 +114,19 @@ async function takeAlerts(dependencies: CommandDependencies, command: ReceiveCom
   return runCommand(dependencies, {
     workspace,
     replicas: ['catalog', 'custom_field'],
-    prepares: async ({ readConfiguration, freshness }) => ({
-      configuration: await readConfiguration(),
-      values: initialValues(await replicas.fields.get(workspace.id, freshness.get('custom_field')?.version), [], {
-        required: false,
-      }),
-      services: await replicatedServices(database, workspace.id).findMonitored(servicesOf(notification)),
-    }),
+    prepares: async ({ readConfiguration, freshness }) => {
+      const configuration = await readConfiguration();
+      const services = await replicatedServices(database, workspace.id).findMonitored(servicesOf(notification));
+      const teamIds = [...services.values()].map(({ ownerTeamId }) => ownerTeamId);
+      return {
+        configuration,
+        services,
+        values: initialValues(await replicas.fields.get(workspace.id, freshness.get('custom_field')?.version), [], {
+          required: false,
+        }),
+        leads: await onCallLeads(dependencies, { workspace, configuration, teamIds }),
+      };
+    },
     reads: async (trx, { prepared: { configuration } }) => {
       const now = clock.now();
       const eventQuota = quotaOf(workspace, 'timeline_events');

@@ -114,6 +114,7 @@ export async function changeConfiguration(
     ...(!isSame('incidentRoles') && { incidentRoles: after.incidentRoles }),
     ...(!isSame('exchangeRates') && { exchangeRates: after.exchangeRates }),
     ...(!isSame('timeZone') && { timeZone: after.timeZone }),
+    ...(!isSame('onCallLead') && { onCallLead: after.onCallLead }),
     ...(!isSame('postmortemTemplate') && { postmortemTemplate: after.postmortemTemplate }),
   });
   if (!isSame('groups')) await timelineGroupStore(trx, workspaceId).replace(after.groups);

@@ -25,6 +25,7 @@ import {
 import { type IncidentInsert, insertIncident, newPlaceholders } from './store/insert-incident.ts';
 import { authorOf, creatorOf, publishedActor } from '../incidents/save-incident.ts';
 import { type Attempt, runCommand } from '../incidents/run-command.ts';
+import { type OnCallLeadDependencies, onCallLeads } from '../incidents/on-call-leads.ts';
 import { checkReferences, newReferences, referToUsers } from '../incidents/references.ts';
 import { checkByReplica } from '../replicas/replicas.ts';
 import {
@@ -36,6 +37,8 @@ import {
 import type { NewProvisioning } from '../chat/store/provisioning-store.ts';
 import { checkHolders, holdersAfter } from '../incidents/domain/role-holders.ts';
 import { INITIAL } from '../incidents/domain/property-sets.ts';
+
+export type CreateDependencies = ProvisioningCommandDependencies & OnCallLeadDependencies;
 
 interface CreateIncidentCommand extends Caller {
   properties: Partial<IncidentProperties> & { title: string };
@@ -52,7 +55,7 @@ interface CreateIncidentCommand extends Caller {
  * value; `invalid_resource_state` for a quota or a taken external ID; `service_unavailable` if a reference cannot be checked
  */
 export async function createIncident(
-  dependencies: ProvisioningCommandDependencies,
+  dependencies: CreateDependencies,
   command: CreateIncidentCommand,
 ): Promise<Incident> {
   const { principal, properties, claim } = command;
@@ -78,9 +81,10 @@ export async function createIncident(
 
 /** Checks everything that can be checked before the insert. */
 async function prepareIncident(
-  { database, clock, replicas }: ProvisioningCommandDependencies,
+  dependencies: CreateDependencies,
   { command, attempt }: { command: CreateIncidentCommand; attempt: Attempt },
 ): Promise<IncidentInsert> {
+  const { database, clock, replicas } = dependencies;
   const { principal, properties, chat, outcome } = command;
   const { freshness } = attempt;
   const { workspace } = principal;
@@ -101,15 +105,22 @@ async function prepareIncident(
     service === undefined
       ? null
       : await replicas.ownerTeams.find(workspace.id, service, freshness.get('catalog')?.version);
+  const teamId = properties.teamId ?? ownerTeamId;
+  const leads =
+    properties.incidentManager === undefined
+      ? await onCallLeads(dependencies, { workspace, configuration, teamIds: [teamId] })
+      : undefined;
+  const lead = leads?.get(teamId);
   return incidentInsert({
     caller: command,
     properties: {
       ...properties,
+      ...(lead !== undefined && { incidentManager: lead }),
       status: status.key,
       severity: severity.key,
       restricted: properties.restricted ?? severity.restricted ?? false,
       severityMode: properties.severity === undefined ? 'auto' : 'manual',
-      teamId: properties.teamId ?? ownerTeamId,
+      teamId,
       roles: holdersAfter({}, roles),
       shortTitle,
     },

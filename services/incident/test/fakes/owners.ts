@@ -1,17 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
-import type {
-  ConfiguredTier,
-  CustomFieldDefinition,
-  Memberships,
-  NewServiceTiers,
-  People,
-  peopleQuery,
-  ServiceSnapshot,
-  StoredServiceTiers,
-  TeamSnapshot,
-  TiersPreparation,
-  UserSnapshot,
+import {
+  type ConfiguredTier,
+  INTERNAL_PATHS,
+  type CustomFieldDefinition,
+  type Memberships,
+  type NewServiceTiers,
+  type onCallQuery,
+  type People,
+  type peopleQuery,
+  type ServiceSnapshot,
+  type StoredServiceTiers,
+  type TeamSnapshot,
+  type TiersPreparation,
+  type UserSnapshot,
+  type UsersOnCall,
 } from '@tocsin/schemas';
 import { listen } from '@tocsin/http';
 import type { z } from 'zod';
@@ -39,6 +42,10 @@ export interface FakeOwners {
   storedTiers(workspaceId: number): StoredServiceTiers;
   /** The teams of users, by their IDs. */
   teamsOf: Map<number, number[]>;
+  /** Who is on call for teams, by their IDs. */
+  onCall: Map<number, number>;
+  /** Questions about who is on call. */
+  onCallQuestions: number;
   /** What the catalog responds instead of preparing tiers. */
   preparation: TiersPreparation | undefined;
   /** How often the gateway was told that the configuration of a workspace has changed. */
@@ -133,6 +140,12 @@ export async function startOwners(versions: Versions): Promise<FakeOwners> {
     if (url.pathname === '/internal/memberships') {
       return { team_ids: fake.teamsOf.get(Number(url.searchParams.get('user_id'))) ?? [] } satisfies Memberships;
     }
+    if (url.pathname === INTERNAL_PATHS.onCall) {
+      fake.onCallQuestions += 1;
+      const { team_ids: ids } = (await json(request)) as z.infer<typeof onCallQuery>;
+      const teams = ids.flatMap((id) => ({ team_id: id, user_id: fake.onCall.get(id) ?? 0 }));
+      return { teams: teams.filter(({ user_id: user }) => user > 0) } satisfies UsersOnCall;
+    }
     if (url.pathname === '/internal/exported-resources') return { resources: [], next: null };
     if (url.pathname !== '/internal/service-tiers') return undefined;
     if (request.method === 'GET') return fake.storedTiers(Number(url.searchParams.get('workspace_id')));
@@ -186,6 +199,8 @@ export async function startOwners(versions: Versions): Promise<FakeOwners> {
     storedTiers: (workspaceId) =>
       storedTiers.get(workspaceId) ?? { version: 0, tiers: CONFIGURED_TIERS, prepared: null },
     teamsOf: new Map(),
+    onCall: new Map(),
+    onCallQuestions: 0,
     preparation: undefined,
     announced: new Map(),
     auditDeletions: new Map(),

@@ -19,6 +19,7 @@ const configuration = {
   timeline_groups: [],
   incident_roles: [],
   time_zone: 'UTC',
+  on_call_lead: 'off' as const,
   postmortem_template: '',
 };
 

@@ -1,10 +1,12 @@
 import { instant, keyText } from '@tocsin/schemas';
 import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
+import { ON_CALL_LEADS } from '../../configuration/domain/configuration.ts';
 import {
   configurationLists,
   exchangeRate,
   MAX_ENTRIES,
+  ON_CALL_LEAD,
   POSTMORTEM_TEMPLATE,
   TIME_ZONE,
 } from '../../configuration/domain/configuration-lists.ts';
@@ -48,6 +50,7 @@ const configuration = z
       .meta({ description: 'The groups of timeline events, in their order' }),
     incident_roles: incidentRolesReply.shape.incident_roles,
     time_zone: z.string().meta({ description: TIME_ZONE }),
+    on_call_lead: z.enum(ON_CALL_LEADS).meta({ description: ON_CALL_LEAD }),
     postmortem_template: z.string().meta({ description: POSTMORTEM_TEMPLATE }),
   })
   .meta({ id: 'Configuration' });

@@ -9,7 +9,7 @@ import type { ConfigurationPart } from './configuration-part.ts';
  */
 export interface ConfigurationLists extends Pick<
   Configuration,
-  'statuses' | 'severities' | 'incidentRoles' | 'timeZone'
+  'statuses' | 'severities' | 'incidentRoles' | 'timeZone' | 'onCallLead'
 > {
   exchangeRates: Readonly<Record<string, { rate: number; asOf: Instant }>>;
   groups: readonly { id: number; name: string }[];
@@ -30,6 +30,7 @@ export function toLists(part: ConfigurationPart): NewLists {
     exchange_rates,
     incident_roles,
     time_zone,
+    on_call_lead,
     postmortem_template,
   } = part;
   return {
@@ -69,6 +70,7 @@ export function toLists(part: ConfigurationPart): NewLists {
       })),
     }),
     ...(time_zone !== undefined && { timeZone: time_zone }),
+    ...(on_call_lead !== undefined && { onCallLead: on_call_lead }),
     ...(postmortem_template !== undefined && { postmortemTemplate: postmortem_template }),
   };
 }
@@ -116,6 +118,7 @@ export const listsView = ({ statuses, severities, tiers, exchangeRates, groups, 
   timeline_groups: groups.map(({ id, name }) => ({ id, name })),
   incident_roles: lists.incidentRoles.map(incidentRoleView),
   time_zone: lists.timeZone,
+  on_call_lead: lists.onCallLead,
   postmortem_template: lists.postmortemTemplate,
 });
 

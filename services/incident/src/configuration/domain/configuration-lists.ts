@@ -1,6 +1,7 @@
 import { boundedText, KEY, nameText, timestampInput, trimmedText } from '@tocsin/schemas';
 import { isTimeZone, TIME_ZONE_NAME, UTC } from '@tocsin/runtime';
 import { z } from 'zod';
+import { ON_CALL_LEADS } from './configuration.ts';
 import { faultOf, MAX_TEMPLATE_BYTES, PLACEHOLDERS } from './postmortem-template.ts';
 
 /** The entries of each list. With all of them, the document is not larger than a body may be. */
@@ -16,6 +17,9 @@ export const MAX_ENTRIES = {
 const DEFAULT_COLOR = '#667085';
 
 export const TIME_ZONE = `Name of a time zone in the IANA database, such as \`Europe/Berlin\`: days of statistics and of names of channels, and times without a zone in timeline imports, are in it; \`${UTC}\` until it is configured`;
+
+export const ON_CALL_LEAD =
+  'Whether who is on call for the team of a new incident leads it, unless the request names a lead: `off`; `suggest`: clients offer that; `set`: Tocsin does that, for alerts, too; `off` until it is configured';
 
 export const POSTMORTEM_TEMPLATE = `Markdown of post-mortems, at most ${MAX_TEMPLATE_BYTES} bytes, in which these placeholders, each at most three times, stand for the parts: ${PLACEHOLDERS.map((name) => `\`{{${name}}}\``).join(', ')}; empty, as it is until it is configured: the built-in template`;
 
@@ -140,6 +144,7 @@ export const configurationLists = {
     .refine(isTimeZone, 'Must be the name of a time zone in the IANA database, such as Europe/Berlin, or UTC')
     .optional()
     .meta({ description: TIME_ZONE, minLength: 3, pattern: TIME_ZONE_NAME.source.replaceAll('\\/', '/') }),
+  on_call_lead: z.enum(ON_CALL_LEADS).optional().meta({ description: ON_CALL_LEAD }),
   postmortem_template: boundedText(MAX_TEMPLATE_BYTES)
     .refine((template) => faultOf(template) === undefined, {
       error: ({ input }) => faultOf(input as string) ?? 'Must be a template',

@@ -1,6 +1,6 @@
 import { checkStorable, invalidRequest, validate } from '@tocsin/http';
 import { checkListOrder } from '@tocsin/versioned-resources';
-import { LIFECYCLE_STATUSES } from './configuration.ts';
+import { LIFECYCLE_STATUSES, type OnCallLead } from './configuration.ts';
 import { configurationFile, type GivenLists, normalise } from './configuration-lists.ts';
 
 /** What a request or a file gives of a configuration, valid and with all defaults. */
@@ -12,6 +12,7 @@ export interface ConfigurationPart {
   timeline_groups?: ReturnType<typeof normalise.timeline_groups>[];
   incident_roles?: ReturnType<typeof normalise.incident_roles>[];
   time_zone?: string;
+  on_call_lead?: OnCallLead;
   postmortem_template?: string;
 }
 type List<Name extends 'workflow_statuses' | 'severities'> = NonNullable<ConfigurationPart[Name]>;
@@ -37,6 +38,7 @@ export function readConfigurationPart(part: unknown): ConfigurationPart {
     ...(given.timeline_groups && { timeline_groups: given.timeline_groups.map(normalise.timeline_groups) }),
     ...(given.incident_roles && { incident_roles: given.incident_roles.map(normalise.incident_roles) }),
     ...(given.time_zone !== undefined && { time_zone: given.time_zone }),
+    ...(given.on_call_lead !== undefined && { on_call_lead: given.on_call_lead }),
     ...(given.postmortem_template !== undefined && { postmortem_template: given.postmortem_template }),
   };
   const { workflow_statuses, severities, service_tiers, exchange_rates, timeline_groups } = read;

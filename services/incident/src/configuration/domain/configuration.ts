@@ -51,7 +51,12 @@ export interface Configuration {
   exchangeRates: ExchangeRates;
   /** As it was configured; use it as `knownTimeZone`. */
   timeZone: string;
+  onCallLead: OnCallLead;
 }
+
+/** Whether who is on call for the team of a new incident leads it: never, if the declarer agrees, or always. */
+export const ON_CALL_LEADS = ['off', 'suggest', 'set'] as const;
+export type OnCallLead = (typeof ON_CALL_LEADS)[number];
 
 /** The statuses that lifecycle operations set; every workspace's configuration contains them. */
 export const LIFECYCLE_STATUSES = { resolve: 'resolved', close: 'closed', reopen: 'active' } as const;
@@ -97,6 +102,7 @@ export const DEFAULT_CONFIGURATION: Configuration = {
   incidentRoles: [],
   exchangeRates: new Map(),
   timeZone: UTC,
+  onCallLead: 'off',
 };
 
 /** Returns the entry with the key, or the default entry without one. @throws DomainError `invalid_request` naming `field` */

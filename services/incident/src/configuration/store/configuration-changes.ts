@@ -1,7 +1,7 @@
 import { type Knex, query } from '@tocsin/postgres';
 import { insertOf } from '@tocsin/versioned-resources';
 import type { Instant } from '@tocsin/runtime';
-import type { IncidentRole, Severity, WorkflowStatus } from '../domain/configuration.ts';
+import type { IncidentRole, OnCallLead, Severity, WorkflowStatus } from '../domain/configuration.ts';
 
 /** The parts of a workspace's configuration to replace; missing parts stay as they are. */
 export interface ConfigurationChange {
@@ -13,6 +13,7 @@ export interface ConfigurationChange {
   /** Of the latest list of service tiers. */
   tiersVersion?: number;
   timeZone?: string;
+  onCallLead?: OnCallLead;
   postmortemTemplate?: string;
 }
 
@@ -65,6 +66,7 @@ export function configurationChanges(db: Knex, workspaceId: number) {
       exchangeRates,
       tiersVersion,
       timeZone,
+      onCallLead,
       postmortemTemplate,
     }: ConfigurationChange): Promise<void> {
       const columns = {
@@ -74,6 +76,7 @@ export function configurationChanges(db: Knex, workspaceId: number) {
         exchange_rates: exchangeRates && JSON.stringify(exchangeRates),
         tiers_version: tiersVersion,
         time_zone: timeZone,
+        on_call_lead: onCallLead,
         postmortem_template: postmortemTemplate,
       };
       const changed = Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));

@@ -5,6 +5,7 @@ import {
   type Configuration,
   DEFAULT_CONFIGURATION,
   type IncidentRole,
+  type OnCallLead,
   type Severity,
   type WorkflowStatus,
 } from '../domain/configuration.ts';
@@ -17,6 +18,7 @@ interface ConfigurationRow {
   incident_roles: IncidentRole[] | null;
   exchange_rates: Record<string, ExchangeRate> | null;
   time_zone: string | null;
+  on_call_lead: OnCallLead | null;
   version: number | null;
 }
 
@@ -89,7 +91,7 @@ export async function readConfiguration(db: Knex, workspaceId: number): Promise<
   // In one statement, so that the lists match the version.
   const [row] = await query<ConfigurationRow>(db, {
     name: 'read-configuration',
-    text: `select workflow_statuses, severities, incident_roles, exchange_rates, time_zone,
+    text: `select workflow_statuses, severities, incident_roles, exchange_rates, time_zone, on_call_lead,
       configuration_version as version
     from (values ($1::bigint)) as requested (workspace_id)
     left join configurations using (workspace_id)
@@ -103,5 +105,6 @@ export async function readConfiguration(db: Knex, workspaceId: number): Promise<
     incidentRoles: row?.incident_roles ?? DEFAULT_CONFIGURATION.incidentRoles,
     exchangeRates: new Map(Object.entries(row?.exchange_rates ?? {})),
     timeZone: row?.time_zone ?? DEFAULT_CONFIGURATION.timeZone,
+    onCallLead: row?.on_call_lead ?? DEFAULT_CONFIGURATION.onCallLead,
   };
 }

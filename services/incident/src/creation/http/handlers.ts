@@ -1,15 +1,14 @@
 import { COST_HEADER, FETCHED_BYTES_HEADER, idempotently, idempotentlyWithClaim } from '@tocsin/http';
-import type { ProvisioningCommandDependencies } from '../../chat/request-provisioning.ts';
 import type { Incident } from '../../incidents/domain/incident.ts';
 import { toIncidentProperties } from '../../incidents/http/properties.ts';
 import { incidentView } from '../../incidents/http/views.ts';
 import type { SourceImport } from '../../source-imports/domain/document.ts';
 import { type ImportDependencies, importSourceTimeline } from '../../source-imports/import-source-timeline.ts';
-import { createIncident } from '../create-incident.ts';
+import { type CreateDependencies, createIncident } from '../create-incident.ts';
 import type { CreationApi } from './contracts.ts';
 import type { SourceTimelineImportWire } from './wire.ts';
 
-export const creationHandlers = (dependencies: ProvisioningCommandDependencies & ImportDependencies): CreationApi => ({
+export const creationHandlers = (dependencies: CreateDependencies & ImportDependencies): CreationApi => ({
   createIncident: async (request) => {
     const { database, clock } = dependencies;
     const { principal, requestId, body, log } = request;

@@ -5,8 +5,10 @@ import {
   exportedResources,
   INTERNAL_PATHS,
   MAX_PEOPLE,
+  MAX_TEAMS_ON_CALL,
   memberships,
   type NewServiceTiers,
+  onCall,
   type People,
   people,
   storedServiceTiers,
@@ -26,6 +28,8 @@ interface ChangesFrom {
 
 /** Milliseconds for one call. A request does not wait as long for a page of changes: the pull continues in the background. */
 const TIMEOUT = 2_500;
+/** Of a call whose answer a create can do without. */
+const SHORT_TIMEOUT = 800;
 
 export type Owners = ReturnType<typeof owners>;
 
@@ -40,10 +44,11 @@ export function owners(options: {
   secretKeys: string;
 }) {
   const { urls, secretKeys } = options;
-  const clientOf = (service: string, addresses: readonly string[]) =>
-    internalClient({ urls: addresses, self: 'incident', service, secretKeys, timeout: TIMEOUT });
+  const clientOf = (service: string, addresses: readonly string[], timeout = TIMEOUT) =>
+    internalClient({ urls: addresses, self: 'incident', service, secretKeys, timeout });
   const gateway = clientOf('gateway', urls.users);
   const catalog = clientOf('catalog', urls.catalog);
+  const catalogSoon = clientOf('catalog', urls.catalog, SHORT_TIMEOUT);
   const customField = clientOf('custom-field', urls.customFields);
   const changesOf =
     <Schema extends z.ZodType>(client: InternalClient, path: string, page: Schema) =>
@@ -74,6 +79,13 @@ export function owners(options: {
       return (await catalog.get(INTERNAL_PATHS.memberships, query, memberships)).team_ids;
     },
 
+    /** Returns the user who is on call now for each of these teams, of at most a hundred, for which one is. */
+    findOnCall: async (workspaceId: number, teamIds: readonly number[]): Promise<Map<number, number>> => {
+      const query = { workspace_id: workspaceId, team_ids: teamIds.slice(0, MAX_TEAMS_ON_CALL) };
+      const { teams } = await catalogSoon.post(INTERNAL_PATHS.onCall, query, onCall);
+      return new Map(teams.map(({ team_id: team, user_id: user }) => [team, user]));
+    },
+
     /** Makes the gateway raise the workspace's version. */
     announceConfiguration: async (workspaceId: number): Promise<void> => {
       await gateway.post(INTERNAL_PATHS.configurationChanges, { workspace_id: workspaceId }, z.object({}));
@@ -85,18 +97,7 @@ export function owners(options: {
         .more,
 
     /** Returns the users of a workspace with these IDs or email addresses. @throws DomainError `service_unavailable` */
-    async findPeople(
-      workspaceId: number,
-      { ids = [], emails = [] }: { ids?: readonly number[]; emails?: readonly string[] },
-    ): Promise<People['users']> {
-      const users: People['users'] = [];
-      for (let start = 0; start < Math.max(ids.length, emails.length); start += MAX_PEOPLE) {
-        const part = <Each>(all: readonly Each[]) => all.slice(start, start + MAX_PEOPLE);
-        const query = { workspace_id: workspaceId, ids: part(ids), emails: part(emails) };
-        users.push(...(await orUnavailable('users', gateway.post(INTERNAL_PATHS.people, query, people))).users);
-      }
-      return users;
-    },
+    findPeople: async (workspaceId: number, named: NamedPeople) => findPeople(gateway, workspaceId, named),
 
     /**
      * Returns a page of resources, after the `next` of the previous one.
@@ -111,6 +112,25 @@ export function owners(options: {
       return orUnavailable(`${kind}s`, client.get(INTERNAL_PATHS.exportedResources, query, exportedResources));
     },
 
-    close: () => [gateway, catalog, customField].forEach((client) => client.close()),
+    close: () => [gateway, catalog, catalogSoon, customField].forEach((client) => client.close()),
   };
+}
+
+interface NamedPeople {
+  ids?: readonly number[];
+  emails?: readonly string[];
+}
+
+async function findPeople(
+  gateway: InternalClient,
+  workspaceId: number,
+  { ids = [], emails = [] }: NamedPeople,
+): Promise<People['users']> {
+  const users: People['users'] = [];
+  for (let start = 0; start < Math.max(ids.length, emails.length); start += MAX_PEOPLE) {
+    const part = <Each>(all: readonly Each[]) => all.slice(start, start + MAX_PEOPLE);
+    const query = { workspace_id: workspaceId, ids: part(ids), emails: part(emails) };
+    users.push(...(await orUnavailable('users', gateway.post(INTERNAL_PATHS.people, query, people))).users);
+  }
+  return users;
 }

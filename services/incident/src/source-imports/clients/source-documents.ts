@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { currentDryRun, FairQueue } from '@tocsin/runtime';
 import {
   type AllowedDestinations,
@@ -6,7 +5,9 @@ import {
   type Egress,
   type FailureReason,
   findDestinationProblem,
+  hideDuration,
   HOW_TO_ALLOW,
+  isAddressFailure,
   publicOrAllowed,
   type Resolve,
   type SafeResponse,
@@ -19,8 +20,6 @@ import { documentParser } from './document-parser.ts';
 /** Milliseconds from the DNS lookup to the last byte of the document. */
 const DEFAULT_TIMEOUT = 10_000;
 const MAX_BYTES = 1_048_576;
-/** Milliseconds; a failed lookup is reported at the next full step, so that its duration reveals nothing. */
-const LOOKUP_FAILURE_STEP = 1_000;
 /**
  * Bounds the memory: each import may hold a whole document, until its events are saved. Slow servers of one workspace
  * must not block the imports of others.
@@ -77,10 +76,7 @@ export function sourceDocuments(options: SourceDocumentsOptions): SourceDocument
     });
     if (!isAddressFailure(response))
       return toResult(response, async (received) => parse({ ...received, path: new URL(url).pathname, timeZone }));
-    const elapsed = performance.now() - start;
-    await delay(
-      Math.max(0, Math.min(Math.ceil(elapsed / LOOKUP_FAILURE_STEP) * LOOKUP_FAILURE_STEP, timeout) - elapsed),
-    );
+    await hideDuration(start, timeout);
     return NO_ADDRESS;
   };
 
@@ -128,12 +124,6 @@ const NO_ADDRESS: DocumentResult = {
 };
 
 const NOT_FETCHED: DocumentResult = { status: 'failed', reason: 'A validation does not fetch the document' };
-
-/** A proxy resolves names, too, and may refuse private addresses. */
-const ADDRESS_FAILURES: ReadonlySet<FailureReason> = new Set(['dns', 'blocked_address', 'proxy']);
-
-const isAddressFailure = (response: SafeResponse): boolean =>
-  response.kind === 'failure' && ADDRESS_FAILURES.has(response.reason);
 
 const FAILURES: Record<FailureReason, DocumentResult> = {
   blocked_address: NO_ADDRESS,
