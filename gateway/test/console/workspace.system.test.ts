@@ -8,6 +8,7 @@ import { testDestinations } from './destinations.ts';
 import { testForms } from './forms.ts';
 import { consoleInBrowser } from './harness.ts';
 import { testLists } from './lists.ts';
+import { testOnCall } from './on-call.ts';
 import { running } from '../../../infra/verification/systems/running.ts';
 
 describeWithServersAndBrowser('a workspace in the console', () => {
@@ -28,6 +29,7 @@ describeWithServersAndBrowser('a workspace in the console', () => {
   describe('destinations in the console', () => testDestinations(console, receiver));
   describe('forms in the console', () => testForms(console));
   describe('the configuration in the console', () => testConfiguration(console));
+  describe('who is on call in the console', () => testOnCall(console, receiver));
   // The last, since the workspace then requires more.
   describe('declaring an incident in the console', () => testDeclare(console, slack));
 });

@@ -1,9 +1,11 @@
 import {
   type ApiKey,
   type ChangelogEntry,
+  type Configuration,
   type CustomField,
   type IncidentRole,
   type Me,
+  type OnCall,
   type Pagination,
   type Query,
   type Retention,
@@ -184,6 +186,21 @@ export function useConfiguration() {
 /** How long the workspace keeps what, for those who may know it. */
 export const useRetention = (enabled: boolean) =>
   useGet<{ retention: Retention }>('/settings/retention', { enabled }).data?.retention;
+
+/** Who is on call for a team, as it was read last. */
+export const useOnCall = (team: number | undefined, { enabled = true } = {}) =>
+  useGet<{ on_call: OnCall }>(onCallPath(team), { enabled: enabled && team !== undefined, every: MINUTE });
+
+export const onCallPath = (team: number | undefined): string => `/teams/${team}/on-call`;
+
+/** Whether who is on call for a team leads its new incidents, and who that is. */
+export function useOnCallLead(team: number | undefined) {
+  const { data } = useGet<{ configuration: Configuration }>('/settings/configuration');
+  const setting = data?.configuration.on_call_lead ?? 'off';
+  const { data: read, isPlaceholderData: isOfOther } = useOnCall(team, { enabled: setting !== 'off' });
+  const isKnown = setting !== 'off' && team !== undefined && !isOfOther;
+  return { setting, person: isKnown ? read?.on_call.now.find(({ user_id: user }) => user !== null) : undefined };
+}
 
 export const useTiers = () =>
   useGet<{ service_tiers: ServiceTier[] }>('/configuration/service-tiers').data?.service_tiers ?? [];

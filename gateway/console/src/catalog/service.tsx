@@ -6,6 +6,7 @@ import { Card, Page } from '../ui/layout.tsx';
 import { Loaded } from '../ui/states.tsx';
 import { Badge } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
+import { OnCallCard } from './on-call.tsx';
 import { IncidentsCard } from '../incidents/incidents-card.tsx';
 
 const route = getRouteApi('/catalog/services/$id');
@@ -43,6 +44,7 @@ export function ServicePage() {
                 <dd>{formatValue(service.observability_names)}</dd>
               </dl>
             </Card>
+            {service.owner_team_id !== undefined && <OnCallCard team={service.owner_team_id} />}
             <IncidentsCard
               title="Incidents"
               none="No incident so far"

@@ -10,11 +10,12 @@ import { Page } from '../ui/layout.tsx';
 import { Empty, Loaded } from '../ui/states.tsx';
 import { Badge } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
+import { OnCallCard } from './on-call.tsx';
 import { IncidentsCard } from '../incidents/incidents-card.tsx';
 
 const route = getRouteApi('/catalog/teams/$id');
 
-/** A team: its open incidents, its services and its members, whose role in it gives no permission. */
+/** A team: its open incidents, who is on call, its services and its members, whose role in it gives no permission. */
 export function TeamPage() {
   const { id } = route.useParams();
   const { canManageTeams } = useAccess();
@@ -32,6 +33,7 @@ export function TeamPage() {
         >
           <div className={ui.stack}>
             <IncidentsCard title="Open incidents" none="No incident is open" search={{ team: teamId }} />
+            <OnCallCard team={teamId} canManage={canManageTeams && archived === undefined} />
             <ResourceList<Service>
               title="Services"
               path="/services"

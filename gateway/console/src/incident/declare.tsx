@@ -1,17 +1,19 @@
 import type { CustomField, Incident } from '@tocsin/sdk';
 import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
 import {
   useAccess,
   useConfiguration,
   useContentKey,
   useFields,
   useMe,
+  useOnCallLead,
   useResponders,
   useServices,
   useTeams,
 } from '../api/hooks.ts';
 import { type Bind, EditDialog } from '../resources/edit-dialog.tsx';
-import { Check, choices, Input, Select } from '../ui/fields.tsx';
+import { Check, choices, Input, Select, withStored } from '../ui/fields.tsx';
 import ui from '../ui/ui.module.css';
 import { fieldEditor } from './editors.tsx';
 import { ShortTitle } from './short-title.tsx';
@@ -26,7 +28,8 @@ interface Draft {
   /** What is not in the catalog. */
   other: string;
   team: string;
-  lead: string;
+  /** Absent: as the workspace suggests; empty: nobody. */
+  lead?: string;
   shortTitle: string;
   hasChannel: boolean;
   /** Absent: as the severity says. */
@@ -38,7 +41,7 @@ interface Draft {
 }
 
 const EMPTY: Draft = {
-  ...{ title: '', severity: '', service: '', other: '', team: '', lead: '', shortTitle: '' },
+  ...{ title: '', severity: '', service: '', other: '', team: '', shortTitle: '' },
   ...{ hasChannel: false, values: {} },
 };
 
@@ -51,6 +54,7 @@ export function DeclareDialog({ onClose }: { onClose: () => void }) {
   const { severities } = useConfiguration();
   const { data: fields = [] } = useFields();
   const workspace = useMe().data?.workspace;
+  const [suggested, setSuggested] = useState('');
   const navigate = useNavigate();
   const key = useContentKey();
   const asked = fields.filter(({ show_on_creation: isAsked }) => isAsked);
@@ -63,7 +67,7 @@ export function DeclareDialog({ onClose }: { onClose: () => void }) {
     severity: severityOf(draft),
     service: draft.service === OTHER ? draft.other : draft.service,
     ...(draft.team !== '' && { team_id: Number(draft.team) }),
-    ...(draft.lead !== '' && { incident_manager: draft.lead }),
+    ...((draft.lead ?? suggested) !== '' && { incident_manager: draft.lead ?? suggested }),
     ...(draft.shortTitle !== '' && { short_title: draft.shortTitle }),
     ...(draft.hasChannel && { create_slack_channel: true }),
     ...(draft.restricted !== undefined && { restricted: draft.restricted }),
@@ -115,7 +119,12 @@ export function DeclareDialog({ onClose }: { onClose: () => void }) {
             <Check label="Create a channel in the chat" {...bind('hasChannel')} name="create_slack_channel" />
           )}
           <Restriction bind={bind} draft={draft} isRestricted={isRestricted(draft)} />
-          <TeamAndLead team={bind('team')} lead={bind('lead')} />
+          <TeamAndLead
+            service={draft.service}
+            team={bind('team')}
+            lead={{ ...bind('lead'), value: draft.lead ?? suggested }}
+            onSuggested={setSuggested}
+          />
         </>
       )}
     </EditDialog>
@@ -165,27 +174,54 @@ function ServiceInput({ service, other }: { service: Bound; other: Bound }) {
   );
 }
 
-function TeamAndLead({ team, lead }: { team: Bound; lead: Bound }) {
+function TeamAndLead({
+  service,
+  team,
+  lead,
+  onSuggested,
+}: {
+  service: string;
+  team: Bound;
+  lead: Bound;
+  onSuggested: (user: string) => void;
+}) {
   const { data: teams = [] } = useTeams();
+  const { data: services = [] } = useServices();
   const responders = useResponders();
+  const owner = services.find(({ slug }) => slug === service)?.owner_team_id;
+  const { setting, person } = useOnCallLead(team.value === '' ? owner : Number(team.value));
+  const suggested = setting === 'suggest' && person !== undefined ? String(person.user_id) : '';
+  useEffect(() => onSuggested(suggested), [onSuggested, suggested]);
+  const isSet = setting === 'set' && person !== undefined;
+  const options = choices(responders, 'id', 'name');
   return (
-    <details>
-      <summary className={ui.label}>Team and lead</summary>
-      <div className={ui.pair}>
-        <Select
-          label="Team"
-          options={[['', 'That of the service'], ...choices(teams, 'id', 'name')]}
-          {...team}
-          name="team_id"
-        />
-        <Select
-          label="Lead"
-          options={[['', 'Nobody yet'], ...choices(responders, 'id', 'name')]}
-          {...lead}
-          name="incident_manager"
-        />
-      </div>
-    </details>
+    <>
+      {person !== undefined && (
+        <p className={ui.hint} role="status">
+          {isSet && lead.value === '' ? `${person.name} is on call and will lead.` : `${person.name} is on call.`}
+        </p>
+      )}
+      <details open={suggested !== '' || undefined}>
+        <summary className={ui.label}>Team and lead</summary>
+        <div className={ui.pair}>
+          <Select
+            label="Team"
+            options={[['', 'That of the service'], ...choices(teams, 'id', 'name')]}
+            {...team}
+            name="team_id"
+          />
+          <Select
+            label="Lead"
+            options={[
+              ['', isSet ? 'Who is on call' : 'Nobody yet'],
+              ...withStored(options, [suggested].filter(Boolean), () => person?.name ?? ''),
+            ]}
+            {...lead}
+            name="incident_manager"
+          />
+        </div>
+      </details>
+    </>
   );
 }
 

@@ -1,11 +1,11 @@
 import { type Configuration, TocsinError } from '@tocsin/sdk';
-import { useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { failureAt } from '../api/failures.ts';
 import { useAccess, useGet, useWrite } from '../api/hooks.ts';
 import { formatValue } from '../ui/format.ts';
 import { say } from '../ui/toast.tsx';
 import { Button, classes } from '../ui/button.tsx';
-import { Refusable, Select, choices } from '../ui/fields.tsx';
+import { choices, type Options, Refusable, Select } from '../ui/fields.tsx';
 import { Card, Page } from '../ui/layout.tsx';
 import { Loaded, NoPermission } from '../ui/states.tsx';
 import ui from '../ui/ui.module.css';
@@ -24,6 +24,12 @@ const LISTS = [
     'What people do in a response, beside its lead. Removed roles stay where somebody has them.',
   ],
 ] as const;
+
+const LEADS: Options = [
+  ['off', 'does not lead, unless somebody says so'],
+  ['suggest', 'is suggested when an incident is declared'],
+  ['set', 'leads, unless the declarer names somebody'],
+];
 
 /** The keys of removed entries, each with that of the one that its incidents get instead. */
 type Replacing = Readonly<Record<string, string>>;
@@ -60,8 +66,11 @@ function Editor({ configuration, canEdit }: { configuration: Configuration; canE
     statuses: {},
     severities: {},
   });
+  const [lead, setLead] = useState<string>(configuration.on_call_lead);
   const save = useWrite(PATH, '/configuration', '/incidents');
-  const isChanged = LISTS.some(([name]) => JSON.stringify(draft[name]) !== JSON.stringify(configuration[name]));
+  const isChanged =
+    lead !== configuration.on_call_lead ||
+    LISTS.some(([name]) => JSON.stringify(draft[name]) !== JSON.stringify(configuration[name]));
   const removed = (name: ListName) =>
     configuration[name].filter(({ key }) => draft[name].every((each) => each.key !== key));
   const submit = () => {
@@ -75,10 +84,14 @@ function Editor({ configuration, canEdit }: { configuration: Configuration; canE
         method: 'PUT',
         path: PATH,
         revision,
-        body: { ...settings, ...Object.fromEntries(lists), replace },
+        body: { ...settings, ...Object.fromEntries(lists), on_call_lead: lead, replace },
       },
       { onSuccess: () => say('The configuration is saved.') },
     );
+  };
+  const discard = () => {
+    setDraft(configuration);
+    setLead(configuration.on_call_lead);
   };
   const { error } = save;
   const refusal = useMemo(() => {
@@ -91,15 +104,7 @@ function Editor({ configuration, canEdit }: { configuration: Configuration; canE
       <Refusable
         error={refusal}
         foot={(fault) =>
-          isChanged && (
-            <div className={classes(ui.card, css.bar)}>
-              {fault}
-              <Button onClick={() => setDraft(configuration)}>Discard</Button>
-              <Button kind="primary" busy={save.isPending} onClick={submit}>
-                Save
-              </Button>
-            </div>
-          )
+          isChanged && <SaveBar fault={fault} busy={save.isPending} onDiscard={discard} onSave={submit} />
         }
       >
         {LISTS.map(([name, title, lead]) => (
@@ -123,10 +128,46 @@ function Editor({ configuration, canEdit }: { configuration: Configuration; canE
             </div>
           </Card>
         ))}
+        <LeadSetting lead={lead} canEdit={canEdit} onLead={setLead} />
         <EverythingElse {...configuration} />
         {!canEdit && <p className={ui.muted}>Only owners and admins change the configuration.</p>}
       </Refusable>
     </div>
+  );
+}
+
+function SaveBar({
+  fault,
+  busy,
+  onDiscard,
+  onSave,
+}: {
+  fault: ReactNode;
+  busy: boolean;
+  onDiscard: () => void;
+  onSave: () => void;
+}) {
+  return (
+    <div className={classes(ui.card, css.bar)}>
+      {fault}
+      <Button onClick={onDiscard}>Discard</Button>
+      <Button kind="primary" busy={busy} onClick={onSave}>
+        Save
+      </Button>
+    </div>
+  );
+}
+
+function LeadSetting({ lead, canEdit, onLead }: { lead: string; canEdit: boolean; onLead: (lead: string) => void }) {
+  const label = 'Who is on call for the team';
+  return (
+    <Card title="Who leads new incidents" padded>
+      {canEdit ? (
+        <Select label={label} options={LEADS} value={lead} onValue={onLead} name="on_call_lead" />
+      ) : (
+        <p>{`${label} ${LEADS.find(([value]) => value === lead)?.[1]}`}</p>
+      )}
+    </Card>
   );
 }
 
