@@ -333,7 +333,7 @@ describeWithServers('a body that is valid by the API description', () => {
   });
 
   /** What a client that knows the workspace chooses. */
-  const known = (): Known => {
+  const known = (operation: string): Known => {
     const { users, teams, incidents: _, ...more } = ids;
     const field_id = more['custom-fields'];
     return {
@@ -344,7 +344,7 @@ describeWithServers('a body that is valid by the API description', () => {
       incident_id: fc.constant(ids['other']),
       incident_manager: fc.constantFrom('', String(users)),
       incident_responders: fc.constantFrom([], [String(users)]),
-      kind: fc.constant('http'),
+      kind: fc.constant(operation === 'setTeamOnCall' ? 'icalendar' : 'http'),
       confirmation: fc.constantFrom('INC-2', 'somebody@acme.example'),
       roles: fc.constant({}),
       visible_to: fc.constantFrom({}, { users: [users], teams: [teams] }),
@@ -394,7 +394,7 @@ describeWithServers('a body that is valid by the API description', () => {
       let good: object = {};
       for (const [which, values] of [
         ['any', {}],
-        ['known', known()],
+        ['known', known(id)],
       ] as const) {
         const bodies = fc.sample(validBodies(description, schema, values), { numRuns: BODIES, seed: SEED });
         for (const sent of bodies) {

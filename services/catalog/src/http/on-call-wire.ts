@@ -3,6 +3,9 @@ import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { ON_CALL_FAILURES, ON_CALL_KINDS } from '../domain/on-call.ts';
 
+/** What the API description says of the URLs that are accepted (ADR 82). */
+const URL_PATTERN = String.raw`^[Hh][Tt][Tt][Pp][Ss]://[^\x00-\x20\x7F\\/?#@]+(?:[/?][^\x00-\x20\x7F\\#]*)?$`;
+
 const person = z
   .strictObject({
     user_id: z
@@ -57,6 +60,7 @@ export const newOnCallSource = z
     kind: z.enum(ON_CALL_KINDS).meta({ description: 'An iCalendar document, or the API of PagerDuty' }),
     url: z.string().max(2048).optional().meta({
       format: 'uri',
+      pattern: URL_PATTERN,
       description:
         'Absolute https URL of the calendar; for PagerDuty, that of its API, by default https://api.pagerduty.com. Only scheme and host are shown again',
     }),

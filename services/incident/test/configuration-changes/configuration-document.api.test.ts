@@ -54,6 +54,7 @@ describe('the configuration', () => {
       'timeline_groups',
       'incident_roles',
       'time_zone',
+      'on_call_lead',
       'postmortem_template',
     ]);
     expect(keys(body.configuration.workflow_statuses)).toEqual([
