@@ -73,6 +73,11 @@ const ALLOWED: { statement: RegExp; reads: string; reason: string }[] = [
     reason: 'every thirty seconds, all destinations in use are looked at: a few of each workspace',
   },
   {
+    statement: /^with due as \( ?select workspace_id, team_id, due_at, [^]* from on_call_sources\s+where due_at <= \$1/,
+    reads: 'on_call_sources',
+    reason: 'every row is due here; the index of due_at serves otherwise',
+  },
+  {
     statement:
       /^select status, count\(id\) as length from deliveries where status in \('queued', 'held'\) group by status$/,
     reads: 'deliveries by deliveries_waiting',
@@ -154,6 +159,10 @@ const OF_ALL_WORKSPACES: { statement: RegExp; reason: string }[] = [
     reason: 'a claim of destinations goes from workspace to workspace',
   },
   {
+    statement: /^with due as \( select workspace_id, team_id, due_at, .* from on_call_sources /,
+    reason: 'who is on call is read for all workspaces in turn',
+  },
+  {
     statement:
       /^delete from oauth_(?:tokens|clients) where \(workspace_id, (?:digest|id)\) in \( ?select .* limit 1000\)/,
     reason: 'the sweep of OAuth clients and tokens, a batch at a time',
@@ -187,7 +196,7 @@ const OF_ALL_WORKSPACES: { statement: RegExp; reason: string }[] = [
   },
   {
     statement:
-      /^select (?:key_id|url_key_id) as id from |^select workspace_id.* from (?:oidc_providers|chat_connections) where key_id < \$1 or key_id > \$1 /,
+      /^select (?:key_id|url_key_id) as id from |^select workspace_id.* from (?:oidc_providers|chat_connections|on_call_sources) where key_id < \$1 or key_id > \$1 /,
     reason: 'the rotation of encryption keys looks for rows of replaced keys',
   },
   {
@@ -401,6 +410,21 @@ async function useCatalog(call: Calling, userIds: readonly [number, number]): Pr
   }
   for (const q of ['check', 'checkout service']) await call('GET /api/v1/services', { query: parameters({ q }) });
   return team.id;
+}
+
+/** Somebody is on call all the time. */
+const CALENDAR = [
+  ...['BEGIN:VCALENDAR', 'BEGIN:VEVENT', 'UID:1', 'SUMMARY:Ana', 'DTSTART:20200101T000000Z', 'DTEND:20990101T000000Z'],
+  ...['END:VEVENT', 'END:VCALENDAR', ''],
+].join('\r\n');
+
+async function useOnCall(call: Calling, url: string, teamId: number): Promise<void> {
+  const ids = [teamId];
+  const body = { kind: 'icalendar', url };
+  await call('PUT /api/v1/teams/{id}/on-call', { ids, body });
+  await call('DELETE /api/v1/teams/{id}/on-call', { ids });
+  await call('PUT /api/v1/teams/{id}/on-call', { ids, body });
+  await call('GET /api/v1/teams/{id}/on-call', { ids });
 }
 
 /** The sortable field types, with a value for each. */
@@ -928,7 +952,11 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     slack.addUsergroup({ handle: 'oncall', users: ['U1'] });
     receiver = await startReceiver();
     const document = behave.answer(200, { 'Content-Type': 'text/markdown' }, '- 2026-11-20T10:00:00Z Down\n');
-    receiver.respond = ({ path: requested }) => (requested.startsWith('/notes') ? document : behave.answer(204));
+    const calendar = behave.answer(200, {}, CALENDAR);
+    receiver.respond = ({ path: requested }) => {
+      if (requested.startsWith('/calendar')) return calendar;
+      return requested.startsWith('/notes') ? document : behave.answer(204);
+    };
     statements = await recordStatements(async () => {
       system = await startSystem({ receivers: [receiver], firstRunWithin: 0, settings: { SLACK_API_URL: slack.url } });
       for (const schema of SCHEMAS) {
@@ -1034,6 +1062,9 @@ describeWithServers('the statements of requests, consumers and workers', () => {
 
     const otherId = await useGateway(call);
     const teamId = await useCatalog(call, [userId, otherId]);
+    await useOnCall(call, receiver.url('/calendar'), teamId);
+    await own(`update catalog.on_call_sources set due_at = now(), fetched_at = null`);
+    const isRead = async () => (await own('select fetched_at from catalog.on_call_sources')).fetched_at !== null;
     const values = await useFields(call);
     await useWebhooks(call, receiver.url('/hook'));
     const url = receiver.url('/destination');
@@ -1045,6 +1076,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     await useFollowUps(call, incidentId, userId);
     const isSentTo = () => receiver.requests.some(({ path: at }) => at === '/destination');
     await eventually(isSentTo, { what: 'a message to the destination' });
+    await eventually(isRead, { what: 'a look at who is on call' });
     await useAlerts(call, (await call('GET /api/v1/me')).api_key.id);
     await useFeed(call, incidentId);
     const workspace = { id: workspaceId, slug: 'acme', is_demo: false };
