@@ -101,7 +101,7 @@ export const PARAMETERS: Readonly<Record<string, OperationParameters>> = {
   updateTeamMember: {"arguments":["id","userId"],"inputs":{"role":"string"},"values":{"role":["member","lead"]},"sample":"1 1 --role member"},
   removeTeamMember: {"arguments":["id","userId"],"inputs":{},"sample":"1 1"},
   getTeamOnCall: {"arguments":["id"],"inputs":{},"sample":"1"},
-  setTeamOnCall: {"arguments":["id"],"inputs":{"kind":"string!","url":"string","schedule_id":"string","credential":"string"},"values":{"kind":["icalendar","pagerduty"]},"sample":"1 --kind pagerduty"},
+  setTeamOnCall: {"arguments":["id"],"inputs":{"kind":"string!","url":"string","schedule_id":"string","credential":"string"},"values":{"kind":["icalendar","pagerduty"]},"sample":"1 --kind icalendar"},
   removeTeamOnCall: {"arguments":["id"],"inputs":{},"sample":"1"},
   listServiceTiers: {"arguments":[],"inputs":{},"sample":""},
   listCustomFields: {"arguments":[],"inputs":{"limit":"integer","cursor":"string","include_archived":"boolean","external_id":"string","slug":"string","name":"string"},"sample":"--limit 10"},

@@ -73,11 +73,12 @@ const difference = (one: State, other: State) =>
     .filter((name) => one[name] !== other[name])
     .map((name) => [name, one[name], other[name]]);
 
-/** Writes that need a chat, a receiver or a session, which the sample data do not have: their examples are refused. */
+/** Writes that need a chat, a calendar, a receiver or a session, which the sample data do not have: their examples are refused. */
 const REFUSED = [
   'previewIncidentChannelName',
   'setIncidentChannelName',
   'renameIncidentChannel',
+  'setTeamOnCall',
   'verifyWebhook',
   'resumeWebhook',
   'revokeSession',

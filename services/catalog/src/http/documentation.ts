@@ -163,10 +163,10 @@ export const documentation: Documentation<typeof contracts> = {
     description:
       'Sets the calendar or the schedule that says who is on call for the team, and reads it at once. A source that cannot be read is refused. The same request again reads it again.',
     params: teamParams,
-    body: { kind: 'pagerduty', schedule_id: 'PI7DH85', credential: 'y_NbAkKc66ryYTWUXYEu' },
+    body: { kind: 'icalendar', url: 'https://schedules.example/payments.ics?token=3f2c' },
     reply: {
       on_call: {
-        ...{ source: 'pagerduty', url: 'https://api.pagerduty.com', schedule_id: 'PI7DH85' },
+        ...{ source: 'icalendar', url: 'https://schedules.example', schedule_id: null },
         ...{ fetched_at: '2026-11-24T10:00:00.000Z', failure: null },
         now: [
           {
