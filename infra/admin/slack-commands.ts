@@ -7,6 +7,8 @@ interface Connection {
   workspace: string;
   botTokenFile?: string;
   botToken?: string;
+  appTokenFile?: string;
+  appToken?: string;
   channelTemplate?: string;
 }
 
@@ -14,24 +16,30 @@ export const connect: Command = {
   flags: {
     workspace: workspaceFlag,
     ...secretFlags('bot-token', 'token', "the Slack app's bot"),
+    ...secretFlags('app-token', 'token', 'the app-level (xapp-) Socket Mode'),
     'channel-template': {
       value: 'TEMPLATE',
       help: 'channel names, with {id}, {short_title}, {date}, {severity}, {service}; inc-{id}-{short_title} by default',
     },
   },
   run: async (
-    { workspace: slug, botTokenFile: file, botToken: secret, channelTemplate: template }: Connection,
+    { workspace: slug, channelTemplate: template, ...given }: Connection,
     { gateway, database, secretKeys },
   ) => {
-    const botToken = await readSecret('bot-token', { file, secret });
+    const botToken = await readSecret('bot-token', { file: given.botTokenFile, secret: given.botToken });
+    const app = { file: given.appTokenFile, secret: given.appToken };
+    // Without one, there are no commands in Slack.
+    const isForCommands = app.file !== undefined || app.secret !== undefined;
+    const appToken = isForCommands ? await readSecret('app-token', app) : undefined;
     const { id: workspaceId } = await gateway.getWorkspace(slug);
-    const { channelTemplate } = await connectChat(database('incident'), {
+    const { channelTemplate, commands } = await connectChat(database('incident'), {
       workspaceId,
       botToken,
+      appToken,
       channelTemplate: template,
       secretKeys: secretKeys(),
     });
-    return { slack: { workspace: slug, connected: true, channel_template: channelTemplate } };
+    return { slack: { workspace: slug, connected: true, channel_template: channelTemplate, commands } };
   },
 };
 

@@ -12,7 +12,7 @@ import { schema as gateway } from '../../../gateway/src/schema.ts';
 import { schema as catalog } from '../../../services/catalog/src/schema.ts';
 import { schema as webhook } from '../../../services/webhook/src/schema.ts';
 import { schema as incident } from '../../../services/incident/src/schema.ts';
-import { chatKeyring } from '../../../services/incident/src/chat/chats.ts';
+import { chatTokens } from '../../../services/incident/src/chat/chats.ts';
 import { runAdmin } from '../run-admin.ts';
 import { withDatabase } from '../../installation/databases.ts';
 import { withInstance } from './registered-instance.ts';
@@ -444,10 +444,10 @@ describe('slack connect', () => {
 
   test('encrypts the token, and replaces an earlier connection', async () => {
     expect(await json(...connect)).toEqual({
-      slack: { workspace: 'acme', connected: true, channel_template: 'inc-{id}-{short_title}' },
+      slack: { workspace: 'acme', connected: true, channel_template: 'inc-{id}-{short_title}', commands: false },
     });
     expect(await json(...connect, '--channel-template', 'war-{id}')).toEqual({
-      slack: { workspace: 'acme', connected: true, channel_template: 'war-{id}' },
+      slack: { workspace: 'acme', connected: true, channel_template: 'war-{id}', commands: false },
     });
     const rows = await stored();
     expect(rows).toMatchObject([{ channel_template: 'war-{id}', posts_updates: false }]);
@@ -458,24 +458,47 @@ describe('slack connect', () => {
   describe('reads the token from', () => {
     const from = (...source: string[]) => ['slack', 'connect', '--workspace', 'acme', ...source, '--json'];
     const opened = async () => {
-      const [row] = await query<{ ciphertext: Buffer; keyId: string; workspace: number }>(
+      const [row] = await query<{ bot: Buffer; app: Buffer | null; keyId: string; workspace: number }>(
         'incident',
-        'select token_ciphertext as ciphertext, key_id as "keyId", workspace_id as workspace from chat_connections',
+        `select token_ciphertext as bot, app_token_ciphertext as app, key_id as "keyId", workspace_id as workspace
+          from chat_connections`,
       );
-      return chatKeyring(TEST_SECRET_KEYS).open(row!, String(row!.workspace));
+      const { bot: ciphertext, app: appToken, keyId, workspace: workspaceId } = row!;
+      const connection = {
+        workspaceId,
+        token: { keyId, ciphertext },
+        appToken,
+        channelTemplate: '',
+        postsUpdates: false,
+      };
+      return chatTokens(TEST_SECRET_KEYS).open(connection);
     };
 
     test('a file', async () => {
       const file = path.join(folder, 'token');
       await writeFile(file, 'xoxb-of-a-file\n');
       await json('slack', 'connect', '--workspace', 'acme', '--bot-token-file', file);
-      expect(await opened()).toBe('xoxb-of-a-file');
+      expect(await opened()).toEqual({ bot: 'xoxb-of-a-file', app: undefined });
+    });
+
+    test('two files: with the token of the app, there are commands', async () => {
+      const files = { bot: path.join(folder, 'token'), app: path.join(folder, 'app-token') };
+      await writeFile(files.bot, 'xoxb-of-a-file\n');
+      await writeFile(files.app, 'xapp-1-of-a-file\n');
+      const both = ['--bot-token-file', files.bot, '--app-token-file'];
+      expect(await json('slack', 'connect', '--workspace', 'acme', ...both, files.app)).toMatchObject({
+        slack: { commands: true },
+      });
+      expect(await opened()).toEqual({ bot: 'xoxb-of-a-file', app: 'xapp-1-of-a-file' });
+      expect(await errorOf('slack', 'connect', '--workspace', 'acme', ...both, files.bot)).toContain(
+        'The app token must begin with xapp-',
+      );
     });
 
     test('standard input', async () => {
       const done = await call(from('--bot-token', '-'), env, 'xoxb-of-stdin\n');
       expect([done.code, JSON.parse(done.stdout).slack.connected]).toEqual([0, true]);
-      expect(await opened()).toBe('xoxb-of-stdin');
+      expect(await opened()).toEqual({ bot: 'xoxb-of-stdin', app: undefined });
       expect((await call(from('--bot-token', '-'), env, '')).stderr).toMatch(/\bstandard input: contains no secret\n$/);
       const endless = await call(from('--bot-token', '-'), env, 'x'.repeat(100_000));
       expect(endless.stderr).toMatch(/\bThe bot token must be 1 to 512 printable ASCII characters without spaces\n$/);

@@ -120,7 +120,7 @@ export const PARAMETERS: Readonly<Record<string, OperationParameters>> = {
   rotateWebhookSecret: {"arguments":["id"],"inputs":{},"sample":"wh_SampleWebhookOfTheDemo"},
   revokeWebhook: {"arguments":["id"],"inputs":{},"sample":"wh_SampleWebhookOfTheDemo"},
   listDestinations: {"arguments":[],"inputs":{},"sample":""},
-  createDestination: {"arguments":[],"inputs":{"name":"string!","kind":"string!","url":"string","credential":"string","recipients":"strings","headers":"json","filters":"json","template":"string|null","include_restricted":"boolean"},"values":{"kind":["slack","teams","google_chat","discord","mattermost","ntfy","email","pagerduty","goalert","http"]},"sample":"--name 'Incidents in Slack' --kind slack"},
+  createDestination: {"arguments":[],"inputs":{"name":"string!","kind":"string!","url":"string","credential":"string","recipients":"strings","headers":"json","filters":"json","template":"string|null","include_restricted":"boolean"},"values":{"kind":["slack","slack_app","teams","google_chat","discord","mattermost","ntfy","email","pagerduty","goalert","http"]},"sample":"--name 'Incidents in Slack' --kind slack"},
   getDestination: {"arguments":["id"],"inputs":{},"sample":"1"},
   updateDestination: {"arguments":["id"],"inputs":{"name":"string","url":"string","credential":"string|null","recipients":"strings","headers":"json","filters":"json","template":"string|null","include_restricted":"boolean"},"sample":"1 --data @body.json"},
   testDestination: {"arguments":["id"],"inputs":{},"sample":"1"},

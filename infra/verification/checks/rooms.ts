@@ -36,7 +36,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['configuration', 'replicas', 'storage', 'visibility'],
     ['incidents'],
     ['timeline', 'values', 'chat', 'relations', 'follow-ups'],
-    ['source-imports', 'lifecycle', 'list', 'configuration-changes', 'erasure', 'deletion'],
+    ['source-imports', 'lifecycle', 'list', 'configuration-changes', 'erasure', 'deletion', 'chat-commands'],
     ['creation', 'transfer', 'bulk', 'postmortem', 'retention'],
     ['alerts'],
     ['http'],

@@ -240,6 +240,10 @@ async function createIncidents(knex: Knex): Promise<void> {
   // Its condition is always true. Without it, PostgreSQL takes this index for the primary key where it knows no row of a workspace
   // yet: both have one row then.
   await knex.raw('create unique index incidents_by_number on incidents (workspace_id, number) where number > 0');
+  // Commands in a channel are about its incident.
+  await knex.raw(
+    "create index incidents_by_channel on incidents (workspace_id, slack_channel_id) where slack_channel_id <> ''",
+  );
 
   await knex.schema.createTable('changelog', (table) => {
     addWorkspaceKey(table);
@@ -623,10 +627,16 @@ async function createChat(knex: Knex): Promise<void> {
     table.binary('token_ciphertext').notNullable();
     table.text('channel_template').notNullable();
     table.boolean('posts_updates').notNullable().defaultTo(false).comment('of incidents, into their channels');
+    table.binary('app_token_ciphertext').comment('of the token for commands, sealed with the same key; null: none');
+    table.uuid('socket_holder').comment('the process that receives the commands; null: none');
+    table.timestamp('socket_until', { precision: 3 }).comment('when the lease of the holder ends');
     table.timestamp('updated_at', { precision: 3 }).notNullable();
   });
   // After a change of the secret keys, the tokens that another key encrypted are looked up.
   await knex.raw('create index chat_connections_key on chat_connections (key_id)');
+  await knex.raw(
+    'create index chat_connections_sockets on chat_connections (workspace_id) where app_token_ciphertext is not null',
+  );
 
   await knex.schema.createTable('provisionings', (table) => {
     table.bigInteger('workspace_id').notNullable();

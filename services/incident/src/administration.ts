@@ -10,7 +10,7 @@ import { chatConnectionStore } from './chat/store/chat-connection-store.ts';
 import { configurationChanges } from './configuration/store/configuration-changes.ts';
 import { changeConfiguration } from './configuration-changes/change-configuration.ts';
 import type { TierOwner } from './configuration-changes/read-configuration.ts';
-import { chatKeyring, chatNotConfigured } from './chat/chats.ts';
+import { chatNotConfigured, chatTokens } from './chat/chats.ts';
 
 export { counterStore as incidentCounters } from './incidents/store/counter-store.ts';
 export { findWrongSummaries, recountTimeline } from './timeline/recount-timeline.ts';
@@ -56,29 +56,52 @@ export async function planConfiguration(
   };
 }
 
-/** A workspace's chat connection without its token. */
+/** A workspace's chat connection without its tokens. */
 export interface ConnectedWorkspace {
   channelTemplate: string;
+  /** Whether commands in the chat are received. */
+  commands: boolean;
 }
 
 /**
  * Connects a workspace to its chat and replaces an existing connection; takes effect with the next request (contract: Chat).
- * Stores the token encrypted and does not check it with the chat.
- * @throws DomainError `invalid_request` naming `bot_token` or `channel_template`
+ * Stores the tokens encrypted and does not check them with the chat.
+ * @param connection without `appToken` commands in the chat are not received
+ * @throws DomainError `invalid_request` naming `bot_token`, `app_token` or `channel_template`
  */
 export async function connectChat(
   database: Knex,
-  connection: { workspaceId: number; botToken: string; channelTemplate: string | undefined; secretKeys: string },
+  connection: {
+    workspaceId: number;
+    botToken: string;
+    appToken?: string | undefined;
+    channelTemplate: string | undefined;
+    secretKeys: string;
+  },
 ): Promise<ConnectedWorkspace> {
-  const { workspaceId, botToken, channelTemplate = DEFAULT_TEMPLATE, secretKeys } = connection;
-  // The characters that a header can carry without spaces.
-  if (!/^[\x21-\x7e]{1,512}$/.test(botToken))
-    throw invalidRequest('bot_token', 'The bot token must be 1 to 512 printable ASCII characters without spaces');
+  const { workspaceId, botToken, appToken, channelTemplate = DEFAULT_TEMPLATE, secretKeys } = connection;
+  checkToken('bot_token', botToken);
+  if (appToken !== undefined) checkToken('app_token', appToken);
+  // Slack refuses them in each other's place only when they are used.
+  if (botToken.startsWith(APP_TOKEN)) throw invalidRequest('bot_token', 'The bot token is a token of an app');
+  if (appToken?.startsWith(APP_TOKEN) === false)
+    throw invalidRequest('app_token', `The app token must begin with ${APP_TOKEN}`);
   const violation = findTemplateViolation(channelTemplate);
   if (violation !== undefined) throw invalidRequest('channel_template', `The template ${violation}`);
-  const token = chatKeyring(secretKeys).seal(botToken, String(workspaceId));
-  await chatConnectionStore(database).put({ workspaceId, token, channelTemplate }, systemClock.now());
-  return { channelTemplate };
+  const tokens = chatTokens(secretKeys).seal(workspaceId, { bot: botToken, app: appToken });
+  await chatConnectionStore(database).put({ workspaceId, ...tokens, channelTemplate }, systemClock.now());
+  return { channelTemplate, commands: appToken !== undefined };
+}
+
+/** How a token for the socket of commands begins. */
+const APP_TOKEN = 'xapp-';
+
+function checkToken(name: 'bot_token' | 'app_token', token: string): void {
+  // The characters that a header can carry without spaces.
+  if (!/^[\x21-\x7e]{1,512}$/.test(token)) {
+    const label = name === 'bot_token' ? 'bot' : 'app';
+    throw invalidRequest(name, `The ${label} token must be 1 to 512 printable ASCII characters without spaces`);
+  }
 }
 
 /**
@@ -97,20 +120,13 @@ export const disconnectChat = async (database: Knex, workspaceId: number): Promi
 /** Whether the database contains data that is encrypted with the secret keys. */
 export const holdsSecrets = async (database: Knex): Promise<boolean> => chatConnectionStore(database).hasAny();
 
-/** Tokens that no key opens, of those of the most recent connections. */
+/** Connections whose tokens no key opens, of the most recent ones. */
 export async function countUnopenedTokens(
   database: Knex,
   { secretKeys, limit }: { secretKeys: string; limit: number },
 ): Promise<{ checked: number; unopened: number }> {
-  const keyring = chatKeyring(secretKeys);
+  const tokens = chatTokens(secretKeys);
   const connections = await chatConnectionStore(database).listLatest(limit);
-  const unopened = connections.filter(({ token, workspaceId }) => {
-    try {
-      keyring.open(token, String(workspaceId));
-      return false;
-    } catch {
-      return true;
-    }
-  });
+  const unopened = connections.filter((connection) => tokens.open(connection) === undefined);
   return { checked: connections.length, unopened: unopened.length };
 }

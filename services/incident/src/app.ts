@@ -39,6 +39,7 @@ import { erasureRoutes } from './erasure/personal-data.ts';
 import { configurations } from './configuration/store/configuration-store.ts';
 import { configurationAnnouncements } from './configuration-changes/announcements.ts';
 import { chats, type ChatTimeout, chatTokenRotation } from './chat/chats.ts';
+import { startCommands } from './chat-commands/start-commands.ts';
 import { startProvisioner } from './chat/provisioner.ts';
 import { keptIncidents } from './incidents/optimistic-change.ts';
 import { replicas } from './replicas/replicas.ts';
@@ -52,7 +53,7 @@ export interface Overrides extends ServiceOverrides {
   versions: Versions;
   /** Resolves host names instead of DNS. */
   resolve: Resolve;
-  /** CA certificates (PEM) for document servers instead of the system's. */
+  /** CA certificates (PEM) for document servers and answers in chats instead of the system's. */
   ca: string;
   /** Milliseconds for fetching a document. */
   documentTimeout: number;
@@ -60,6 +61,8 @@ export interface Overrides extends ServiceOverrides {
   listening: number;
   /** Milliseconds between two polls for work in the chat if nothing wakes it. */
   provisioningInterval: number;
+  /** Milliseconds between two looks for sockets of chats. */
+  socketInterval: number;
 }
 
 /** Imports that save events at the same time: each uses a connection for long (ADR 48). */
@@ -119,13 +122,20 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
     clock: dependencies.clock,
   });
   const ignored = countIgnored(metrics);
+  const viewerOf = viewersOf({
+    ...{ findTeams: owners.findTeams, log },
+    isAnyRestricted: restrictedWorkspaces(async (ids) => withRestricted(database, ids)),
+  });
+  const api = routes({ ...dependencies, cursors, attachmentUrl, bodyBytes: base.limits.bodyBytes });
+  const commands = startCommands({
+    ...{ ...dependencies, routes: api, viewerOf, limits: base.limits, log, metrics },
+    ...{ egress: config.egress, apiUrl: config.slackApiUrl, resolve: overrides.resolve, ca: overrides.ca },
+    interval: overrides.socketInterval,
+  });
 
   return runService(base, {
-    viewerOf: viewersOf({
-      ...{ findTeams: owners.findTeams, log },
-      isAnyRestricted: restrictedWorkspaces(async (ids) => withRestricted(database, ids)),
-    }),
-    routes: routes({ ...dependencies, cursors, attachmentUrl, bodyBytes: base.limits.bodyBytes }),
+    viewerOf,
+    routes: api,
     internalRoutes: [
       ...internalRoutes({ ...dependencies, owners }),
       ...erasureRoutes({ database, clock: dependencies.clock, wakeRelay: relay.wake }),
@@ -139,7 +149,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
       },
     ],
     periodicTasks: periodicTasks({ ...dependencies, metrics, log }, base.limits.idempotencyHours, overrides.listening),
-    dispatchers: [provisioner],
+    dispatchers: [provisioner, commands],
     workers: [relay, pulls, storage, announcements],
     clients: [versions, owners],
   });

@@ -87,7 +87,7 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     time,
     secretCipher: secretCipher(config.secretKeys),
     sender: post,
-    send: transport({ sender: post, mail: config.mail }),
+    send: transport({ sender: post, mail: config.mail, incidents }),
     sendsMail: config.mail !== undefined,
     feed: { database, confirm },
     incidents,

@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type EventContext, INTERNAL_PATHS } from '@tocsin/schemas';
+import { json } from 'node:stream/consumers';
+import {
+  type ChatMessage,
+  chatMessage,
+  type ChatMessageOutcome,
+  type EventContext,
+  INTERNAL_PATHS,
+} from '@tocsin/schemas';
 import { listen } from '@tocsin/http';
 import { MemoryBroker } from '@tocsin/messaging';
 import { type App, type Clock, createLogger } from '@tocsin/runtime';
@@ -38,6 +45,10 @@ interface FakeIncidentService {
   last: number;
   /** What it says of events; users are people with the email addresses that are asked for. */
   context: EventContext;
+  /** What it was asked to post in the workspace's chat. */
+  posted: ChatMessage[];
+  /** What the chat says to it. */
+  chatFailure: ChatMessageOutcome['failure'];
   /** While true, it responds with 503. */
   down: boolean;
   stop(): Promise<void>;
@@ -65,8 +76,13 @@ const CONTEXT: EventContext = {
 
 async function startIncidents(): Promise<FakeIncidentService> {
   const server = await listen(
-    (request, response) => {
+    async (request, response) => {
       response.statusCode = fake.down ? 503 : 200;
+      if (request.url === INTERNAL_PATHS.chatMessages) {
+        fake.posted.push(chatMessage.parse(await json(request)));
+        response.end(JSON.stringify({ failure: fake.chatFailure }));
+        return;
+      }
       const isContext = request.url?.startsWith(INTERNAL_PATHS.eventContexts) === true;
       response.end(JSON.stringify(isContext ? fake.context : { number: fake.last }));
     },
@@ -74,6 +90,7 @@ async function startIncidents(): Promise<FakeIncidentService> {
   );
   const fake: FakeIncidentService = {
     ...{ url: server.url, last: 0, context: CONTEXT, down: false, stop: server.close },
+    ...{ posted: [], chatFailure: null },
   };
   return fake;
 }
@@ -145,6 +162,8 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
       incidents.last = 0;
       incidents.context = CONTEXT;
       incidents.down = false;
+      incidents.chatFailure = null;
+      incidents.posted.length = 0;
       clock.toPresent();
       clock.toNextMinute();
     },

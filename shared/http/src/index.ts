@@ -1,4 +1,5 @@
 export { checkAccess } from './api/access.ts';
+export { callRoute, type RouteCall } from './api/call-route.ts';
 export { BODY_LIMIT_HEADER, bodySettings, checkContentLength, MAX_BODY_BYTES, readJsonBody } from './api/body.ts';
 export {
   type Contract,
@@ -42,7 +43,7 @@ export {
   UNBUFFERED_HEADER,
 } from './streams/event-stream.ts';
 export { visibleFrom } from './api/history.ts';
-export type { HttpLimits } from './api/route-handler.ts';
+export type { HttpLimits, ViewerOf } from './api/route-handler.ts';
 export {
   createIdempotencyTable,
   IDEMPOTENCY_HOURS,

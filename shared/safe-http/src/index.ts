@@ -14,4 +14,4 @@ export { isLocalName, isLoopbackAddress, isPublicAddress, reachedAddress } from 
 export { safeHttp, type SafeHttpOptions } from './safe-http.ts';
 export { type Egress, egressOf, egressProblems, receiverSettings } from './settings.ts';
 export { isNegativeAnswer, type Resolve, systemResolver } from './system-resolver.ts';
-export { tunnelAgent } from './tunnel.ts';
+export { openTunnel, tunnelAgent } from './tunnel.ts';

@@ -80,6 +80,10 @@ export {
   type People,
   people,
   peopleQuery,
+  chatMessage,
+  type ChatMessage,
+  chatMessageOutcome,
+  type ChatMessageOutcome,
 } from './internal.ts';
 export { followUpSnapshot, type FollowUpSnapshot } from './follow-up-snapshot.ts';
 export {
@@ -153,7 +157,14 @@ export {
   shownText,
   trimmedText,
 } from './text-schemas.ts';
-export { type Principal, type ServicePrincipal, signedPrincipal, type WorkspaceContext } from './principal.ts';
+export {
+  actingUser,
+  actingUserQuery,
+  type Principal,
+  type ServicePrincipal,
+  signedPrincipal,
+  type WorkspaceContext,
+} from './principal.ts';
 export {
   ARCHIVED_FACTOR,
   MAX_COUNTED_USE,

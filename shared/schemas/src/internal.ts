@@ -20,6 +20,8 @@ export const INTERNAL_PATHS = {
   quotaUse: '/internal/quota-use',
   idempotencyKeys: '/internal/idempotency-keys',
   people: '/internal/people',
+  actingUsers: '/internal/acting-users',
+  chatMessages: '/internal/chat-messages',
   exportedResources: '/internal/exported-resources',
   memberships: '/internal/memberships',
   onCall: '/internal/on-call',
@@ -193,6 +195,28 @@ export const people = z.object({
   users: z.array(z.object({ id: z.int().min(1), email: z.string(), name: z.string(), active: z.boolean() })),
 });
 
+/** The most characters of a message in a chat. */
+const MAX_CHAT_MESSAGE = 40_000;
+
+/** A message to post into a channel of the workspace's chat; its text is in the markup of the chat. */
+export const chatMessage = workspaceQuery.extend({
+  channel: z.string().min(1).max(64),
+  text: z.string().min(1).max(MAX_CHAT_MESSAGE),
+});
+
+/** Whether the chat has taken a message, or why not. */
+export const chatMessageOutcome = z.object({
+  failure: z
+    .object({
+      reason: z.enum(['not_connected', 'channel_missing', 'rate_limited', 'unavailable', 'refused']),
+      /** What the chat said. */
+      message: z.string(),
+      /** Seconds; with `rate_limited`. */
+      retry_after: z.number().optional(),
+    })
+    .nullable(),
+});
+
 /** Asks for a page of a kind of resources, in the order of their slugs. */
 export const exportedResourcesQuery = workspaceQuery.extend({
   kind: z.enum(['team', 'service', 'field']),
@@ -206,6 +230,8 @@ export const exportedResources = z.object({
   next: z.string().nullable(),
 });
 
+export type ChatMessage = z.infer<typeof chatMessage>;
+export type ChatMessageOutcome = z.infer<typeof chatMessageOutcome>;
 export type ExportedResources = z.infer<typeof exportedResources>;
 export type EventContextQuery = z.infer<typeof eventContextQuery>;
 export type EventContext = z.infer<typeof eventContext>;

@@ -22,7 +22,8 @@ const userPrincipal = z.object({
     quotas: z.record(z.string(), z.int().min(0).nullable()).optional(),
   }),
   user_id: id,
-  key_id: id,
+  /** 0: a chat that the workspace has connected, and no key; then `first_key_id` is absent (contract: Chat). */
+  key_id: z.int().min(0),
   /** The first one that this key has replaced by rotations, if it has. A gateway of an earlier release does not say. */
   first_key_id: id.optional(),
   /** As it is named at this moment, for what is recorded. A gateway of an earlier release does not say. */
@@ -32,6 +33,11 @@ const userPrincipal = z.object({
   seat: z.enum(['responder', 'none']),
   permissions: z.array(z.string()),
 });
+
+/** Asks who acts in a connected chat: the user of a workspace with an email address, in any case of letters. */
+export const actingUserQuery = z.strictObject({ workspace_id: id, email: z.string().min(1).max(254) });
+/** Null: the workspace has no active user with this address, or is suspended. */
+export const actingUser = z.object({ principal: userPrincipal.nullable() });
 
 /** A service that calls another one; the signing key identifies it. */
 const servicePrincipal = z.object({ kind: z.literal('service') });

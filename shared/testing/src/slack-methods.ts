@@ -1,4 +1,4 @@
-import { type SlackArguments, type SlackChannel, SlackError, type SlackState } from './slack-state.ts';
+import { type SlackArguments, type SlackChannel, SlackError, type SlackState, TEAM } from './slack-state.ts';
 
 type Method = (state: SlackState, args: SlackArguments, user: string) => object;
 
@@ -8,7 +8,23 @@ const MAX_INVITEES = 100;
 const MAX_MESSAGE_LENGTH = 40_000;
 
 export const SLACK_METHODS = {
-  'auth.test': (_state, _args, user) => ({ user_id: user, team_id: 'T0000001', is_enterprise_install: false }),
+  'auth.test': (_state, _args, user) => ({ user_id: user, team_id: TEAM, is_enterprise_install: false }),
+
+  'apps.connections.open': (state) => ({ url: state.newSocket() }),
+
+  'users.info': ({ people }, { user: id }) => {
+    const person = people.find((each) => each.id === id);
+    if (person === undefined) throw new SlackError('user_not_found');
+    const { name, email, team = TEAM, isEmailConfirmed = true, deleted = false } = person;
+    const names = { name: name.toLowerCase(), real_name: name, profile: { display_name: name, email } };
+    return { user: { id, team_id: team, deleted, is_bot: false, is_email_confirmed: isEmailConfirmed, ...names } };
+  },
+
+  'chat.getPermalink': (state, { channel: channelId, message_ts: ts = '' }, user) => {
+    const { id } = findChannel(state, channelId, user);
+    if (!/^\d+\.\d{6}$/.test(ts)) throw new SlackError('message_not_found');
+    return { channel: id, permalink: `https://acme.slack.com/archives/${id}/p${ts.replace('.', '')}` };
+  },
 
   'conversations.create': (state, { name, is_private: isPrivate }, user) => {
     const channel = state.addChannel({

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { loopbackServer } from './loopback-server.ts';
 import { answer, type Behaviour } from './receiver-behaviours.ts';
+import { type SlackSockets, slackSockets } from './slack-sockets.ts';
 import type { SlackArguments } from './slack-state.ts';
 
 /** A call as it arrived, whatever its outcome. */
@@ -15,6 +16,9 @@ export interface SlackCall {
 export interface SlackServer {
   url: string;
   connections: ReadonlySet<Socket>;
+  sockets: SlackSockets;
+  /** The address of a new socket. */
+  newSocket(): string;
   stop(): Promise<void>;
 }
 
@@ -27,8 +31,10 @@ export async function startSlackServer(
       .then(async (call) => handle(call, response))
       .catch(() => request.socket.destroy());
   });
+  const { sockets, newAddress } = slackSockets(server);
   const { port, connections, close } = await loopbackServer(server);
-  return { url: `http://127.0.0.1:${port}/api/`, connections, stop: close };
+  const host = `127.0.0.1:${port}`;
+  return { url: `http://${host}/api/`, connections, sockets, newSocket: () => newAddress(host), stop: close };
 }
 
 export const json = (status: number, body: object, headers: Record<string, string> = {}): Behaviour =>

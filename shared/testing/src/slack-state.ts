@@ -23,8 +23,25 @@ export interface SlackUsergroup {
   users: string[];
 }
 
+/** A person in the fake Slack. */
+export interface SlackPerson {
+  id: string;
+  name: string;
+  email?: string;
+  /** Default: that of the app. */
+  team?: string;
+  isEmailConfirmed?: boolean;
+  deleted?: boolean;
+}
+
+/** The team where the app is installed. */
+export const TEAM = 'T0000001';
+
 /** The state that the methods read and change. */
 export interface SlackState {
+  readonly people: SlackPerson[];
+  /** The address of a new socket. */
+  newSocket(): string;
   readonly channels: SlackChannel[];
   readonly usergroups: SlackUsergroup[];
   /** Users who cannot be invited, with Slack's error. */

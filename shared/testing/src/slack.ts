@@ -1,6 +1,7 @@
 import { answer, type Behaviour } from './receiver-behaviours.ts';
 import { isSlackMethod, SLACK_METHODS, type SlackMethod } from './slack-methods.ts';
 import { json, type SlackCall, startSlackServer } from './slack-server.ts';
+import type { SlackSockets } from './slack-sockets.ts';
 import { type SlackChannel, SlackError, type SlackState, type SlackUsergroup } from './slack-state.ts';
 
 /** A hook of a call; it may change the call's arguments. */
@@ -21,6 +22,9 @@ export interface FakeSlack extends SlackState {
   readonly url: string;
   /** A valid token. */
   readonly token: string;
+  /** A valid token of the app, for sockets. */
+  readonly appToken: string;
+  readonly sockets: SlackSockets;
   /** The user of the tokens, who becomes the creator of channels. */
   readonly user: string;
   /** All calls, in the order of their arrival. */
@@ -58,6 +62,7 @@ export interface FakeSlack extends SlackState {
 const OTHER_USER = 'U0000001';
 const BOT = 'U0000002';
 const TOKEN = 'xoxb-0000000-valid';
+const APP_TOKEN = 'xapp-1-A0000001-valid';
 
 /** @param options `now`: milliseconds since the epoch, for the creation time of channels */
 export async function startSlack({ now = Date.now }: { now?: () => number } = {}): Promise<FakeSlack> {
@@ -77,9 +82,11 @@ export async function startSlack({ now = Date.now }: { now?: () => number } = {}
     try {
       if (token === undefined) throw new SlackError('not_authed');
       if (revoked.has(token)) throw new SlackError('token_revoked');
-      const user = users.get(token);
+      const isOfApp = token === APP_TOKEN;
+      const user = isOfApp ? '' : users.get(token);
       if (user === undefined) throw new SlackError('invalid_auth');
       if (!isSlackMethod(method)) throw new SlackError('unknown_method');
+      if (isOfApp !== (method === 'apps.connections.open')) throw new SlackError('not_allowed_token_type');
       const call = { method, args: { ...args }, token };
       await runHook('before', call);
       const result = SLACK_METHODS[method](slack, call.args, user);
@@ -91,7 +98,7 @@ export async function startSlack({ now = Date.now }: { now?: () => number } = {}
     }
   };
 
-  const { url, connections, stop } = await startSlackServer(async (call, response) => {
+  const { url, connections, sockets, newSocket, stop } = await startSlackServer(async (call, response) => {
     if (slack.down) return void response.destroy();
     slack.calls.push(call);
     if (slack.hang) return;
@@ -108,6 +115,10 @@ export async function startSlack({ now = Date.now }: { now?: () => number } = {}
   const slack: FakeSlack = {
     url,
     token: TOKEN,
+    appToken: APP_TOKEN,
+    sockets,
+    newSocket,
+    people: [],
     user: BOT,
     ...slackWorkspace({ now, nextId }),
     ...failures,
@@ -130,7 +141,10 @@ export async function startSlack({ now = Date.now }: { now?: () => number } = {}
   return slack;
 }
 
-type SlackWorkspace = Pick<FakeSlack, keyof SlackState | 'removeChannel' | 'addUsergroup'>;
+type SlackWorkspace = Pick<
+  FakeSlack,
+  Exclude<keyof SlackState, 'people' | 'newSocket'> | 'removeChannel' | 'addUsergroup'
+>;
 
 function slackWorkspace({ now, nextId }: { now: () => number; nextId: (kind: string) => string }): SlackWorkspace {
   const channels: SlackChannel[] = [];

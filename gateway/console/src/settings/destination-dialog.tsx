@@ -17,6 +17,8 @@ interface Draft {
   url: string;
   credential: string;
   recipients: string[];
+  /** The only recipient of a kind that has one. */
+  channel: string;
   headers: string;
   hasNoHeaders: boolean;
   template: string;
@@ -31,6 +33,7 @@ const NEW: Draft = {
     url: '',
     credential: '',
     recipients: [],
+    channel: '',
     headers: '',
     hasNoHeaders: false,
     template: '',
@@ -40,7 +43,16 @@ const NEW: Draft = {
 
 const draftOf = (destination: Destination): Draft => {
   const { kind, name, recipients, template, include_restricted, filters } = destination;
-  return { ...NEW, kind, name, recipients, template: template ?? '', include_restricted, filters: chosenOf(filters) };
+  return {
+    ...NEW,
+    kind,
+    name,
+    recipients,
+    channel: recipients[0] ?? '',
+    template: template ?? '',
+    include_restricted,
+    filters: chosenOf(filters),
+  };
 };
 
 /** Headers that are written as `Name: value`, one in each line. */
@@ -54,13 +66,15 @@ const headersOf = (text: string): Record<string, string> =>
 
 /** What is saved: only what the kind has, and no secret that was left empty. */
 function settingsOf(draft: Draft): Omit<NewDestination, 'kind'> {
-  const { name, url, credential, recipients, headers, hasNoHeaders, template, include_restricted, filters } = draft;
+  const { name, url, credential, recipients, channel, headers, hasNoHeaders, template, include_restricted, filters } =
+    draft;
   const kind = kindOf(draft.kind);
   return {
     ...{ name, include_restricted, filters: filtersOf(filters) },
     ...(kind.url !== undefined && url.trim() !== '' && { url: url.trim() }),
     ...(kind.credential !== undefined && credential.trim() !== '' && { credential: credential.trim() }),
     ...(kind.hasRecipients && { recipients }),
+    ...(kind.recipient !== undefined && { recipients: [channel.trim()] }),
     ...(kind.headers !== undefined && (headers.trim() !== '' || hasNoHeaders) && { headers: headersOf(headers) }),
     ...(kind.template !== undefined && { template: template.trim() === '' ? null : template }),
   };
@@ -130,7 +144,7 @@ interface FieldsProps {
 
 /** What a kind needs to reach its receiver. */
 function AddressFields({ bind, draft, destination }: FieldsProps) {
-  const { url, credential, headers, hasRecipients } = kindOf(draft.kind);
+  const { url, credential, headers, hasRecipients, recipient } = kindOf(draft.kind);
   const { header_names: names = [], has_credential: hasCredential = false } = destination ?? {};
   /** @param stored says what a stored destination has */
   const hintOf = (empty: string | undefined, stored: string) =>
@@ -138,6 +152,9 @@ function AddressFields({ bind, draft, destination }: FieldsProps) {
   return (
     <>
       {hasRecipients && <Recipients bind={bind} stored={destination?.recipients ?? []} />}
+      {recipient && (
+        <Input label={recipient.label} placeholder={recipient.placeholder} spellCheck={false} {...bind('channel')} />
+      )}
       {credential && (
         <Input
           label={credential.label}

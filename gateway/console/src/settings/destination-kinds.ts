@@ -16,6 +16,8 @@ interface KindOfDestination {
   url?: Asked;
   credential?: Asked;
   hasRecipients?: true;
+  /** Its only recipient, who is nobody of the workspace. */
+  recipient?: Asked;
   headers?: Asked;
   template?: Asked;
 }
@@ -35,6 +37,15 @@ const OF_PAGERS = 'An incident opens an alert when it begins to match what is ch
 /** The kinds of the API, each with what it needs (contract: Destinations). */
 const KINDS: ReadonlyMap<string, KindOfDestination> = new Map([
   ['slack', chat('Slack', 'Address of the incoming webhook', 'https://hooks.slack.com/services/…')],
+  [
+    'slack_app',
+    {
+      name: 'Slack, by its app',
+      about: 'The operator has connected the workspace with a Slack. Invite the app into the channel.',
+      recipient: { label: 'ID of the channel', placeholder: 'C0123ABCD' },
+      template: TEMPLATE,
+    },
+  ],
   ['teams', chat('Microsoft Teams', 'Address of the workflow', 'https://…')],
   [
     'google_chat',

@@ -1,4 +1,5 @@
 import {
+  actingUserQuery,
   auditLogDeletion,
   changedConfiguration,
   changePageQuery,
@@ -10,6 +11,8 @@ import {
 import { internalCommand, type InternalRoute, internalRoute } from '@tocsin/http';
 import { type ChangesFrom, type Knex, readChangePage } from '@tocsin/postgres';
 import type { Clock } from '@tocsin/runtime';
+import { principalOf } from '../../identity/http/identities.ts';
+import { identityStore } from '../../identity/store/identity-store.ts';
 import { auditStore } from '../../audit/store/audit-store.ts';
 import { userLists } from '../store/user-store.ts';
 import { workspaceVersions } from '../store/workspace-store.ts';
@@ -41,6 +44,16 @@ export function internalRoutes({
       handle: async ({ workspace_id: workspaceId, ...named }): Promise<People> => ({
         users: await userLists(database).named(workspaceId, named),
       }),
+    }),
+    // A POST, because addresses of paths are logged; it only reads.
+    internalCommand({
+      path: INTERNAL_PATHS.actingUsers,
+      body: actingUserQuery,
+      callers: ['incident'],
+      handle: async ({ workspace_id: workspaceId, email }) => {
+        const identity = await identityStore(database).findInChat(workspaceId, email);
+        return { principal: identity === undefined ? null : principalOf(identity) };
+      },
     }),
     internalCommand({
       path: INTERNAL_PATHS.auditLogDeletions,

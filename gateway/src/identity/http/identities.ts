@@ -129,7 +129,8 @@ function principalsOf(identity: Identity, signers: ReadonlyMap<string, Keyring>)
   };
 }
 
-const principalOf = (identity: Identity): Principal => {
+/** What the services learn of a caller. */
+export const principalOf = (identity: Identity): Principal => {
   const { workspace, userId, keyId, firstKeyId, keyName, keyPrefix, scopes, seat, role } = identity;
   return {
     kind: 'user',

@@ -73,6 +73,18 @@ const FIND_BY_DIGESTS = `
     join users u on u.workspace_id = k.workspace_id and u.id = k.user_id
    where k.revoked_at is null and u.active and w.suspended_at is null`;
 
+/** The scopes of who acts in a chat: those of the commands there. */
+const CHAT_SCOPES: readonly Scope[] = ['incidents:read', 'incidents:write', 'restricted:read'];
+
+/** Named like a session, because the person acts and no program. */
+const FIND_IN_CHAT = `
+  select '' as digest, 0 as key_id, null::bigint as first_key_id, 'Slack' as key_name, 'tcn_slack' as key_prefix,
+         u.id as user_id, $3::text[] as scopes, u.seat, u.role, null::timestamptz as expires_at, null::timestamptz as used_at,
+         w.id as workspace_id, w.slug, w.version, w.is_demo, w.history_days,
+         w.reporting_currency, w.short_title_required, w.rate_limit, w.quotas
+    from users u join workspaces w on w.id = u.workspace_id
+   where u.workspace_id = $1 and lower(u.email) = lower($2) and u.active and w.suspended_at is null`;
+
 const FIND_VERSION = 'select version from identity_version';
 
 /** The look-ups for requests, as prepared statements; each serves several requests at once. */
@@ -98,6 +110,16 @@ export function identityStore(database: Knex) {
         values: [tokens.map(({ slug }) => slug), tokens.map(({ digest }) => Buffer.from(digest, 'hex'))],
       });
       return rows.map((row) => ({ slug: row.slug, digest: row.digest, identity: fromRow(row) }));
+    },
+
+    /** Returns who acts in the workspace's chat, by an email address in any case of letters. */
+    findInChat: async (workspaceId: number, email: string): Promise<Identity | undefined> => {
+      const [row] = await query<IdentityRow>(database, {
+        name: 'find-user-in-chat',
+        text: FIND_IN_CHAT,
+        values: [workspaceId, email, CHAT_SCOPES],
+      });
+      return row && fromRow(row);
     },
 
     /** Every change of a workspace, a user or a key raises it. */

@@ -144,7 +144,7 @@ const webhook = z.strictObject({
 });
 
 const KINDS_OF_DESTINATIONS = [
-  ...(['slack', 'teams', 'google_chat', 'discord', 'mattermost', 'ntfy'] as const),
+  ...(['slack', 'slack_app', 'teams', 'google_chat', 'discord', 'mattermost', 'ntfy'] as const),
   ...(['email', 'pagerduty', 'goalert', 'http'] as const),
 ] as const;
 const variable = text.regex(/^[A-Z_a-z]\w*$/, 'Must be the name of an environment variable');
@@ -158,7 +158,9 @@ const destination = z.strictObject({
   credential_env: variable
     .describe('The environment variable that has the credential, which is never shown')
     .optional(),
-  recipients: z.array(email).describe('Of the kind email: active users').optional(),
+  recipients: texts
+    .describe('Of the kind email: addresses of active users; of slack_app: the ID of a channel')
+    .optional(),
   filters: z
     .strictObject({
       ...{ event_types: texts, severities: texts, statuses: texts },

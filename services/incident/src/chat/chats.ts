@@ -23,6 +23,11 @@ export interface Chats {
    */
   find(workspaceId: number, timeout: ChatTimeout, signal?: AbortSignal): Promise<ConnectedChat | undefined>;
   /**
+   * Returns the token for commands; undefined: the workspace has none.
+   * @throws ChatError `not_connected` if the secret key that encrypted it is no longer configured
+   */
+  findAppToken(workspaceId: number): Promise<string | undefined>;
+  /**
    * Encrypts all tokens with the current key. Leaves tokens whose key is no longer configured.
    * @returns the workspaces of those tokens
    */
@@ -35,27 +40,54 @@ export type ChatTimeout = 'request' | 'background';
 /** Opens a chat with a connection's token. */
 type OpenChat = (token: string, timeout: ChatTimeout, signal?: AbortSignal) => Chat;
 
-/** The keyring that encrypts stored tokens; each token is bound to its workspace. */
-export const chatKeyring = (secretKeys: string) => openKeyring(secretKeys, 'chat-token');
+/** What opens and seals the tokens of connections; each token is bound to its workspace, and to what it is for. */
+export function chatTokens(secretKeys: string) {
+  const keyring = openKeyring(secretKeys, 'chat-token');
+  const appContext = (workspaceId: number) => `${workspaceId}/app`;
+  return {
+    currentKeyId: keyring.currentKeyId,
+    /** Both with the current key. */
+    seal: (workspaceId: number, { bot, app }: ChatTokens): Pick<ChatConnection, 'token' | 'appToken'> => ({
+      token: keyring.seal(bot, String(workspaceId)),
+      appToken: app === undefined ? null : keyring.seal(app, appContext(workspaceId)).ciphertext,
+    }),
+    /** @returns undefined if no configured key opens them */
+    open: ({ workspaceId, token, appToken }: ChatConnection): ChatTokens | undefined => {
+      try {
+        const { keyId } = token;
+        const app =
+          appToken === null ? undefined : keyring.open({ keyId, ciphertext: appToken }, appContext(workspaceId));
+        return { bot: keyring.open(token, String(workspaceId)), app };
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+interface ChatTokens {
+  /** For calls of the chat's methods. */
+  bot: string;
+  /** For the socket of commands; undefined: there are none. */
+  app: string | undefined;
+}
 
 export function chats(options: { database: Knex; secretKeys: string; open: OpenChat }): Chats {
   const { database, open } = options;
-  const keyring = chatKeyring(options.secretKeys);
-  const decryptToken = ({ token, workspaceId }: ChatConnection): string | undefined => {
-    try {
-      return keyring.open(token, String(workspaceId));
-    } catch {
-      return undefined;
-    }
+  const sealing = chatTokens(options.secretKeys);
+  const findOpened = async (workspaceId: number) => {
+    const connection = await chatConnectionStore(database).find(workspaceId);
+    if (connection === undefined) return undefined;
+    const tokens = sealing.open(connection);
+    if (tokens === undefined)
+      throw new ChatError('not_connected', 'The key that encrypted the token is not configured');
+    return { ...connection, tokens };
   };
   return {
     async find(workspaceId, timeout, signal) {
-      const connection = await chatConnectionStore(database).find(workspaceId);
+      const connection = await findOpened(workspaceId);
       if (connection === undefined) return undefined;
-      const token = decryptToken(connection);
-      if (token === undefined)
-        throw new ChatError('not_connected', 'The key that encrypted the token is not configured');
-      const chat = open(token, timeout, signal);
+      const chat = open(connection.tokens.bot, timeout, signal);
       return {
         chat: currentDryRun() === undefined ? chat : unchangedChat(chat),
         template: connection.channelTemplate,
@@ -63,15 +95,17 @@ export function chats(options: { database: Knex; secretKeys: string; open: OpenC
       };
     },
 
+    findAppToken: async (workspaceId) => (await findOpened(workspaceId))?.tokens.app,
+
     rotateEncryption: async () =>
       database.transaction(async (trx) => {
         const store = chatConnectionStore(trx);
         const undecryptable: number[] = [];
-        for (const connection of await store.listEncryptedWithOtherKeys(keyring.currentKeyId)) {
+        for (const connection of await store.listEncryptedWithOtherKeys(sealing.currentKeyId)) {
           const { workspaceId } = connection;
-          const token = decryptToken(connection);
-          if (token === undefined) undecryptable.push(workspaceId);
-          else await store.replaceToken(workspaceId, keyring.seal(token, String(workspaceId)));
+          const tokens = sealing.open(connection);
+          if (tokens === undefined) undecryptable.push(workspaceId);
+          else await store.replaceTokens(workspaceId, sealing.seal(workspaceId, tokens));
         }
         return undecryptable;
       }),
@@ -153,6 +187,8 @@ export function chatTokenRotation(options: { chats: Chats; log: Logger; metrics:
 /** A chat that a dry run uses: its changes only check whether the chat would refuse them, as far as the chat says so. */
 const unchangedChat = (chat: Chat): Chat => ({
   check: chat.check,
+  findPerson: chat.findPerson,
+  getPermalink: chat.getPermalink,
   findChannel: chat.findChannel,
   getChannel: chat.getChannel,
   renameChannel: async (_channelId, name) => {
@@ -163,6 +199,7 @@ const unchangedChat = (chat: Chat): Chat => ({
   setTopic: unsupported,
   inviteUsergroups: unsupported,
   postMessage: unsupported,
+  postMarkup: unsupported,
 });
 
 /** Only background work does these. */

@@ -1,4 +1,5 @@
 import {
+  chatMessage,
   type CommittedServiceTiers,
   eventContextQuery,
   INTERNAL_PATHS,
@@ -8,6 +9,8 @@ import {
   workspaceQuery,
 } from '@tocsin/schemas';
 import { internalCommand, internalRoute } from '@tocsin/http';
+import type { Chats } from '../chat/chats.ts';
+import { postChatMessage } from '../chat/post-message.ts';
 import { chatConnectionStore } from '../chat/store/chat-connection-store.ts';
 import { committedTiersVersion } from '../configuration/store/configuration-store.ts';
 import { readEventContext } from '../incidents/event-context.ts';
@@ -24,7 +27,8 @@ export function internalRoutes({
   database,
   replicas,
   owners,
-}: Pick<CommandDependencies, 'database' | 'replicas'> & { owners: Pick<Owners, 'findPeople'> }) {
+  chats,
+}: Pick<CommandDependencies, 'database' | 'replicas'> & { owners: Pick<Owners, 'findPeople'>; chats: Chats }) {
   return [
     internalRoute({
       path: INTERNAL_PATHS.unmanagedReferences,
@@ -48,6 +52,12 @@ export function internalRoutes({
       body: eventContextQuery,
       callers: ['webhook'],
       handle: async (query) => readEventContext({ database, owners }, query),
+    }),
+    internalCommand({
+      path: INTERNAL_PATHS.chatMessages,
+      body: chatMessage,
+      callers: ['webhook'],
+      handle: async (message) => postChatMessage(chats, message),
     }),
     internalRoute({
       path: INTERNAL_PATHS.committedServiceTiers,

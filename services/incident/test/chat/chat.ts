@@ -9,6 +9,8 @@ import {
   testClock,
 } from '@tocsin/testing';
 import { stopAfterAll } from '@tocsin/testing/suites';
+import type { Environment } from '@tocsin/runtime';
+import type { Overrides } from '../../src/app.ts';
 import { connectChat, disconnectChat } from '../../src/administration.ts';
 import type { ProvisioningWire } from '../../src/chat/http/wire.ts';
 import { RecordingBroker } from '../fakes/recording-broker.ts';
@@ -24,13 +26,16 @@ export interface ChatTest {
   published: RecordingBroker['published'];
 }
 
-export async function startChatTest(): Promise<ChatTest> {
+export async function startChatTest({
+  settings = {},
+  overrides: others = {},
+}: { settings?: Environment; overrides?: Partial<Overrides> } = {}): Promise<ChatTest> {
   const clock = testClock();
   const slack = stopAfterAll(await startSlack({ now: () => Date.parse(clock.now()) }));
   const broker = new RecordingBroker();
   // The process cannot know when a test moves the clock.
-  const overrides = { clock, broker, provisioningInterval: 50 };
-  const service = await serviceForFile(overrides, { SLACK_API_URL: slack.url });
+  const overrides = { clock, broker, provisioningInterval: 50, ...others };
+  const service = await serviceForFile(overrides, { SLACK_API_URL: slack.url, ...settings });
   return { service, slack, clock, published: broker.published };
 }
 
@@ -38,7 +43,12 @@ export async function startChatTest(): Promise<ChatTest> {
 export interface ChatWorkspace {
   id: number;
   client: Client;
-  connect(connection?: { botToken?: string; channelTemplate?: string; secretKeys?: string }): Promise<unknown>;
+  connect(connection?: {
+    botToken?: string;
+    appToken?: string;
+    channelTemplate?: string;
+    secretKeys?: string;
+  }): Promise<unknown>;
   disconnect(): Promise<unknown>;
   /** Creates an incident and returns it. */
   declare(properties?: Record<string, unknown>): Promise<{ id: number; human_id: string; slack_channel_id: string }>;
@@ -65,10 +75,11 @@ export async function chatWorkspace(
   const workspace: ChatWorkspace = {
     id,
     client,
-    connect: async ({ botToken = slack.token, channelTemplate, secretKeys = TEST_SECRET_KEYS } = {}) =>
+    connect: async ({ botToken = slack.token, appToken, channelTemplate, secretKeys = TEST_SECRET_KEYS } = {}) =>
       connectChat(service.knex, {
         workspaceId: id,
         botToken,
+        appToken,
         // Unique for each workspace, because they share one Slack.
         channelTemplate: channelTemplate ?? `w${id}-{id}-{short_title}`,
         secretKeys,

@@ -17,6 +17,7 @@ import {
   type UsersOnCall,
 } from '@tocsin/schemas';
 import { listen } from '@tocsin/http';
+import { testPrincipal } from '@tocsin/testing';
 import type { z } from 'zod';
 import type { Versions } from '@tocsin/runtime';
 
@@ -136,6 +137,15 @@ export async function startOwners(versions: Versions): Promise<FakeOwners> {
       const { workspace_id: id, ids, emails } = (await json(request)) as z.infer<typeof peopleQuery>;
       const isNamed = ({ id, email }: UserSnapshot) => ids.includes(id) || emails.includes(email.toLowerCase());
       return { users: dataOf(id).users.filter(isNamed) } satisfies People;
+    }
+    if (url.pathname === '/internal/acting-users') {
+      const { workspace_id: id, email } = (await json(request)) as { workspace_id: number; email: string };
+      const user = dataOf(id).users.find((each) => each.active && each.email.toLowerCase() === email.toLowerCase());
+      const seat = user?.seat === 'responder' ? 'responder' : 'none';
+      const of = { workspace: { id, slug: `workspace-${id}` }, user_id: user?.id ?? 1, seat, permissions: [] } as const;
+      const scopes = ['incidents:read', 'incidents:write', 'restricted:read'];
+      const acting = { ...of, scopes, key_id: 0, key: { name: 'Slack', prefix: 'tcn_slack' } };
+      return { principal: user === undefined ? null : testPrincipal(acting) };
     }
     if (url.pathname === '/internal/memberships') {
       return { team_ids: fake.teamsOf.get(Number(url.searchParams.get('user_id'))) ?? [] } satisfies Memberships;

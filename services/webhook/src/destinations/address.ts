@@ -16,7 +16,7 @@ export type Given = Pick<Destination, 'kind' | 'recipients' | 'template'> & Addr
  * @throws DomainError `invalid_request` that names the property
  */
 export function checkGiven(given: Given, allowed: AllowedDestinations): Pick<Destination, 'origin' | 'host'> & Address {
-  const { needs, url: defaultUrl = '', markup } = KINDS_BY_NAME[given.kind];
+  const { needs, recipient, url: defaultUrl = '', markup } = KINDS_BY_NAME[given.kind];
   const { credential, headers, recipients, template } = given;
   const url = given.url === '' ? defaultUrl : given.url;
   const has = {
@@ -33,6 +33,8 @@ export function checkGiven(given: Given, allowed: AllowedDestinations): Pick<Des
       throw invalidRequest(name, `Is only allowed for the kinds ${kinds.join(', ')}`);
     }
   }
+  if (recipient !== undefined && (recipients.length > 1 || !recipient.pattern.test(recipients[0] ?? '')))
+    throw invalidRequest('recipients', `Must be one: ${recipient.what}`);
   if (template !== null && markup !== undefined) parseTemplate(template, markup);
   if (url === '') return { origin: '', host: '', url, credential, headers };
   const { href, origin, host } = readReceiverUrl(url, allowed);

@@ -65,7 +65,7 @@ export async function createDestination(
   const workspaceId = change.workspace.id;
   if (settings.includeRestricted) checkSeesRestricted(caller);
   const { origin, host, ...address } = checkGiven({ kind, ...settings }, allowed);
-  await checkRecipients(dependencies, { workspaceId, recipients: settings.recipients });
+  await checkRecipients(dependencies, { workspaceId, kind, recipients: settings.recipients });
   const { place } = await endOfFeed(feed, { workspaceId, seesRestricted: true });
   const created = await database.transaction(async (trx) => {
     await lockWorkspaces(trx, [workspaceId]);
@@ -107,7 +107,12 @@ export async function updateDestination(
   { expectedRevision, settings, ...command }: ChangeCommand & { expectedRevision: number; settings: Partial<Settings> },
 ): Promise<Destination> {
   const { recipients = [] } = settings;
-  await checkRecipients(dependencies, { workspaceId: command.workspace.id, recipients });
+  if (recipients.length > 0) {
+    const workspaceId = command.workspace.id;
+    // It does not change.
+    const { kind } = await destinationStore(dependencies.database, workspaceId).get(command.id);
+    await checkRecipients(dependencies, { workspaceId, kind, recipients });
+  }
   return change(dependencies, command, {
     verb: 'updated',
     seesRestricted: settings.includeRestricted === true,

@@ -18,7 +18,7 @@ import { type Address, afterFailure } from './domain/destination.ts';
 import { askedOf, describeEvent, type LinkOf } from './domain/describe-event.ts';
 import type { Item } from './domain/kinds/kind.ts';
 import { KINDS_BY_NAME, textMaker } from './domain/kinds/index.ts';
-import { activeAmong } from './recipients.ts';
+import { activeAmong, peopleOf } from './recipients.ts';
 import { claimDestinations, type ClaimedDestination, findWorkspaces, leases } from './store/sending-store.ts';
 
 export interface SendingDestinations {
@@ -224,7 +224,7 @@ async function sendPage(
   const { database, time, send, metrics } = dependencies;
   const kind = KINDS_BY_NAME[claimed.kind];
   const { items, recipients } = await itemsOf(dependencies, claimed, page);
-  const to = { ...address, recipients };
+  const to = { ...address, workspaceId: claimed.workspaceId, recipients };
   const advance = async (place: FeedPlace, more: { isSuccess: boolean; leftOut: number }) =>
     leases(database).advance(claimed, { place, ...more, time: time.parameter() });
   for (let at = 0; at < items.length;) {
@@ -265,9 +265,10 @@ async function itemsOf(
 ): Promise<{ items: Placed[]; recipients: readonly string[] }> {
   if (events.length === 0) return { items: [], recipients: [] };
   const kind = KINDS_BY_NAME[name];
-  const asked = { workspace_id: workspaceId, ...askedOf(events), emails: [...stored] };
+  const people = peopleOf({ kind: name, recipients: stored });
+  const asked = { workspace_id: workspaceId, ...askedOf(events), emails: [...people] };
   const context = await incidents.eventContext(asked);
-  const recipients = activeAmong(stored, context);
+  const recipients = activeAmong({ kind: name, recipients: stored }, context);
   if (kind.needs.recipients === 'required' && recipients.length === 0) return { items: [], recipients };
   const textOf = textMaker({ kind: name, template });
   const items = events.flatMap(({ position, mark, ...event }) => {

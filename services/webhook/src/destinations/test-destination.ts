@@ -41,7 +41,7 @@ export async function testDestination(
     });
   runningTests.add(workspace.id);
   try {
-    const to = { ...openAddress(secretCipher, id, sealed), recipients };
+    const to = { ...openAddress(secretCipher, id, sealed), workspaceId: workspace.id, recipients };
     return await sendTest(dependencies, { destination, to, slug: workspace.slug });
   } finally {
     runningTests.delete(workspace.id);

@@ -16,7 +16,7 @@ const markupOf = ({ markup }: KindOfDestination) => markup as Markup;
 const URL_OF_CHAT = 'https://chat.example/hook';
 /** The body of a message with these texts. */
 const bodyOf = (name: ChatName, texts: readonly string[]): string => {
-  const to = { url: URL_OF_CHAT, credential: '', headers: {}, recipients: [] };
+  const to = { url: URL_OF_CHAT, credential: '', headers: {}, workspaceId: 1, recipients: [] };
   const message = KINDS_BY_NAME[name].message(
     texts.map((text) => ({ ...VALUES, text })),
     to,

@@ -12,6 +12,16 @@ export interface ChatChannel {
   createdAt: number;
 }
 
+/** A user of a workspace's chat. */
+export interface ChatPerson {
+  name: string;
+  /**
+   * Confirmed, of an active member of the chat itself; undefined: it is none of these, or the connection may not read it.
+   * Another organisation decides which addresses its people have.
+   */
+  email: string | undefined;
+}
+
 /**
  * The port to a workspace's chat, which is Slack. Every call ends within its time limit.
  * @throws ChatError from every method
@@ -56,6 +66,16 @@ export interface Chat {
    * @throws ChatError `channel_missing`, also if the connection is no member of the channel
    */
   postMessage(channelId: string, text: string): Promise<void>;
+  /**
+   * Posts a message. A repeated call posts it again.
+   * @param text in the markup of the chat, which calls whom it says
+   * @throws ChatError `channel_missing`, also if the connection is no member of the channel
+   */
+  postMarkup(channelId: string, text: string): Promise<void>;
+  /** @returns undefined: the chat has no such user */
+  findPerson(userId: string): Promise<ChatPerson | undefined>;
+  /** @returns the address of a message. @throws ChatError `channel_missing`, also if there is no such message */
+  getPermalink(channelId: string, messageId: string): Promise<string>;
 }
 
 /** Why a call failed, independent of the chat product. */

@@ -8,10 +8,13 @@ export interface ChatConnection {
   channelTemplate: string;
   /** Whether changes of incidents are posted into their channels. */
   postsUpdates: boolean;
+  /** The token for commands, sealed with the same key as the other; null: none. */
+  appToken: Buffer | null;
 }
 
 const SELECT = `select workspace_id as "workspaceId", key_id as "keyId", token_ciphertext as ciphertext,
-    channel_template as "channelTemplate", posts_updates as "postsUpdates"
+    channel_template as "channelTemplate", posts_updates as "postsUpdates",
+    app_token_ciphertext as "appToken"
   from chat_connections`;
 
 type ConnectionRow = Omit<ChatConnection, 'token'> & Sealed;
@@ -45,18 +48,19 @@ export function chatConnectionStore(db: Knex) {
       return rows.map(toConnection);
     },
 
-    /** Connects a workspace; replaces token and template of an existing connection. */
+    /** Connects a workspace; replaces the tokens and the template of an existing connection, and ends its socket. */
     async put(
-      { workspaceId, token, channelTemplate }: Omit<ChatConnection, 'postsUpdates'>,
+      { workspaceId, token, channelTemplate, appToken }: Omit<ChatConnection, 'postsUpdates'>,
       now: Instant,
     ): Promise<void> {
       await query(db, {
-        text: `insert into chat_connections (workspace_id, key_id, token_ciphertext, channel_template, updated_at)
-          values ($1, $2, $3, $4, $5)
+        text: `insert into chat_connections (workspace_id, key_id, token_ciphertext, channel_template, updated_at, app_token_ciphertext)
+          values ($1, $2, $3, $4, $5, $6)
           on conflict (workspace_id) do update set key_id = excluded.key_id,
             token_ciphertext = excluded.token_ciphertext, channel_template = excluded.channel_template,
-            updated_at = excluded.updated_at`,
-        values: [workspaceId, token.keyId, token.ciphertext, channelTemplate, now],
+            updated_at = excluded.updated_at, app_token_ciphertext = excluded.app_token_ciphertext,
+            socket_holder = null, socket_until = null`,
+        values: [workspaceId, token.keyId, token.ciphertext, channelTemplate, now, appToken],
       });
     },
 
@@ -84,10 +88,15 @@ export function chatConnectionStore(db: Knex) {
       return rows.map(toConnection);
     },
 
-    async replaceToken(workspaceId: number, { keyId, ciphertext }: Sealed): Promise<void> {
+    /** Replaces both tokens by the same, sealed with another key. */
+    async replaceTokens(
+      workspaceId: number,
+      { token: { keyId, ciphertext }, appToken }: Pick<ChatConnection, 'token' | 'appToken'>,
+    ): Promise<void> {
       await query(db, {
-        text: 'update chat_connections set key_id = $2, token_ciphertext = $3 where workspace_id = $1',
-        values: [workspaceId, keyId, ciphertext],
+        text: `update chat_connections set key_id = $2, token_ciphertext = $3, app_token_ciphertext = $4
+          where workspace_id = $1`,
+        values: [workspaceId, keyId, ciphertext, appToken],
       });
     },
   };

@@ -1,4 +1,5 @@
 import {
+  actingUser,
   catalogChangePage,
   customFieldChangePage,
   deletedEntries,
@@ -11,6 +12,7 @@ import {
   onCall,
   type People,
   people,
+  type Principal,
   storedServiceTiers,
   tiersPreparation,
   userChangePage,
@@ -98,6 +100,15 @@ export function owners(options: {
 
     /** Returns the users of a workspace with these IDs or email addresses. @throws DomainError `service_unavailable` */
     findPeople: async (workspaceId: number, named: NamedPeople) => findPeople(gateway, workspaceId, named),
+
+    /**
+     * Returns who acts in the workspace's chat, as the gateway would send it with a request.
+     * @throws DomainError `service_unavailable`
+     */
+    findActingUser: async (workspaceId: number, email: string): Promise<Principal | undefined> => {
+      const asked = gateway.post(INTERNAL_PATHS.actingUsers, { workspace_id: workspaceId, email }, actingUser);
+      return (await orUnavailable('users', asked)).principal ?? undefined;
+    },
 
     /**
      * Returns a page of resources, after the `next` of the previous one.

@@ -3,6 +3,7 @@ import { isLoopbackAddress, isLocalName } from '@tocsin/safe-http';
 import { createTransport } from 'nodemailer';
 import type { Outcome } from '../../queue/domain/delivery.ts';
 import type { Sender } from '../../requests/clients/sender.ts';
+import type { IncidentClient } from '../../subscriptions/clients/incidents.ts';
 import type { Message } from '../domain/kinds/kind.ts';
 
 /** What came of a message; `answer` is the beginning of what the receiver said. */
@@ -23,7 +24,15 @@ export interface MailSettings {
 const MAIL_TIMEOUT = 10_000;
 
 /** @param options.mail undefined: the operator has set none, and mail is not sent */
-export function transport({ sender, mail }: { sender: Sender; mail: MailSettings | undefined }): Transport {
+export function transport({
+  sender,
+  mail,
+  incidents,
+}: {
+  sender: Sender;
+  mail: MailSettings | undefined;
+  incidents: Pick<IncidentClient, 'postChatMessage'>;
+}): Transport {
   const timeouts = { connectionTimeout: MAIL_TIMEOUT, greetingTimeout: MAIL_TIMEOUT, socketTimeout: MAIL_TIMEOUT };
   const server =
     mail && createTransport({ url: mail.url, ...timeouts, requireTLS: isElsewhere(mail) }, { from: mail.from });
@@ -34,7 +43,8 @@ export function transport({ sender, mail }: { sender: Sender; mail: MailSettings
       const outcome = await sender.post({ url, headers: {} }, async () => request, { readsAnswer: true });
       return outcome.kind === 'cancelled' ? { kind: 'failure', reason: 'connection', isLocal: true } : outcome;
     }
-    if (currentDryRun() !== undefined) return { kind: 'success', status: 250 };
+    if (currentDryRun() !== undefined) return { kind: 'success', status: message.kind === 'mail' ? 250 : 200 };
+    if (message.kind === 'slack') return postInSlack(incidents, message);
     if (server === undefined) return { kind: 'failure', reason: 'connection', isLocal: true };
     const { to, subject, text } = message;
     try {
@@ -44,6 +54,33 @@ export function transport({ sender, mail }: { sender: Sender; mail: MailSettings
       return mailFailure(error as { responseCode?: number; code?: string; response?: string });
     }
   };
+}
+
+/** The statuses of HTTP that mean the same as what Slack says; without one it cannot be reached. */
+const SLACK_STATUS = {
+  not_connected: 401,
+  channel_missing: 404,
+  rate_limited: 429,
+  refused: 422,
+  unavailable: undefined,
+};
+
+async function postInSlack(
+  incidents: Pick<IncidentClient, 'postChatMessage'>,
+  { workspaceId, channel, text }: Message & { kind: 'slack' },
+): Promise<MessageOutcome> {
+  try {
+    const { failure } = await incidents.postChatMessage({ workspace_id: workspaceId, channel, text });
+    if (failure === null) return { kind: 'success', status: 200, answer: 'ok' };
+    const { reason, message: answer, retry_after: seconds } = failure;
+    const status = SLACK_STATUS[reason];
+    if (status === undefined) return { kind: 'failure', reason: 'connection', isLocal: false, answer };
+    const retryAfter = seconds === undefined ? undefined : String(seconds);
+    return { kind: 'failure', reason: 'status', status, retryAfter, isLocal: false, answer };
+  } catch {
+    // The incident service does not answer, which says nothing of Slack.
+    return { kind: 'failure', reason: 'connection', isLocal: true };
+  }
 }
 
 /** Whether the password and the texts leave this machine, which they do encrypted. */

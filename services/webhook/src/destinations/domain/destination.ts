@@ -4,7 +4,7 @@ import type { FeedPlace } from '../../feed/domain/feed-place.ts';
 import type { ReceiverHeaders } from '../../requests/domain/destination.ts';
 
 export const KINDS = [
-  ...(['slack', 'teams', 'google_chat', 'discord', 'mattermost', 'ntfy'] as const),
+  ...(['slack', 'slack_app', 'teams', 'google_chat', 'discord', 'mattermost', 'ntfy'] as const),
   ...(['email', 'pagerduty', 'goalert', 'http'] as const),
 ] as const;
 export type Kind = (typeof KINDS)[number];
@@ -61,7 +61,7 @@ export interface Destination {
   host: string;
   hasCredential: boolean;
   headerNames: readonly string[];
-  /** Email addresses of active users. */
+  /** Email addresses of active users; of a kind that says so, something else. */
   recipients: readonly string[];
   filters: Filters;
   /** Null: the text of Tocsin. */

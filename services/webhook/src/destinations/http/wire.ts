@@ -51,7 +51,9 @@ const destination = z
     url: z.string().meta({ description: 'Scheme and host; the rest is never shown; empty: the kind has none' }),
     has_credential: z.boolean().meta({ description: 'Whether it has a key or a token, which is never shown' }),
     header_names: z.array(z.string()).meta({ description: 'Names of further headers; their values are never shown' }),
-    recipients: z.array(z.string()).meta({ description: 'Email addresses of active users' }),
+    recipients: z
+      .array(z.string())
+      .meta({ description: 'Email addresses of active users; of `slack_app`, the ID of a channel' }),
     filters: filtersReference,
     template: z.string().nullable().meta({ description: 'Makes the text of an event; null: the text of Tocsin' }),
     include_restricted: z.boolean().meta({ description: 'Whether it gets restricted incidents, too' }),
@@ -99,10 +101,10 @@ const settings = {
     description:
       'The routing key of PagerDuty, the access token of ntfy, or the key that signs requests of the kind `http`; never shown again',
   }),
-  recipients: z
-    .array(boundedText(MAX_EMAIL).min(3))
-    .max(MAX_RECIPIENTS)
-    .meta({ description: 'Email addresses of active users of the workspace; only of the kind `email`' }),
+  recipients: z.array(boundedText(MAX_EMAIL).min(3)).max(MAX_RECIPIENTS).meta({
+    description:
+      'Of the kind `email`, addresses of active users of the workspace; of `slack_app`, the ID of one channel, such as `C0123ABCD`',
+  }),
   headers: headers.meta({ description: 'Headers that requests of the kind `http` have; values are never shown again' }),
   filters: filtersReference,
   template: boundedText(MAX_TEMPLATE).min(1).nullable().meta({

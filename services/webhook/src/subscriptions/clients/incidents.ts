@@ -1,4 +1,7 @@
 import {
+  type ChatMessage,
+  type ChatMessageOutcome,
+  chatMessageOutcome,
   type EventContext,
   eventContext,
   type EventContextQuery,
@@ -16,18 +19,26 @@ export interface IncidentClient {
   lastIncidentNumber(workspaceId: number): Promise<number>;
   /** What describes events of a workspace. */
   eventContext(asked: EventContextQuery): Promise<EventContext>;
+  /** Posts a message into a channel of the workspace's chat. */
+  postChatMessage(message: ChatMessage): Promise<ChatMessageOutcome>;
   close(): void;
 }
 
+/** Milliseconds for a message in a chat, whose call takes five seconds at most. */
+const CHAT_TIMEOUT = 8_000;
+
 /** @throws ConfigError when `secretKeys` has no key for calls to the incident service */
 export function incidentClient({ urls, secretKeys }: { urls: readonly string[]; secretKeys: string }): IncidentClient {
-  const client = internalClient({ urls, self: 'webhook', service: 'incident', secretKeys });
+  const options = { urls, self: 'webhook', service: 'incident', secretKeys };
+  const client = internalClient(options);
+  const chat = internalClient({ ...options, timeout: CHAT_TIMEOUT });
   return {
     lastIncidentNumber: async (workspaceId) => {
       const query = { workspace_id: workspaceId };
       return (await client.get(INTERNAL_PATHS.lastIncidentNumber, query, lastIncidentNumber)).number;
     },
     eventContext: async (asked) => client.post(INTERNAL_PATHS.eventContexts, asked, eventContext),
-    close: () => client.close(),
+    postChatMessage: async (message) => chat.post(INTERNAL_PATHS.chatMessages, message, chatMessageOutcome),
+    close: () => [client, chat].forEach((each) => each.close()),
   };
 }

@@ -30,6 +30,7 @@ const CODES_BY_REASON: Record<Exclude<ChatFailureReason, 'refused'>, readonly st
   ],
   channel_missing: [
     'channel_not_found',
+    'message_not_found',
     'is_archived',
     'not_in_channel',
     'not_authorized',

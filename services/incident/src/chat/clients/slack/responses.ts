@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ChatChannel } from '../chat.ts';
+import type { ChatChannel, ChatPerson } from '../chat.ts';
 
 const slackChannel = z.object({
   id: z.string(),
@@ -37,11 +37,42 @@ export const usergroupListResponse = z.object({
 /** usergroups.users.list */
 export const usergroupUsersResponse = z.object({ users: z.array(z.string()) });
 
+/** auth.test: where the token's user is */
+export const teamResponse = z.object({ team_id: z.string(), enterprise_id: z.string().nullish() });
+
+const text = z.string().catch('');
+/** users.info; the address is absent without the scope `users:read.email`, and of bots */
+export const userResponse = z.object({
+  user: z.object({
+    team_id: text,
+    name: text,
+    real_name: text,
+    deleted: z.boolean().optional(),
+    is_bot: z.boolean().optional(),
+    is_email_confirmed: z.boolean().optional(),
+    enterprise_user: z.object({ enterprise_id: text }).optional(),
+    profile: z.object({ email: z.string().optional(), display_name: text }).optional(),
+  }),
+});
+
+/** chat.getPermalink */
+export const permalinkResponse = z.object({ permalink: z.string().max(2_048) });
+
 /** conversations.invite, if it refuses a user */
 export const inviteErrorResponse = z.object({
   error: z.string(),
   errors: z.array(z.object({ user: z.string().optional(), error: z.string() })).catch([]),
 });
+
+/** @param own where the connection is */
+export function toChatPerson({ user }: z.output<typeof userResponse>, own: z.output<typeof teamResponse>): ChatPerson {
+  const { profile, enterprise_user: enterprise } = user;
+  const isOwn =
+    user.team_id === own.team_id || (enterprise !== undefined && enterprise.enterprise_id === own.enterprise_id);
+  const isConfirmed = user.deleted !== true && user.is_bot !== true && user.is_email_confirmed !== false;
+  const name = [profile?.display_name, user.real_name, user.name].find((each) => each !== undefined && each !== '');
+  return { name: name ?? '', email: isOwn && isConfirmed ? profile?.email : undefined };
+}
 
 export function toChatChannel(
   { id, name, created, purpose, is_private: isPrivate = false }: SlackChannel,

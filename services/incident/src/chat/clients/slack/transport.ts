@@ -33,7 +33,7 @@ interface TransportOptions {
  * Sends calls over one connection until the deadline. Node's `fetch` is not used: after an abort it keeps a connection
  * attempt, and so the process, alive for ten seconds.
  */
-function transport(apiUrl: string, { proxy, deadline, callTimeout }: TransportOptions): Transport {
+export function transport(apiUrl: string, { proxy, deadline, callTimeout }: TransportOptions): Transport {
   const { Agent, request: send } = /^https:/i.test(apiUrl) ? https : http;
   const proxyUrl = proxy?.urlFor(new URL(apiUrl));
   const closing = new AbortController();
@@ -116,13 +116,13 @@ export interface SlackOptions {
 /** Runs one call of the port with a Slack client. @throws ChatError and no other error */
 type SlackConnection = <Result>(work: (slack: WebClient) => Promise<Result>) => Promise<Result>;
 
-const SLACK_API_URL = 'https://slack.com/api/';
+export const SLACK_API_URL = 'https://slack.com/api/';
 /** The characters that a header can carry without spaces. */
 const TOKEN_PATTERN = /^[!-~]+$/;
 
 const ignore = () => undefined;
 /** The library logs channel names and other customer data; our errors contain what is needed. */
-const SILENT_LOGGER: Logger = {
+export const SILENT_LOGGER: Logger = {
   debug: ignore,
   info: ignore,
   warn: ignore,

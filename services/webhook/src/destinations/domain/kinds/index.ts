@@ -10,12 +10,13 @@ import type { KindOfDestination } from './kind.ts';
 import { mattermost } from './mattermost.ts';
 import { ntfy } from './ntfy.ts';
 import { pagerduty } from './pagerduty.ts';
+import { slackApp } from './slack-app.ts';
 import { slack } from './slack.ts';
 import { teams } from './teams.ts';
 
 export const KINDS_BY_NAME: Readonly<Record<Kind, KindOfDestination>> = {
   ...{ slack, teams, discord, mattermost, ntfy, email, pagerduty, goalert, http },
-  google_chat: googleChat,
+  ...{ google_chat: googleChat, slack_app: slackApp },
 };
 
 /** Makes the text of an event; without markup and template that is the event itself. */

@@ -19,7 +19,8 @@ export interface Item extends Described {
 /** What is sent at once. */
 export type Message =
   | { kind: 'http'; url: string; headers?: Readonly<Record<string, string>>; body: string }
-  | { kind: 'mail'; to: readonly string[]; subject: string; text: string };
+  | { kind: 'mail'; to: readonly string[]; subject: string; text: string }
+  | { kind: 'slack'; workspaceId: number; channel: string; text: string };
 
 type Need = 'required' | 'optional' | 'none';
 
@@ -27,6 +28,8 @@ type Need = 'required' | 'optional' | 'none';
 export interface KindOfDestination {
   /** What a destination of it has; `template` is of texts, unless `isJson`. */
   needs: { url: Need; credential: Need; recipients: Need; headers: Need; template: Need };
+  /** Its only recipient, who is nobody of the workspace; absent: its recipients are email addresses of active users. */
+  recipient?: { what: string; pattern: RegExp };
   /** The URL of destinations that name none. */
   url?: string;
   markup?: Markup;
@@ -34,7 +37,7 @@ export interface KindOfDestination {
   joins: boolean;
   /** Whether an event means anything to the receiver, whatever the filters are; default: all do. */
   takes?(event: Described): boolean;
-  message(items: readonly Item[], to: Address & Pick<Destination, 'recipients'>): Message;
+  message(items: readonly Item[], to: Address & Pick<Destination, 'workspaceId' | 'recipients'>): Message;
 }
 
 const CALLS = /@(?=all|channel|everyone|here)/gi;
