@@ -76,11 +76,13 @@ const CONTEXT: EventContext = {
 
 async function startIncidents(): Promise<FakeIncidentService> {
   const server = await listen(
-    async (request, response) => {
+    (request, response) => {
       response.statusCode = fake.down ? 503 : 200;
       if (request.url === INTERNAL_PATHS.chatMessages) {
-        fake.posted.push(chatMessage.parse(await json(request)));
-        response.end(JSON.stringify({ failure: fake.chatFailure }));
+        void json(request).then((message) => {
+          fake.posted.push(chatMessage.parse(message));
+          response.end(JSON.stringify({ failure: fake.chatFailure }));
+        });
         return;
       }
       const isContext = request.url?.startsWith(INTERNAL_PATHS.eventContexts) === true;

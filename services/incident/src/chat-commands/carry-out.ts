@@ -42,18 +42,18 @@ const ATTEMPTS = 3;
 /** Does what people ask for in the chat, each as the user with their email address. */
 export function carryOut(dependencies: CommandDependencies) {
   const { owners, chats } = dependencies;
-  const known = boundedCache<string, ChatPerson>({
+  const people = boundedCache<string, ChatPerson>({
     ...{ bytes: PERSON_BYTES, ttl: PERSON_TTL },
     sizeOf: ({ name, email = '' }, key) => ENTRY_BYTES + 2 * (name.length + email.length + key.length),
   });
 
   const findPerson = async (workspaceId: number, chatUserId: string): Promise<ChatPerson | undefined> => {
     const key = `${workspaceId}/${chatUserId}`;
-    const cached = known.get(key);
+    const cached = people.get(key);
     if (cached !== undefined) return cached;
     const connected = await chats.find(workspaceId, 'request');
     const person = await connected?.chat.findPerson(chatUserId);
-    if (person?.email !== undefined) known.set(key, person);
+    if (person?.email !== undefined) people.set(key, person);
     return person;
   };
 

@@ -74,9 +74,9 @@ export function operations(options: {
       event: { incidentId: number; at: Instant; text: string },
     ): Promise<boolean> => {
       const workspaceId = principal.workspace.id;
-      const find = async () => ({ found: await hasEventWith(database, { workspaceId, ...event }) });
+      const find = async () => ({ exists: await hasEventWith(database, { workspaceId, ...event }) });
       const reply = await callRoute(read('findEventWithText', find), { principal }, options);
-      return z.object({ found: z.boolean() }).parse(reply).found;
+      return z.object({ exists: z.boolean() }).parse(reply).exists;
     },
   };
 }

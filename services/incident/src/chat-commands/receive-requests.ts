@@ -32,24 +32,13 @@ const FAILED = 'Tocsin could not do it now, or does not know whether it did. Loo
 export function receiveRequests(options: { carry: Carry; send: SendAnswer; log: Logger; metrics: Metrics }) {
   const { carry, send, log } = options;
   const seen = boundedCache<string, { at: number }>({ bytes: CACHE_BYTES, ttl: REPETITION_TIME });
-  const counts = boundedCache<string, { requests: number }>({ bytes: CACHE_BYTES, ttl: MINUTE });
+  const countOf = requestCounts();
   const underWay = new Map<number, Set<Promise<void>>>();
-  const counter = new Counter({
-    name: 'tocsin_chat_requests_total',
-    help: 'Requests of people in chats, by outcome',
-    labelNames: ['outcome'],
-    registers: [options.metrics],
-  });
-  for (const outcome of ['done', 'refused', 'limited', 'failed']) counter.inc({ outcome }, 0);
+  const counter = requestCounter(options.metrics);
 
   /** Why a request is not carried out; undefined: it is. */
-  const limitOf = (workspaceId: number, { userId }: ChatRequest): string | undefined => {
-    const key = `${workspaceId}/${userId}`;
-    const count = counts.get(key) ?? { requests: 0 };
-    // The minute begins with the first of them.
-    if (count.requests === 0) counts.set(key, count);
-    count.requests += 1;
-    if (count.requests > PER_MINUTE) return TOO_MANY;
+  const limitOf = (workspaceId: number, requests: number): string | undefined => {
+    if (requests > PER_MINUTE) return TOO_MANY;
     return (underWay.get(workspaceId)?.size ?? 0) >= PER_WORKSPACE ? TOO_MANY_AT_ONCE : undefined;
   };
 
@@ -84,7 +73,8 @@ export function receiveRequests(options: { carry: Carry; send: SendAnswer; log: 
     const key = `${workspaceId}/${request.id}`;
     if (seen.has(key)) return envelope.acknowledge();
     seen.set(key, { at: Date.now() });
-    const limit = limitOf(workspaceId, request);
+    const requests = countOf(workspaceId, request);
+    const limit = limitOf(workspaceId, requests);
     try {
       await envelope.acknowledge(limit !== undefined && envelope.takesAnswer ? answerOf(limit) : undefined);
     } catch (error) {
@@ -96,7 +86,7 @@ export function receiveRequests(options: { carry: Carry; send: SendAnswer; log: 
     else {
       counter.inc({ outcome: 'limited' });
       // Of a flood, only the first request costs a call.
-      const isFirst = counts.get(`${workspaceId}/${request.userId}`)?.requests === PER_MINUTE + 1;
+      const isFirst = requests === PER_MINUTE + 1;
       if (isFirst && !envelope.takesAnswer) start(workspaceId, async () => answer(workspaceId, request, limit));
     }
   };
@@ -111,5 +101,29 @@ export function receiveRequests(options: { carry: Carry; send: SendAnswer; log: 
     drain: async (): Promise<void> => {
       await Promise.all([...underWay.values()].flatMap((running) => [...running]));
     },
+  };
+}
+
+function requestCounter(metrics: Metrics): Counter<'outcome'> {
+  const counter = new Counter({
+    name: 'tocsin_chat_requests_total',
+    help: 'Requests of people in chats, by outcome',
+    labelNames: ['outcome'],
+    registers: [metrics],
+  });
+  // A counter that appears with its first request hides that request from `rate` and `increase`.
+  for (const outcome of ['done', 'refused', 'limited', 'failed']) counter.inc({ outcome }, 0);
+  return counter;
+}
+
+/** Counts the requests of each user, in a minute that begins with the first of them. */
+function requestCounts() {
+  const counts = boundedCache<string, { requests: number }>({ bytes: CACHE_BYTES, ttl: MINUTE });
+  return (workspaceId: number, { userId }: ChatRequest): number => {
+    const key = `${workspaceId}/${userId}`;
+    const count = counts.get(key) ?? { requests: 0 };
+    if (count.requests === 0) counts.set(key, count);
+    count.requests += 1;
+    return count.requests;
   };
 }

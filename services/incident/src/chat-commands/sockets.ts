@@ -53,33 +53,8 @@ export function holdSockets({ database, open, onEnvelope, log, metrics, interval
   const hold = (workspaceId: number) => {
     const stopping = new AbortController();
     const socket: HeldSocket = { isOpen: false, stop: () => stopping.abort(), ended: Promise.resolve() };
-    const run = async () => {
-      for (let failures = 0; !stopping.signal.aborted;) {
-        const startedAt = performance.now();
-        try {
-          const opened = await open(workspaceId, {
-            onEnvelope: (envelope) => onEnvelope(workspaceId, envelope),
-            signal: stopping.signal,
-          });
-          if (opened === undefined) return;
-          socket.isOpen = true;
-          await opened.closed;
-          failures = performance.now() - startedAt < STABLE ? failures + 1 : 0;
-        } catch (error) {
-          if (stopping.signal.aborted) return;
-          failures += 1;
-          const reason = error instanceof ChatError ? { reason: error.message } : { err: error };
-          log.warn({ workspace: workspaceId, failures, ...reason }, 'the socket of a chat does not open');
-        } finally {
-          socket.isOpen = false;
-        }
-        // A single end is what Slack does to each socket: commands must not wait for it.
-        const wait = failures < 2 ? 0 : Math.min(BACKOFF.most, BACKOFF.least * 2 ** (failures - 2));
-        if (wait > 0) await delay(wait, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
-      }
-    };
     held.set(workspaceId, socket);
-    socket.ended = run().finally(() => {
+    socket.ended = keepOpen({ open, onEnvelope, log }, { workspaceId, socket, signal: stopping.signal }).finally(() => {
       if (held.get(workspaceId) === socket) held.delete(workspaceId);
     });
   };
@@ -128,6 +103,39 @@ export function holdSockets({ database, open, onEnvelope, log, metrics, interval
       if (sockets.length > 0) await store.release(sockets.map(([id]) => id)).catch(() => undefined);
     },
   };
+}
+
+/** Opens the socket of a workspace, again when it has closed, until the signal or without a token. */
+async function keepOpen(
+  { open, onEnvelope, log }: Pick<SocketOptions, 'open' | 'onEnvelope' | 'log'>,
+  { workspaceId, socket, signal }: { workspaceId: number; socket: HeldSocket; signal: AbortSignal },
+): Promise<void> {
+  // A function, because TypeScript would not expect the signal to change while the loop waits.
+  const isStopping = () => signal.aborted;
+  let failures = 0;
+  while (!isStopping()) {
+    const startedAt = performance.now();
+    try {
+      const opened = await open(workspaceId, {
+        onEnvelope: (envelope) => onEnvelope(workspaceId, envelope),
+        signal,
+      });
+      if (opened === undefined) return;
+      socket.isOpen = true;
+      await opened.closed;
+      failures = performance.now() - startedAt < STABLE ? failures + 1 : 0;
+    } catch (error) {
+      if (isStopping()) return;
+      failures += 1;
+      const reason = error instanceof ChatError ? { reason: error.message } : { err: error };
+      log.warn({ workspace: workspaceId, failures, ...reason }, 'the socket of a chat does not open');
+    } finally {
+      socket.isOpen = false;
+    }
+    // A single end is what Slack does to each socket: commands must not wait for it.
+    const wait = failures < 2 ? 0 : Math.min(BACKOFF.most, BACKOFF.least * 2 ** (failures - 2));
+    if (wait > 0) await delay(wait, undefined, { signal, ref: false }).catch(() => undefined);
+  }
 }
 
 function observe(metrics: Metrics, held: ReadonlyMap<number, HeldSocket>): void {

@@ -1,5 +1,5 @@
 import { type Egress, publicOrAllowed, type Resolve, safeHttp, systemResolver } from '@tocsin/safe-http';
-import { escapeText } from '../../chat/clients/slack.ts';
+import { escapeText } from '../../chat/clients/slack/messages.ts';
 
 /** Sends an answer that only whoever has asked sees. Returns whether Slack has taken it. */
 export type SendAnswer = (responseUrl: string, text: string) => Promise<boolean>;

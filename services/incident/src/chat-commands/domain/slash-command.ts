@@ -30,15 +30,15 @@ const LACKS = { update: 'a text', status: 'a status', severity: 'a severity', 'f
 const OPTION = /(?<=^|\s)(severity|service):(?:"([^"]*)"|(\S+))/gi;
 
 /** Reads the text of a command, as Slack sends it. */
-export function parseCommand(sent: string): SlashCommand | Misspelt {
-  const [word, rest] = firstWord(sent);
+export function parseCommand(input: string): SlashCommand | Misspelt {
+  const [word, operands] = firstWord(input);
   const name = word.toLowerCase();
   if (name === '' || name === 'help') return { name: 'help' };
-  if (name === 'declare') return readDeclare(plainText(rest));
-  const [first, behind] = firstWord(rest);
+  if (name === 'declare') return readDeclare(plainText(operands));
+  const [first, behind] = firstWord(operands);
   const isReference = /^INC-\d{1,15}$/i.test(first);
   const reference = isReference ? first.toUpperCase() : undefined;
-  const given = isReference ? behind : rest;
+  const given = isReference ? behind : operands;
   if (name === 'resolve') {
     return given === '' ? { name, reference } : { problem: '“resolve” takes nothing but the reference of an incident' };
   }

@@ -1,33 +1,18 @@
-import { WebAPIPlatformError, type WebClient } from '@slack/web-api';
-import { ownProperty } from '@tocsin/runtime';
+import type { WebClient } from '@slack/web-api';
 import { type Chat, ChatError } from './chat.ts';
 import {
   channelListResponse,
   authTestResponse,
   channelResponse,
-  permalinkResponse,
   type SlackChannel,
-  teamResponse,
   toChatChannel,
-  toChatPerson,
-  userResponse,
 } from './slack/responses.ts';
+import { slackMessages } from './slack/messages.ts';
 import { slackConnection, type SlackOptions } from './slack/transport.ts';
 import { inviteUsergroups } from './slack/invitations.ts';
 
 /** Channels per page; Slack's maximum. */
 const PAGE_SIZE = 1_000;
-
-/** Without markup, these characters alone begin references, which call people or hide addresses. */
-const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
-export const escapeText = (text: string) =>
-  text.replaceAll(/[&<>]/g, (character) => ownProperty(ENTITIES, character) ?? '');
-
-/** Slack adds nothing to a message. */
-const PLAIN = { parse: 'none', unfurl_links: false, unfurl_media: false } as const;
-
-/** Error codes of users whom the connection does not know. */
-const NO_USER: ReadonlySet<string> = new Set(['user_not_found', 'user_not_visible']);
 
 /**
  * Implements the chat port for a Slack workspace (contract: Chat). It never retries and never waits for a rate limit; the
@@ -106,31 +91,6 @@ export function slackChat(options: SlackOptions): Chat {
         inviteUsergroups(slack, { channelId, handles, fetchOwnUserId: async () => ownUserId(slack) }),
       ),
 
-    postMessage: async (channel, text) =>
-      withSlack(async (slack) => {
-        await slack.chat.postMessage({ channel, text: escapeText(text), mrkdwn: false, ...PLAIN });
-      }),
-
-    postMarkup: async (channel, text) =>
-      withSlack(async (slack) => {
-        await slack.chat.postMessage({ channel, text, ...PLAIN });
-      }),
-
-    findPerson: async (user) =>
-      withSlack(async (slack) => {
-        const own = teamResponse.parse(await slack.auth.test());
-        try {
-          return toChatPerson(userResponse.parse(await slack.users.info({ user })), own);
-        } catch (error) {
-          if (error instanceof WebAPIPlatformError && NO_USER.has(error.data.error)) return undefined;
-          throw error;
-        }
-      }),
-
-    getPermalink: async (channel, message) =>
-      withSlack(async (slack) => {
-        const response = await slack.chat.getPermalink({ channel, message_ts: message });
-        return permalinkResponse.parse(response).permalink;
-      }),
+    ...slackMessages(withSlack),
   };
 }

@@ -64,11 +64,11 @@ export const inviteErrorResponse = z.object({
   errors: z.array(z.object({ user: z.string().optional(), error: z.string() })).catch([]),
 });
 
-/** @param own where the connection is */
-export function toChatPerson({ user }: z.output<typeof userResponse>, own: z.output<typeof teamResponse>): ChatPerson {
+/** @param team where the connection is */
+export function toChatPerson({ user }: z.output<typeof userResponse>, team: z.output<typeof teamResponse>): ChatPerson {
   const { profile, enterprise_user: enterprise } = user;
   const isOwn =
-    user.team_id === own.team_id || (enterprise !== undefined && enterprise.enterprise_id === own.enterprise_id);
+    user.team_id === team.team_id || (enterprise !== undefined && enterprise.enterprise_id === team.enterprise_id);
   const isConfirmed = user.deleted !== true && user.is_bot !== true && user.is_email_confirmed !== false;
   const name = [profile?.display_name, user.real_name, user.name].find((each) => each !== undefined && each !== '');
   return { name: name ?? '', email: isOwn && isConfirmed ? profile?.email : undefined };

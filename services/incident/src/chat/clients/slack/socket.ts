@@ -127,7 +127,7 @@ function socketAgent(proxy: EgressProxy | undefined, signal: AbortSignal) {
     connect: (target, callback) => {
       const connected: typeof callback = (...result) => {
         const [error, socket] = result;
-        if (error === null && socket !== null) {
+        if (error === null) {
           sockets.add(socket);
           socket.once('close', () => sockets.delete(socket));
         }

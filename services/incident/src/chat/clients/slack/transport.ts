@@ -114,7 +114,7 @@ export interface SlackOptions {
 }
 
 /** Runs one call of the port with a Slack client. @throws ChatError and no other error */
-type SlackConnection = <Result>(work: (slack: WebClient) => Promise<Result>) => Promise<Result>;
+export type SlackConnection = <Result>(work: (slack: WebClient) => Promise<Result>) => Promise<Result>;
 
 export const SLACK_API_URL = 'https://slack.com/api/';
 /** The characters that a header can carry without spaces. */
