@@ -40,6 +40,7 @@ const incident: PublishedIncident = {
   first_responded_at: null,
   first_acted_at: null,
   recovered_at: null,
+  next_update_at: null,
   incident_manager: '42',
   incident_responders: [],
   restricted: false,
@@ -115,6 +116,9 @@ const DATA: { [Type in EventType]: EventData<Type> } = {
       { field: 'archived_at', from: '2026-11-21T08:00:00.000Z', to: null },
       { field: 'archived_by', from: 42, to: null },
     ],
+  },
+  'incident.update_due': {
+    incident: { ...incident, revision: 3, next_update_at: '2026-11-20T10:30:00.000Z' },
   },
   'incident.imported': {
     incident: {

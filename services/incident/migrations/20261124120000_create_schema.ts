@@ -169,6 +169,7 @@ async function createIncidents(knex: Knex): Promise<void> {
     moment('first_responded_at');
     moment('first_acted_at').comment('when a person who did not create it first acted on it; null: nobody has');
     moment('recovered_at');
+    moment('next_update_at');
     moment('ended_at').comment('the last change into a terminal status, while the status is terminal');
     table.text('incident_manager').notNullable().defaultTo('');
     table.specificType('incident_responders', 'text[]').notNullable().defaultTo('{}');
@@ -192,6 +193,7 @@ async function createIncidents(knex: Knex): Promise<void> {
       .notNullable()
       .defaultTo(false)
       .comment('an alert declared it, and nobody has acted on it since');
+    table.jsonb('update_reminder').comment('the workspace that incident.update_due names; null: nothing to publish');
     table.boolean('is_duplicate').notNullable().defaultTo(false).comment('it is a duplicate of another incident');
     moment('archived_at');
     table.bigInteger('archived_by');
@@ -371,6 +373,13 @@ async function createListIndexes(knex: Knex): Promise<void> {
       or recovered_at is not null or ended_at is not null)`);
   await knex.raw(`
     create index incidents_unhandled_alerts on incidents (workspace_id, created_at, id) where is_unhandled_alert`);
+  await knex.raw(`
+    create index incidents_with_a_next_update on incidents (workspace_id, next_update_at)
+    where next_update_at is not null and ended_at is null and archived_at is null`);
+  // For the events of all workspaces; what is published is no longer in it.
+  await knex.raw(`
+    create index incidents_with_a_reminder on incidents (next_update_at)
+    where update_reminder is not null and ended_at is null and archived_at is null`);
   // In PL/pgSQL, so that its statement is planned once for a session, and not with each list.
   await knex.raw(`
     create function visible_restricted(workspace bigint, names text[])

@@ -20,6 +20,7 @@ import {
   type ServiceOverrides,
 } from '@tocsin/service-host';
 import { endOverdue } from './alerts/overdue.ts';
+import { announceDueUpdates } from './incidents/announce-due-updates.ts';
 import { deleteExpired } from './retention/delete-expired.ts';
 import { certainTime } from './retention/store/retention-store.ts';
 import { sweepAlerts } from './alerts/store/alert-store.ts';
@@ -161,27 +162,29 @@ const periodicTasks = (
     Parameters<typeof chatTokenRotation>[0],
   idempotencyHours: number,
   listening = LISTENING,
-): PeriodicTaskSpec[] => [
-  {
-    name: 'deleting expired idempotency keys',
-    work: async () => sweepIdempotencyKeys(dependencies.database, idempotencyHours),
-  },
-  { name: 'forgetting groups of alerts', work: async () => sweepAlerts(dependencies.database) },
-  {
-    name: 'deleting what is kept no longer',
-    work: async () =>
-      deleteExpired({
-        ...dependencies,
-        // A clock that a test sets decides alone.
-        time: async () =>
-          dependencies.clock === systemClock
-            ? certainTime(dependencies.database, systemClock)
-            : dependencies.clock.now(),
-      }),
-  },
-  { name: 'looking for what was not heard', interval: listening, work: async () => endOverdue(dependencies) },
-  { name: 'rotating the encryption of chat tokens', work: chatTokenRotation(dependencies) },
-];
+): PeriodicTaskSpec[] => {
+  // A clock that a test sets decides alone.
+  const time = async () =>
+    dependencies.clock === systemClock ? certainTime(dependencies.database, systemClock) : dependencies.clock.now();
+  return [
+    {
+      name: 'deleting expired idempotency keys',
+      work: async () => sweepIdempotencyKeys(dependencies.database, idempotencyHours),
+    },
+    { name: 'forgetting groups of alerts', work: async () => sweepAlerts(dependencies.database) },
+    {
+      name: 'deleting what is kept no longer',
+      work: async () => deleteExpired({ ...dependencies, time }),
+    },
+    { name: 'looking for what was not heard', interval: listening, work: async () => endOverdue(dependencies) },
+    {
+      name: 'announcing updates that are due',
+      interval: listening,
+      work: async () => announceDueUpdates({ ...dependencies, time }),
+    },
+    { name: 'rotating the encryption of chat tokens', work: chatTokenRotation(dependencies) },
+  ];
+};
 
 /** Opens the chats of workspaces, and starts the work in them. */
 function startChats(options: {

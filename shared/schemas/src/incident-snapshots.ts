@@ -57,6 +57,7 @@ const added = {
     description: 'When a person who did not create it first acted on it; null: nobody has, or not known',
   }),
   recovered_at: moment.meta({ description: 'When the impact ended; null: not yet, or unknown' }),
+  next_update_at: moment.meta({ description: 'When the next update for others is due; null: none is promised' }),
   incident_manager: z.string().meta({ description: 'ID, as text, of the user who leads the response; empty: nobody' }),
   incident_responders: z
     .array(z.string())

@@ -116,6 +116,9 @@ function apply({ type, data }: FeedEvent): void {
       const path = `/incidents/${data.incident.id}`;
       return refreshSoon('/follow-ups', `${path}/follow-ups`, `${path}/changelog`);
     }
+    case 'incident.update_due':
+      // The page sees it by its clock.
+      return undefined;
     case 'service.changed':
       return void refresh('/services');
     case 'team.changed':

@@ -5,7 +5,7 @@ import { failureOf } from '../api/failures.ts';
 import { refreshTimeline } from '../api/live.ts';
 import { Button, classes } from '../ui/button.tsx';
 import { useDraft } from '../ui/drafts.ts';
-import { Check, Input, Refusable, TextArea } from '../ui/fields.tsx';
+import { Check, Input, type Options, Refusable, Select, TextArea } from '../ui/fields.tsx';
 import { fromLocalInput, toLocalInput } from '../ui/format.ts';
 import ui from '../ui/ui.module.css';
 import { isSending, useKeys } from '../ui/use-keys.ts';
@@ -83,11 +83,31 @@ export function EventForm({
 }
 
 interface Draft extends EventFields {
+  /** Whether it is for those who are not in the incident. */
+  isUpdate?: boolean;
+  /** Minutes until the next update. */
+  next?: string;
   /** What was sent without a response: the same content must not become a second event. */
-  attempt?: { content: string; key: string };
+  attempt?: { content: string; key: string; event: object };
 }
 
-const NOTHING: EventFields = { body: '', is_key: false, started_at: null, ended_at: null };
+const NEXT: Options = [
+  ['', 'Not promised'],
+  ['30', 'In 30 minutes'],
+  ['60', 'In an hour'],
+  ['120', 'In two hours'],
+];
+
+/** The body of the request. */
+const eventOf = ({ body, is_key, started_at, ended_at, isUpdate = false, next = '' }: Draft) => ({
+  ...{ body, is_key, ...(started_at && { started_at }), ...(ended_at && { ended_at }) },
+  ...(isUpdate && {
+    type: 'update',
+    next_update_at: next === '' ? null : new Date(Date.now() + Number(next) * 60_000).toISOString(),
+  }),
+});
+
+const NOTHING: Draft = { body: '', is_key: false, started_at: null, ended_at: null };
 
 export function Composer({ incidentId }: { incidentId: number }) {
   const [draft = NOTHING, setDraft] = useDraft<Draft>(`${incidentId} note`);
@@ -103,14 +123,14 @@ export function Composer({ incidentId }: { incidentId: number }) {
 
   const submit = async () => {
     if (draft.body.trim() === '' || state === 'sending') return;
-    const { attempt, body, is_key, started_at, ended_at } = latest.current;
-    const event = { body, is_key, ...(started_at && { started_at }), ...(ended_at && { ended_at }) };
-    const content = JSON.stringify(event);
-    const key = attempt?.content === content ? attempt.key : crypto.randomUUID();
-    set({ ...latest.current, attempt: { content, key } });
+    const { attempt: last, ...fields } = latest.current;
+    const { body } = fields;
+    const content = JSON.stringify(fields);
+    const attempt = last?.content === content ? last : { content, key: crypto.randomUUID(), event: eventOf(fields) };
+    set({ ...fields, attempt });
     setState('sending');
     try {
-      await write({ path: `/incidents/${incidentId}/timeline`, key, body: event });
+      await write({ path: `/incidents/${incidentId}/timeline`, key: attempt.key, body: attempt.event });
       // Whoever types on meanwhile keeps that.
       const newText = latest.current.body.startsWith(body)
         ? latest.current.body.slice(body.length)
@@ -144,6 +164,21 @@ export function Composer({ incidentId }: { incidentId: number }) {
           <Button kind="quiet" small onClick={() => setHasTimes(true)}>
             Set a time
           </Button>
+        )}
+        <Check
+          label="Update for others"
+          value={draft.isUpdate === true}
+          onValue={(isUpdate) => set({ ...latest.current, isUpdate })}
+        />
+        {draft.isUpdate === true && (
+          <Select
+            bare
+            name="next_update_at"
+            label="Next update"
+            options={NEXT}
+            value={draft.next ?? ''}
+            onValue={(next) => set({ ...latest.current, next })}
+          />
         )}
         <span className={classes(ui.hint, css.keys)}>Ctrl+Enter adds it</span>
         <Button type="submit" kind="primary" small busy={state === 'sending'} disabled={draft.body.trim() === ''}>

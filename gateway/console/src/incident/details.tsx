@@ -17,7 +17,13 @@ import { Visibility } from './visibility.tsx';
 import { choiceEditor, fieldEditor, listEditor, momentEditor, severalEditor, textEditor } from './editors.tsx';
 
 const NONE = ['', 'None'] as const;
-const MOMENTS = ['impact_started_at', 'first_reported_at', 'first_responded_at', 'recovered_at'] as const;
+const MOMENTS = [
+  'impact_started_at',
+  'first_reported_at',
+  'first_responded_at',
+  'recovered_at',
+  'next_update_at',
+] as const;
 const LINKS = ['meet_url', 'doc_url'] as const;
 
 /** @param props `asks` is said to who may change it */

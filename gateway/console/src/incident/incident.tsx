@@ -13,7 +13,7 @@ import { formatDay, formatDuration } from '../ui/format.ts';
 import { buttonClass, classes } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { choices } from '../ui/fields.tsx';
-import { Restricted, SeverityBadge, StatusText } from '../incidents/incident-labels.tsx';
+import { Restricted, SeverityBadge, StatusText, UpdateDue } from '../incidents/incident-labels.tsx';
 import { Card } from '../ui/layout.tsx';
 import { SafeLink } from '../ui/markdown.tsx';
 import { Loaded } from '../ui/states.tsx';
@@ -160,6 +160,7 @@ function Head({ incident, duration, children }: { incident: Incident; duration?:
       <p className={css.meta}>
         <span className={ui.strong}>{incident.human_id}</span>
         {incident.restricted && <Restricted />}
+        <UpdateDue incident={incident} />
         {duration && <span>{duration}</span>}
         <span>
           Declared <Ago time={incident.created_at} /> by {declarer.replace(/^You$/, 'you')}

@@ -21,6 +21,7 @@ const LABELS: Readonly<Record<string, string>> = {
   first_responded_at: 'Responded',
   first_acted_at: 'First act',
   recovered_at: 'Recovered',
+  next_update_at: 'Next update',
   meet_url: 'Call',
   doc_url: 'Document',
   slack_channel_id: 'Chat channel',

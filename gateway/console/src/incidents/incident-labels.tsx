@@ -1,6 +1,8 @@
+import type { Incident } from '@tocsin/sdk';
 import type { CSSProperties } from 'react';
 import { useConfiguration, useServices } from '../api/hooks.ts';
 import { classes } from '../ui/button.tsx';
+import { useNow } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Badge } from '../ui/texts.tsx';
 import css from '../ui/ui.module.css';
@@ -72,6 +74,15 @@ export const Restricted = () => (
     </Badge>
   </span>
 );
+
+/** That the update which others were promised is due. */
+export function UpdateDue({ incident: { next_update_at: next, status } }: { incident: Incident }) {
+  const { statuses } = useConfiguration();
+  const isOver = statuses.find(({ key }) => key === status)?.is_terminal === true;
+  const now = useNow();
+  const isDue = next !== null && !isOver && Date.parse(next) <= now;
+  return isDue && <Badge tone="warn">Update due</Badge>;
+}
 
 /** The services that an input with this list suggests. */
 export const ServiceNames = ({ id }: { id: string }) => (

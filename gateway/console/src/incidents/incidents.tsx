@@ -24,7 +24,7 @@ import { formatDay, formatDuration, formatMoment, formatSpan, formatTime, format
 import { Icon } from '../ui/icon.tsx';
 import { Button, buttonClass, classes } from '../ui/button.tsx';
 import { Check, type Options, Select, choices } from '../ui/fields.tsx';
-import { Restricted, SeverityBadge, StatusText } from './incident-labels.tsx';
+import { Restricted, SeverityBadge, StatusText, UpdateDue } from './incident-labels.tsx';
 import { Page } from '../ui/layout.tsx';
 import { useRowKeys } from '../ui/row-keys.ts';
 import { SearchField } from '../ui/search-field.tsx';
@@ -138,6 +138,7 @@ export function IncidentRow({ incident, selection }: { incident: Incident; selec
         <p className={ui.facts}>
           <span className={css.ref}>{incident.human_id}</span>
           {incident.restricted && <Restricted />}
+          <UpdateDue incident={incident} />
           {incident.service && <span>{incident.service}</span>}
           {team && <span>{team}</span>}
           {incident.incident_manager && <span>{nameOf(incident.incident_manager)}</span>}

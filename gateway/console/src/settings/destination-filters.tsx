@@ -14,6 +14,7 @@ const EVENTS: Readonly<Record<FeedEvent['type'], string>> = {
   'incident.updated': 'Incident changed',
   'incident.archived': 'Incident archived',
   'incident.restored': 'Incident restored',
+  'incident.update_due': 'Next update due',
   'incident.imported': 'Incident imported',
   'incident.deleted': 'Incident deleted for good',
   'timeline_event.created': 'Timeline event added',
@@ -28,8 +29,15 @@ const EVENTS: Readonly<Record<FeedEvent['type'], string>> = {
   'custom-field.changed': 'Custom field changed',
 };
 
+/** Others are texts of clients, which the API takes. */
+const TIMELINE_TYPES: Options = [
+  ['update', 'Updates for others'],
+  ['note', 'Notes'],
+];
+
 export const chosenOf = (filters: DestinationFilters): Chosen => ({
   event_types: filters.event_types ?? [],
+  timeline_types: filters.timeline_types ?? [],
   severities: filters.severities ?? [],
   statuses: filters.statuses ?? [],
   services: filters.services ?? [],
@@ -38,8 +46,8 @@ export const chosenOf = (filters: DestinationFilters): Chosen => ({
 });
 
 export const filtersOf = ({ team_ids: teams, ...chosen }: Chosen): Required<DestinationFilters> => {
-  const { event_types, severities, statuses, services, roles } = chosen;
-  return { event_types, severities, statuses, services, team_ids: teams.map(Number), roles };
+  const { event_types, timeline_types, severities, statuses, services, roles } = chosen;
+  return { event_types, timeline_types, severities, statuses, services, team_ids: teams.map(Number), roles };
 };
 
 /** A filter, what it can be set to, and how its values are called. */
@@ -63,6 +71,7 @@ export function useFilters(): readonly Filter[] {
   const ofRoles = filter('roles', 'Roles that somebody has', choices(roles, 'key', 'label'));
   return [
     filter('event_types', 'Events', Object.entries(EVENTS)),
+    filter('timeline_types', 'Timeline events', TIMELINE_TYPES),
     filter('severities', 'Severities', choices(severities, 'key', 'label')),
     filter('statuses', 'Statuses', choices(statuses, 'key', 'label')),
     filter('services', 'Services', choices(services, 'slug', 'name')),

@@ -163,7 +163,7 @@ const destination = z.strictObject({
     .optional(),
   filters: z
     .strictObject({
-      ...{ event_types: texts, severities: texts, statuses: texts },
+      ...{ event_types: texts, timeline_types: texts, severities: texts, statuses: texts },
       ...{ services: texts, teams: texts.describe('Slugs'), roles: texts },
     })
     .describe('Which events it gets, as a whole; an absent or an empty list selects all')

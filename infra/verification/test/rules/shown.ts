@@ -13,7 +13,7 @@ const MOMENT = /^\d{4}-\d\d-\d\d[tT]/;
 
 /** An absent filter of a destination selects all. */
 const NO_FILTERS = {
-  ...{ event_types: [], severities: [], statuses: [], services: [], team_ids: [], roles: [] },
+  ...{ event_types: [], timeline_types: [], severities: [], statuses: [], services: [], team_ids: [], roles: [] },
 };
 
 /** What is stored of a value that is sent. */

@@ -148,8 +148,13 @@ interface CheckedCreate {
 
 /** Returns what `insertIncident` writes. @throws DomainError `invalid_request` for values that are too large */
 export function incidentInsert(create: CheckedCreate): IncidentInsert {
-  const { caller, properties, statusIsTerminal, values, provisioning, configurationVersion, outcome, now } = create;
+  const { caller, statusIsTerminal, values, provisioning, configurationVersion, outcome, now } = create;
   const { workspace } = caller.principal;
+  const { nextUpdateAt = null } = create.properties;
+  const properties = {
+    ...create.properties,
+    ...(nextUpdateAt !== null && { updateReminder: eventOrigin(caller).workspace }),
+  };
   const customFields = applyChanges({}, values);
   checkTotalSize(customFields, { before: {}, property: 'custom_field_values' });
   const incident = newIncident({

@@ -84,7 +84,10 @@ function effectOf({ author, before, change, now, others = [], byAlert = false }:
   const handled = before.isUnhandledAlert && !byAlert ? { isUnhandledAlert: false } : {};
   const isFirstAct = before.firstActedAt === null && !byAlert && isActOfAnother(before, author);
   const acted = isFirstAct ? { firstActedAt: now } : {};
-  const properties = { ...change, ...handled, ...acted, revision: before.revision + 1 };
+  const { nextUpdateAt = before.nextUpdateAt } = change;
+  const promised =
+    nextUpdateAt === before.nextUpdateAt ? {} : { updateReminder: nextUpdateAt === null ? null : author.workspace };
+  const properties = { ...change, ...handled, ...acted, ...promised, revision: before.revision + 1 };
   const after = { ...before, ...properties };
   const { changes } = shortenChanges([...changesBetween(before, after), ...others]);
   const { id: incidentId, revision } = after;

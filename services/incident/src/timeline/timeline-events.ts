@@ -10,6 +10,7 @@
 import { quotaOf } from '@tocsin/schemas';
 import { checkRevision, type KeyedOutcome } from '@tocsin/http';
 import { pipeline, query } from '@tocsin/postgres';
+import type { Instant } from '@tocsin/runtime';
 import type { Caller } from '@tocsin/versioned-resources';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
 import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
@@ -19,7 +20,7 @@ import { changeTimeline } from './change-timeline.ts';
 import {
   newTimelineEvent,
   type TimelineEvent,
-  type TimelineEventProperties,
+  type TimelineEventInput,
   edit,
   checkRoomForEvent,
 } from './domain/timeline-event.ts';
@@ -36,7 +37,9 @@ import {
 
 interface CreateTimelineEventCommand extends Caller {
   incidentId: number;
-  properties: Partial<TimelineEventProperties> & { body: string };
+  properties: TimelineEventInput & { body: string };
+  /** Of the incident; undefined: it stays. */
+  nextUpdateAt: Instant | null | undefined;
   outcome: KeyedOutcome<TimelineEvent> | undefined;
 }
 
@@ -48,7 +51,7 @@ export async function createTimelineEvent(
   dependencies: CommandDependencies,
   command: CreateTimelineEventCommand,
 ): Promise<TimelineEvent> {
-  const { principal, incidentId, outcome } = command;
+  const { principal, incidentId, nextUpdateAt, outcome } = command;
   const { workspace } = principal;
   // An invalid body is reported before anything about the incident.
   const properties = { startedAt: dependencies.clock.now(), ...command.properties };
@@ -67,7 +70,8 @@ export async function createTimelineEvent(
       checkStorage('addition');
       const event = { ...created, id };
       const timeline = [{ type: 'timeline_event.created', event }] as const;
-      const { statements } = changeTimeline({ author: authorOf(command), before, timeline, now });
+      const change = nextUpdateAt === undefined ? {} : { nextUpdateAt };
+      const { statements } = changeTimeline({ author: authorOf(command), before, timeline, change, now });
       return { stores: [insertEvent(workspace.id, event), ...statements], answer: () => event };
     },
   });
@@ -76,7 +80,7 @@ export async function createTimelineEvent(
 interface UpdateTimelineEventCommand extends Caller {
   id: number;
   expectedRevision: number;
-  changes: Partial<TimelineEventProperties>;
+  changes: TimelineEventInput;
 }
 
 /** An event as a command leaves it, with its files. */

@@ -1,6 +1,7 @@
 import {
   boundedText,
   composedText,
+  type EventWorkspace,
   externalIdText,
   instant,
   keyText,
@@ -213,6 +214,10 @@ export const INCIDENT_PROPERTIES = {
     ...optionalMoment('recovered_at'),
     description: 'When the impact ended; null: not yet, or unknown',
   },
+  nextUpdateAt: {
+    ...optionalMoment('next_update_at'),
+    description: 'When the next update for others is due while the incident is active; null: none is promised',
+  },
   durationSeconds: {
     name: 'duration_seconds',
     schema: z.int().min(0),
@@ -342,6 +347,13 @@ export const INCIDENT_PROPERTIES = {
   },
   /** Whether an alert declared it and nobody has acted on it since (contract: Alerts). */
   isUnhandledAlert: { column: 'is_unhandled_alert', type: 'boolean', schema: z.boolean(), initial: false },
+  /** What `incident.update_due` says of the workspace; null: nothing is promised, or the event is published. */
+  updateReminder: {
+    column: 'update_reminder',
+    type: 'jsonb',
+    schema: z.custom<EventWorkspace | null>(),
+    initial: null,
+  },
   /** Whether it is a duplicate of another incident (contract: Relations). */
   isDuplicate: { column: 'is_duplicate', type: 'boolean', schema: z.boolean(), initial: false },
   /** A part of the chat channel's name. A create sets it with its request for a channel. */

@@ -35,6 +35,7 @@ export function incidentView(incident: Incident, now: Instant): IncidentWire {
     first_responded_at: incident.firstRespondedAt,
     first_acted_at: incident.firstActedAt,
     recovered_at: incident.recoveredAt,
+    next_update_at: incident.nextUpdateAt,
     duration_seconds: durationSeconds(incident, now),
     duration_anchor: durationAnchor(incident),
     team_id: incident.teamId,

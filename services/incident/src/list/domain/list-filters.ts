@@ -35,6 +35,7 @@ export interface FilterParameters extends RangeParameters<'created'>, RangeParam
   unassigned_team?: boolean | undefined;
   mine?: boolean | undefined;
   active_only?: boolean | undefined;
+  update_due?: boolean | undefined;
   duplicate?: boolean | undefined;
   restricted?: boolean | undefined;
   status_scope?: string | undefined;
@@ -60,6 +61,8 @@ export interface ListFilters {
   /** `nonterminal` or the key of a status; null: all statuses. */
   statusScope: string | null;
   activeOnly: boolean;
+  /** Null: incidents whose next update is due, and the others. */
+  updateDue: boolean | null;
   /** Null: incidents that are duplicates of others, and those that are not. */
   duplicate: boolean | null;
   restricted: boolean | null;
@@ -105,6 +108,7 @@ export function listFilters(parameters: FilterParameters, reportingCurrency: str
     statusScope:
       parameters.status_scope === undefined || parameters.status_scope === 'all' ? null : parameters.status_scope,
     activeOnly: parameters.active_only === true,
+    updateDue: parameters.update_due ?? null,
     duplicate: parameters.duplicate ?? null,
     restricted: parameters.restricted ?? null,
     severities: canonical(parameters.severity),

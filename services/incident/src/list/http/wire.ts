@@ -98,6 +98,10 @@ export const listQuery = z.strictObject({
     .boolean()
     .optional()
     .meta({ description: 'Only incidents with a status that is not terminal; default: false', default: false }),
+  update_due: z.boolean().optional().meta({
+    description:
+      'true: only incidents whose next update is due, and that have not ended; false: without them; default: all incidents',
+  }),
   duplicate: z
     .boolean()
     .optional()

@@ -40,10 +40,14 @@ export const hasConditions = (query: IncidentQuery): boolean =>
 export const isSelective = (query: IncidentQuery): boolean =>
   query.statuses !== null || query.custom.length > 0 || propertyConditions(query).length > 0;
 
+/** By the time of the database: cursors are bound to the filter, and not to the time. */
+const UPDATE_IS_DUE = sql`i.next_update_at is not null and i.next_update_at <= now() and i.ended_at is null`;
+
 function propertyConditions({ workspaceId, filters, catalog: { services }, conversions }: IncidentQuery): Sql[] {
   const {
     externalId,
     duplicate,
+    updateDue,
     restricted,
     severities,
     regions,
@@ -59,6 +63,7 @@ function propertyConditions({ workspaceId, filters, catalog: { services }, conve
   return [
     ...(externalId === null ? [] : [sql`i.external_id = ${externalId}`]),
     ...(restricted === null ? [] : [restricted ? sql`i.restricted` : sql`not i.restricted`]),
+    ...(updateDue === null ? [] : [updateDue ? UPDATE_IS_DUE : sql`(${UPDATE_IS_DUE}) is not true`]),
     ...(duplicate === null ? [] : [duplicate ? sql`i.is_duplicate` : sql`not i.is_duplicate`]),
     ...rangeConditions(sql`i.impact_started_at`, filters.impactStarted),
     ...lifecycleConditions(filters),

@@ -18,6 +18,12 @@ export interface TimelineEventProperties {
   tags: readonly string[];
 }
 
+/** What a client gives of an event; an import brings no links. */
+export type TimelineEventInput = Partial<TimelineEventProperties> & {
+  /** Those of people: others are the service's, and stay. */
+  evidenceLinks?: readonly EvidenceLink[];
+};
+
 /** A source of an event's content, with the names of the API. */
 export interface EvidenceLink {
   source: string;
@@ -60,7 +66,19 @@ export interface TimelineEvent extends TimelineEventProperties {
 export type NewTimelineEvent = Omit<TimelineEvent, 'id'>;
 
 /** Maximum lengths in code points, and the maximum number of tags (contract: Timeline). */
-export const TIMELINE_LIMITS = { body: 65_536, title: 255, type: 64, tags: 50, tag: 64 } as const;
+export const TIMELINE_LIMITS = {
+  body: 65_536,
+  title: 255,
+  type: 64,
+  tags: 50,
+  tag: 64,
+  links: 20,
+  label: 255,
+  summary: 1_000,
+} as const;
+
+/** The source of links that clients give. */
+export const PERSON = 'person';
 
 /** The type of a suggestion, which lists can exclude. */
 export const SUGGESTION = 'ai_suggested';
@@ -102,7 +120,7 @@ export const NEW_EVENT = {
 } as const satisfies Partial<TimelineEvent>;
 
 interface NewTimelineEventInput extends Pick<TimelineEvent, 'incidentId' | 'source' | 'createdBy' | 'createdByKey'> {
-  properties: Partial<TimelineEventProperties> & Pick<TimelineEventProperties, 'startedAt' | 'body'>;
+  properties: TimelineEventInput & Pick<TimelineEventProperties, 'startedAt' | 'body'>;
 }
 
 /** Returns a new event. @throws DomainError `invalid_request` for an invalid span */
@@ -116,8 +134,14 @@ export function newTimelineEvent({ properties, ...given }: NewTimelineEventInput
  * Returns the event after an edit; the same object if the edit changes nothing.
  * @throws DomainError `invalid_request` for a new type that is reserved, or an invalid span
  */
-export function edit(event: TimelineEvent, change: Partial<TimelineEventProperties>): TimelineEvent {
-  const edited = { ...event, ...change };
+export function edit(event: TimelineEvent, change: TimelineEventInput): TimelineEvent {
+  const { evidenceLinks: links } = change;
+  const ofService = event.evidenceLinks.filter(({ source }) => source !== PERSON);
+  const edited = {
+    ...event,
+    ...change,
+    evidenceLinks: links === undefined ? event.evidenceLinks : [...ofService, ...links],
+  };
   if (edited.type !== event.type && isReservedType(edited.type))
     throw invalidRequest('type', 'Must not be a reserved type');
   checkSpan(edited, change);

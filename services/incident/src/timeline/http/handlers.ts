@@ -1,3 +1,4 @@
+import { parseTimestamp } from '@tocsin/schemas';
 import { buildPage, type Cursors, type CursorScope, DEFAULT_LIMIT, idempotently, cursorsOf } from '@tocsin/http';
 import type { TimelineEvent } from '../domain/timeline-event.ts';
 import { type Attachment, attachmentsOf } from '../store/attachment-store.ts';
@@ -73,7 +74,9 @@ export function timelineHandlers(dependencies: TimelineDependencies): TimelineAp
         ...{ status: 201, text: JSON.stringify({ event: newEventView(event) }), revision: event.revision },
       });
       const properties = { ...toTimelineProperties(body), body: body.body };
-      const command = { principal, requestId, incidentId: params.id, properties };
+      const { next_update_at: next } = body;
+      const nextUpdateAt = typeof next === 'string' ? parseTimestamp(next) : next;
+      const command = { principal, requestId, incidentId: params.id, properties, nextUpdateAt };
       return idempotently(database, request, async (key) =>
         responseOf(await createTimelineEvent(dependencies, { ...command, outcome: key && { key, responseOf } })),
       );

@@ -14,7 +14,7 @@ import { normaliseList, pageQuery, pagination, schemaReference } from '@tocsin/h
 import { z } from 'zod';
 import { isReservedType, TIMELINE_LIMITS } from '../domain/timeline-event.ts';
 import { UNGROUPED } from '../domain/timeline-filters.ts';
-import { id } from '../../incidents/domain/property-kinds.ts';
+import { id, webAddress } from '../../incidents/domain/property-kinds.ts';
 
 const count = z.int().min(0);
 
@@ -41,7 +41,7 @@ const attachment = z
 
 const evidenceLink = z
   .strictObject({
-    source: z.string().meta({ description: 'The system where the evidence is' }),
+    source: z.string().meta({ description: 'The system where the evidence is; `person`: a client gave the link' }),
     url: z.string().meta({ description: 'The absolute URL of the evidence' }),
     label: z.string().optional().meta({ description: 'A short name for the link; absent without one' }),
     summary: z.string().optional().meta({ description: 'What the evidence shows; absent without one' }),
@@ -213,6 +213,14 @@ const tags = z
     `Must have at most ${TIMELINE_LIMITS.tags} items`,
   );
 
+const newEvidenceLink = z
+  .strictObject({
+    url: webAddress('url').input.min(1).meta({ description: 'Absolute http or https URL' }),
+    label: shownText(boundedText(TIMELINE_LIMITS.label)).optional().meta({ description: 'A short name for the link' }),
+    summary: boundedText(TIMELINE_LIMITS.summary).optional().meta({ description: 'What it shows' }),
+  })
+  .meta({ id: 'NewEvidenceLink' });
+
 /** The texts that an imported event must have. */
 export const timelineText = { type: requiredType, body };
 
@@ -238,6 +246,9 @@ const properties = {
     description:
       'Texts to find the event by: trimmed, without blank and repeated ones (in any case of letters), at most 50',
   }),
+  evidence_links: z.array(newEvidenceLink).max(TIMELINE_LIMITS.links).optional().meta({
+    description: 'Links to what shows it, in place of those with the source `person`; others stay',
+  }),
 };
 
 /** The properties of a new event that a create may omit. */
@@ -250,6 +261,7 @@ const defaults = {
   icon: properties.icon.meta({ default: '' }),
   title: properties.title.meta({ default: '' }),
   tags: properties.tags.meta({ default: [] }),
+  evidence_links: properties.evidence_links.meta({ description: 'Links to what shows it', default: [] }),
 };
 
 const hasOneStart = ({ at, started_at }: { at?: string | undefined; started_at?: string | undefined }) =>
@@ -271,6 +283,10 @@ export const newTimelineEvent = z
           'What kind of event it is; not one of the types that only the service sets, such as `import`; default: `note`',
         default: 'note',
       }),
+    next_update_at: timestampInput
+      .nullable()
+      .optional()
+      .meta({ description: 'Sets next_update_at of the incident; default: it stays' }),
     source: boundedText(MAX_FILTER_TEXT)
       .optional()
       .meta({ description: 'Accepted and ignored: the source is always `api`' }),

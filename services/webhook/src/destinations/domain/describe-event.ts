@@ -96,6 +96,7 @@ export function describeEvent(
   const other = Object.values(others).find(isObject) ?? {};
   const by = actorOf(actor, key, context);
   const common = { id, type, occurred_at, workspace: workspace.slug, by, body, key: `tocsin/${workspace.slug}/${id}` };
+  if (type.startsWith('timeline_event.') && !has(filters.timeline_types, other['type'])) return undefined;
   if (!isObject(part)) {
     if (!passesOfCatalog(filters, type, other)) return undefined;
     const kind = type.slice(0, type.indexOf('.'));
@@ -190,6 +191,9 @@ function actorOf(actor: unknown, key: unknown, context: EventContext): string {
   return !isObject(key) || textOf(key['prefix']).startsWith(SESSION) ? name : `${textOf(key['name'])} (key of ${name})`;
 }
 
+/** The type of timeline events that are for those who are not in the incident. */
+const UPDATE = 'update';
+
 /** Characters of a value that changed. */
 const SHOWN = 200;
 
@@ -207,8 +211,8 @@ function whatHappened(
   const [resource = '', verb = ''] = type.split('.');
   const byText = by === '' ? '' : ` by ${by}`;
   if (resource !== 'incident') {
-    const thing = resource === 'follow_up' ? 'follow-up' : 'note';
-    const head = verb === 'created' && thing === 'note' ? `note${byText}` : `${thing} ${verb}${byText}`;
+    const thing = resource === 'follow_up' ? 'follow-up' : other['type'] === UPDATE ? UPDATE : 'note';
+    const head = verb === 'created' && thing !== 'follow-up' ? `${thing}${byText}` : `${thing} ${verb}${byText}`;
     return [head, textOf(other['title']), textOf(other['body'])].filter((text) => text !== '').join(': ');
   }
   if (verb === 'created') {
@@ -219,6 +223,7 @@ function whatHappened(
     ];
     return `declared${byText}: ${facts.filter((fact) => fact !== '').join(', ')}`;
   }
+  if (verb === 'update_due') return 'the next update is due';
   if (verb !== 'updated' || changes.length === 0) return verb + byText;
   const shown = changes.map(({ field, from, to }) => {
     const [old, present] = [from, to].map((value) => valueOf(textOf(field), value, context).slice(0, SHOWN) || 'none');

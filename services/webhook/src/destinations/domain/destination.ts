@@ -20,6 +20,8 @@ const FAILING_FROM = 5;
 /** Which events a destination gets; an empty list selects all. Those that are no incident's have only a type. */
 export interface Filters {
   event_types: readonly FeedType[];
+  /** Of timeline events, such as `update`. */
+  timeline_types: readonly string[];
   severities: readonly string[];
   statuses: readonly string[];
   services: readonly string[];
@@ -28,7 +30,7 @@ export interface Filters {
 }
 
 export const NO_FILTERS: Filters = {
-  ...{ event_types: [], severities: [], statuses: [], services: [], team_ids: [], roles: [] },
+  ...{ event_types: [], timeline_types: [], severities: [], statuses: [], services: [], team_ids: [], roles: [] },
 };
 
 /** Where messages go, which is sealed as a whole: the URL and what proves who sends them. */

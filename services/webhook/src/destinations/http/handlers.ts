@@ -110,6 +110,7 @@ function viewOf(stored: Destination, caller: Caller): DestinationWire {
     recipients: [...recipients],
     filters: {
       event_types: [...filters.event_types],
+      timeline_types: [...filters.timeline_types],
       severities: [...filters.severities],
       statuses: [...filters.statuses],
       services: [...filters.services],

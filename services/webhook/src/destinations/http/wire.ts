@@ -22,6 +22,10 @@ const keys = unique(boundedText(128).min(1));
 const filters = z
   .strictObject({
     event_types: unique(z.enum(FEED_TYPES)).optional().meta({ description: 'Types of events', default: [] }),
+    timeline_types: keys.optional().meta({
+      description: 'Types of timeline events, such as `update`; other events are sent whatever it says',
+      default: [],
+    }),
     severities: keys.optional().meta({ description: 'Keys of severities, before or after the change', default: [] }),
     statuses: keys.optional().meta({ description: 'Keys of statuses, before or after the change', default: [] }),
     services: keys.optional().meta({ description: 'Slugs of services', default: [] }),
