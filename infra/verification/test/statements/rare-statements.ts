@@ -13,6 +13,11 @@ import { findDue, postpone, quietStore, tick } from '../../../../services/incide
 import type { Monitor } from '../../../../services/incident/src/alerts/store/source-store.ts';
 import { channelNameStore, stepQueue } from '../../../../services/incident/src/chat/store/provisioning-store.ts';
 import { unannouncedConfigurations } from '../../../../services/incident/src/configuration/store/unannounced-configurations.ts';
+import {
+  clearReminders,
+  hasDueUpdates,
+  lockDueUpdates,
+} from '../../../../services/incident/src/incidents/store/due-updates.ts';
 import { impactStore, mrrCurrencies } from '../../../../services/incident/src/incidents/store/impact-store.ts';
 import { incidentStore } from '../../../../services/incident/src/incidents/store/incident-store.ts';
 import {
@@ -91,6 +96,11 @@ async function useIncidents(database: Knex, { workspaceId, now }: Rare): Promise
     await stepQueue(database).extendLease({ ...claim, key }, now);
   await useMonitors(database, { workspaceId, monitorId: 0 }, now);
   await continueMeasurement(database, workspaceId);
+  await hasDueUpdates(database, now);
+  await rolledBack(database, async (trx) => {
+    await query(trx, lockDueUpdates(now));
+    await query(trx, clearReminders([]));
+  });
   await listRetentions(database, 0, 1);
   await certainTime(database, systemClock);
   await listArchivedBefore(database, { workspaceId, before: now, limit: 1 });

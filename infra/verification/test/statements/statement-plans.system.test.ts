@@ -210,6 +210,10 @@ const OF_ALL_WORKSPACES: { statement: RegExp; reason: string }[] = [
     reason: 'what was not heard of in time is looked for in all workspaces at once',
   },
   {
+    statement: /^select .* from incidents where update_reminder is not null and /,
+    reason: 'updates that are due are looked for in all workspaces at once',
+  },
+  {
     statement: /^update (?:alert_heartbeats|alert_groups) set (due_at|quiet_at) = \1 \+ greatest\(/,
     reason: 'what has to be heard of moves in all workspaces when the system itself was silent',
   },
@@ -240,6 +244,10 @@ const OF_ALL_VIEWERS: { statement: RegExp; reason: string }[] = [
     statement:
       /alert_incidents|as walk|walk join incidents|^select id, number from incidents where workspace_id = \$1 and id = any/,
     reason: 'an alert acts on its incident, whoever may see that',
+  },
+  {
+    statement: /update_reminder is not null|set update_reminder = null/,
+    reason: 'that an update is due is published with the mark of a restricted incident',
   },
   {
     statement: /^delete from incidents |order by id offset 499 limit 1|as key_0, created_by/,

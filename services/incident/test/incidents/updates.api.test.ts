@@ -96,7 +96,7 @@ describe('the next update', () => {
   test('is restricted with its incident', async () => {
     const incident = await declared({ restricted: true, next_update_at: clock.now() });
     await eventually(() => incident.reminders().length === 1);
-    expect(incident.reminders()[0].restricted).toBe(true);
+    expect(incident.reminders()[0]!.restricted).toBe(true);
   });
 
   test('selects incidents of lists by the time of the database', async () => {
