@@ -54,6 +54,8 @@ export interface Overrides extends ServiceOverrides {
   dispatchInterval: number;
   /** How often all destinations are looked at when nothing wakes their dispatcher; milliseconds. */
   destinationInterval: number;
+  /** Milliseconds between two messages to a chat. */
+  destinationPace: number;
   /** How often deliveries that can no longer be made are marked as failed; milliseconds. */
   expiryInterval: number;
   /** How often feeds that have grown too large are trimmed; milliseconds. */
@@ -153,7 +155,7 @@ function startDestinations(
   const metrics = destinationMetrics({ registry: base.metrics, database: base.database });
   const destinationBreakers = hostBreakers(() => destinations.wake());
   const destinations = startSendingToDestinations(
-    { ...dependencies, linkOf: linksOf(config.resourceUrl), metrics },
+    { ...dependencies, linkOf: linksOf(config.resourceUrl), metrics, pace: overrides.destinationPace },
     destinationBreakers,
     overrides.destinationInterval,
   );

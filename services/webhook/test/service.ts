@@ -137,6 +137,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
       ca: receivers.map(({ ca }) => ca).join('\n'),
       dispatchInterval: 50,
       destinationInterval: 50,
+      destinationPace: 0,
       ...overrides,
       ...replicaOverrides,
     });

@@ -203,7 +203,8 @@ async function runCommand(
   const { text } = command;
   const incident = await findIncident(dependencies, asking, reference);
   const call = { principal, params: { id: incident.id }, idempotencyKey };
-  if (command.name === 'update') await operations.run('createTimelineEvent', { ...call, body: { body: text } });
+  if (command.name === 'update')
+    await operations.run('createTimelineEvent', { ...call, body: { body: text, type: 'update' } });
   else await operations.run('createFollowUp', { ...call, body: { title: text } });
   return `${nameOf(incident)} has ${command.name === 'update' ? 'it in its timeline' : 'the follow-up'}.`;
 }

@@ -19,7 +19,13 @@ import { askedOf, describeEvent, type LinkOf } from './domain/describe-event.ts'
 import type { Item } from './domain/kinds/kind.ts';
 import { KINDS_BY_NAME, textMaker } from './domain/kinds/index.ts';
 import { activeAmong, peopleOf } from './recipients.ts';
-import { claimDestinations, type ClaimedDestination, findWorkspaces, leases } from './store/sending-store.ts';
+import {
+  claimDestinations,
+  type ClaimedDestination,
+  findWorkspaces,
+  isDoubtful,
+  leases,
+} from './store/sending-store.ts';
 
 export interface SendingDestinations {
   database: Knex;
@@ -31,19 +37,22 @@ export interface SendingDestinations {
   linkOf: LinkOf;
   metrics: DestinationMetrics;
   log: Logger;
+  /** Milliseconds between two messages to a chat; default: 1,000. */
+  pace?: number | undefined;
 }
 
-/** Destinations that a process sends to at once, and those of them that have failed before. */
+/** Destinations that a process sends to at once, and those of them that may not answer. */
 const MOST = 64;
-const MOST_RETRIES = 16;
+const MOST_DOUBTFUL = 16;
 /** Milliseconds between two looks at all destinations, in case a notification is lost. */
 const LOOK_INTERVAL = 30_000;
 /** Events that are read at once. */
 const PAGE = { limit: 50, maxBytes: 262_144 };
 /** Events in a message. */
 const MOST_JOINED = 20;
-/** Milliseconds between two messages to a chat, which take about one a second, and between two single events. */
-const PACE = { joined: 1_000, single: 100 };
+/** Milliseconds between two messages to a chat, which takes about one a second, and between two single events. */
+const PACE = 1_000;
+const PACE_OF_SINGLE = 100;
 /** Pages under one lease: then others have a turn. */
 const MOST_PAGES = 4;
 /** Messages that are refused in a row: then the fault is not in the messages. */
@@ -72,7 +81,7 @@ export function startSendingToDestinations(
   let due = new Set<number>();
   const withDestinations = new Set<number>();
   let lookedAt = -Infinity;
-  let retries = 0;
+  let doubtful = 0;
   const dispatcher = startDispatcher<ClaimedDestination>({
     name: 'sending to destinations',
     interval,
@@ -89,7 +98,7 @@ export function startSendingToDestinations(
         if (isLook) for (const id of await findWorkspaces(database)) withDestinations.add(id);
         const claimed = await claimDestinations(database, {
           ...{ workspaceIds: isLook ? null : [...asked], blockedHosts: breakers.blockedHosts(), limit },
-          ...{ retries: Math.max(0, MOST_RETRIES - retries), time: time.parameter() },
+          ...{ doubtful: Math.max(0, MOST_DOUBTFUL - doubtful), time: time.parameter() },
         });
         if (isLook) lookedAt = start;
         // There may be more of them.
@@ -101,13 +110,13 @@ export function startSendingToDestinations(
       }
     },
     run: async (claimed, stopping) => {
-      const isRetry = claimed.failures > 0;
-      if (isRetry) retries += 1;
+      const isCounted = isDoubtful(claimed);
+      if (isCounted) doubtful += 1;
       try {
         const pause = await sendTo(dependencies, { breakers, claimed, stopping });
         wakeIn(claimed.workspaceId, pause);
       } finally {
-        if (isRetry) retries -= 1;
+        if (isCounted) doubtful -= 1;
       }
     },
   });
@@ -143,7 +152,8 @@ async function sendTo(dependencies: SendingDestinations, { breakers, claimed, st
   try {
     const result = await sendPages(dependencies, { claimed, progress, stopping });
     if (result.kind === 'failed') return await recordFailure(dependencies, { claimed, progress, failure: result });
-    return result.kind === 'lost' ? Infinity : await release(0);
+    const { pace = PACE } = dependencies;
+    return result.kind === 'lost' ? Infinity : await release(result.kind === 'paced' ? pace : 0);
   } catch (error) {
     if (stopping.aborted) return await release(0);
     const reason = error instanceof UndecryptableError ? 'undecryptable' : 'internal';
@@ -171,7 +181,10 @@ interface Pages {
 }
 
 type Result =
+  /** All of the page. */
   | { kind: 'sent' }
+  /** A message, and the next one has to wait. */
+  | { kind: 'paced' }
   /** Somebody else holds the lease, or it was changed. */
   | { kind: 'lost' }
   | ({ kind: 'failed'; isDenied: boolean } & ReturnType<typeof failureOf>);
@@ -221,7 +234,7 @@ async function sendPage(
   dependencies: SendingDestinations,
   { claimed, progress, stopping, address, page }: Pages & { address: Address; page: FeedPage },
 ): Promise<Result> {
-  const { database, time, send, metrics } = dependencies;
+  const { database, time, send, metrics, pace = PACE } = dependencies;
   const kind = KINDS_BY_NAME[claimed.kind];
   const { items, recipients } = await itemsOf(dependencies, claimed, page);
   const to = { ...address, workspaceId: claimed.workspaceId, recipients };
@@ -248,7 +261,9 @@ async function sendPage(
       const moved = await advance(place, { isSuccess, leftOut: isSuccess ? 0 : 1 });
       if (!moved) return { kind: 'lost' };
     }
-    await delay(kind.joins ? PACE.joined : PACE.single, undefined, { signal: stopping });
+    // Others are sent to meanwhile, and what happens meanwhile is joined.
+    if (kind.joins && verdict === 'accepted' && items[at]?.isAlone !== true) return { kind: 'paced' };
+    await delay(kind.joins ? pace : PACE_OF_SINGLE, undefined, { signal: stopping });
   }
   if (items.length === 0 && !(await advance(page.place, { isSuccess: false, leftOut: 0 }))) return { kind: 'lost' };
   return { kind: 'sent' };

@@ -16,15 +16,22 @@ const PER_WORKSPACE = 4;
 /** Milliseconds that a lease lasts without news of its holder: longer than a request. */
 const LEASE = 60_000;
 
+/** Whether it may take all the time of a request: the latest message has failed, or none has ever arrived. */
+const isDoubtfulText = (table: string) => `(${table}.failures > 0 or ${table}.last_success_at is null)`;
+export const isDoubtful = ({ failures, lastSuccessAt }: Pick<Destination, 'failures' | 'lastSuccessAt'>): boolean =>
+  failures > 0 || lastSuccessAt === null;
+
 /** @param condition of the workspaces to look at */
 const claimStatement = (condition: string) => `
   with moment as materialized (
     select ${currentTime('$1')} as now
   ), due as (
-    select d.workspace_id, d.id, d.due_at, d.failures > 0 as is_retry,
-      row_number() over (partition by d.workspace_id order by d.failures > 0, d.due_at, d.id) as nth,
-      row_number() over (partition by d.failures > 0 order by d.due_at, d.id) as nth_of_all
-    from destinations d join feed_workspaces w on w.workspace_id = d.workspace_id and w.position > d.position
+    select d.workspace_id, d.id, d.due_at, doubt.is_doubtful,
+      row_number() over (partition by d.workspace_id order by doubt.is_doubtful, d.due_at, d.id) as nth,
+      row_number() over (partition by doubt.is_doubtful order by d.due_at, d.id) as nth_of_all
+    from destinations d
+    cross join lateral (select ${isDoubtfulText('d')} as is_doubtful) as doubt
+    join feed_workspaces w on w.workspace_id = d.workspace_id and w.position > d.position
     where d.archived_at is null and not d.is_paused and d.due_at <= (select now from moment)
       and (d.lease_until is null or d.lease_until <= (select now from moment))
       and d.host <> all((select $2::text[])::text[]) ${condition}
@@ -35,8 +42,8 @@ const claimStatement = (condition: string) => `
       select count(*) as count from destinations b
       where b.workspace_id = due.workspace_id and b.lease_until > (select now from moment)
     ) as busy
-    where nth + busy.count <= ${PER_WORKSPACE} and (not is_retry or nth_of_all <= $4::int)
-    order by is_retry, nth, due_at limit $3::int
+    where nth + busy.count <= ${PER_WORKSPACE} and (not is_doubtful or nth_of_all <= $4::int)
+    order by is_doubtful, nth, due_at limit $3::int
   ), locked as (
     select d.workspace_id, d.id
     from chosen
@@ -54,10 +61,10 @@ const CLAIM_OF_ALL = claimStatement('');
 const CLAIM = claimStatement('and d.workspace_id = any((select $5::bigint[])::bigint[])');
 
 /**
- * Leases destinations that are behind the feed, one of each workspace in turn, those before that have not failed. Locked
- * rows are left to the process that holds them.
+ * Leases destinations that are behind the feed, one of each workspace in turn, those that are not in doubt before others.
+ * Locked rows are left to the process that holds them.
  * @param options.workspaceIds of which alone; null: all
- * @param options.retries how many of those that have failed
+ * @param options.doubtful how many of those in doubt
  */
 export async function claimDestinations(
   db: Knex,
@@ -65,12 +72,12 @@ export async function claimDestinations(
     workspaceIds: readonly number[] | null;
     blockedHosts: readonly string[];
     limit: number;
-    retries: number;
+    doubtful: number;
     time: Instant | null;
   },
 ): Promise<ClaimedDestination[]> {
-  const { workspaceIds, blockedHosts, limit, retries, time } = options;
-  const values = [time, blockedHosts, limit, retries];
+  const { workspaceIds, blockedHosts, limit, doubtful, time } = options;
+  const values = [time, blockedHosts, limit, doubtful];
   const statement =
     workspaceIds === null
       ? { name: 'claim-of-all-destinations', text: CLAIM_OF_ALL, values }
