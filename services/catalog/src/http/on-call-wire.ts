@@ -69,7 +69,7 @@ export const newOnCallSource = z
       .optional()
       .meta({ description: 'ID of a schedule in PagerDuty; only of the kind `pagerduty`' }),
     credential: boundedText(256)
-      .regex(/^[\x21-\x7e]+$/)
+      .regex(/^[!-~]+$/)
       .optional()
       .meta({
         description:
