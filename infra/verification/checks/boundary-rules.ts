@@ -65,7 +65,7 @@ const LINT_PLUGIN = '^infra/verification/checks/named-columns[.]ts$';
 /** Texts and examples of the API description, which its generator finds by their names. */
 const DOCUMENTATION = '^(?:gateway|services/[^/]+)/src/(?:http/|[^/]+/http/)(?:documentation|examples)[.]ts$';
 /** Worker threads start from their own file; no module imports it. */
-const WORKER_THREADS = '^services/[^/]+/src/(?:[^/]+/)?clients/[^/]+-worker[.]ts$';
+const WORKER_THREADS = '^services/[^/]+/src/(?:clients/|[^/]+/clients/)[^/]+-worker[.]ts$';
 
 /** The packages that other systems install. */
 const CLIENT_PACKAGE = '^shared/(?:events-client|sdk)/src/index[.]ts$';
