@@ -21,7 +21,7 @@ export { removeTopology } from './remove-topology.ts';
 export { reservePorts } from './reserve-ports.ts';
 export { isSkippedTitle, SERVER_VARIABLES, testServers } from './servers.ts';
 export { type FakeSlack, startSlack } from './slack.ts';
-export type { SlackAcknowledgement, SlackEnvelope } from './slack-sockets.ts';
+export type { SlackEnvelope } from './slack-sockets.ts';
 export type { SlackChannel } from './slack-state.ts';
 export { serve, testApp } from './test-app.ts';
 export { startConnectProxy } from './connect-proxy.ts';
