@@ -12,11 +12,14 @@ const DEAD_EVERY = 10;
 /** Milliseconds from an event to the success of its message, p99 of the destinations that answer. */
 const SENT_WITHIN = 10_000;
 const INTERVAL = 500;
+/** Milliseconds until each has had its first message, or has failed. */
+const KNOWN_WITHIN = 120_000;
 
 interface Destination {
   name: string;
   status: string;
   last_success_at: string | null;
+  last_failure: object | null;
   left_out: number;
 }
 
@@ -32,6 +35,9 @@ export const destinationAttacks: readonly Attack[] = [
       for (const [index, workspace] of workspaces.entries())
         for (let nth = index * OF_WORKSPACE; nth < (index + 1) * OF_WORKSPACE; nth += 1)
           await createDestination(context, workspace, nth);
+      // When it begins, each has had a message, or has failed.
+      for (const workspace of workspaces) await createIncident(context, workspace);
+      await Promise.all(workspaces.map(async (workspace) => untilKnown(context, workspace)));
       await context.begin();
       const times: number[] = [];
       await flood(
@@ -57,21 +63,35 @@ async function createDestination(context: AttackContext, workspace: Workspace, n
   await create(context, workspace, { path: DESTINATIONS, body });
 }
 
+async function listDestinations(context: AttackContext, workspace: Workspace): Promise<Destination[] | undefined> {
+  const { outcome, text } = await context.send(workspace, { path: `/api/v1/${DESTINATIONS}`, kept: 100_000 });
+  return outcome === 200 ? (JSON.parse(text) as { destinations: Destination[] }).destinations : undefined;
+}
+
+async function untilKnown(context: AttackContext, workspace: Workspace): Promise<void> {
+  const isKnown = ({ last_success_at: success, last_failure: failure }: Destination) =>
+    success !== null || failure !== null;
+  const deadline = performance.now() + KNOWN_WITHIN;
+  while ((await listDestinations(context, workspace))?.every(isKnown) !== true) {
+    if (performance.now() > deadline) throw new Error('destinations neither get their first message nor fail');
+    await delay(INTERVAL);
+  }
+}
+
 /** Waits until all destinations that answer have the event of this time. Returns the milliseconds of each. */
 async function timesOf(context: AttackContext, workspace: Workspace, at: string): Promise<number[]> {
   const deadline = performance.now() + SENT_WITHIN;
   for (;;) {
-    const { outcome, text } = await context.send(workspace, { path: `/api/v1/${DESTINATIONS}`, kept: 100_000 });
-    const all = outcome === 200 ? (JSON.parse(text) as { destinations: Destination[] }).destinations : [];
-    const alive = all.filter(({ name }) => name.startsWith('Alive'));
+    const all = await listDestinations(context, workspace);
+    // Its time is over, and nobody answers any more.
+    if (all === undefined && context.isOver) return [];
+    const alive = (all ?? []).filter(({ name }) => name.startsWith('Alive'));
     const late = alive.filter(({ last_success_at: success }) => success === null || success < at);
-    if (outcome === 200 && late.length === 0) {
+    if (all !== undefined && late.length === 0) {
       const isComplete = alive.every(({ status, left_out: leftOut }) => status === 'active' && leftOut === 0);
       context.check(isComplete, 'a destination that answers has failed, or left something out');
       return alive.map(({ last_success_at: success }) => Date.parse(success ?? at) - Date.parse(at));
     }
-    // Its time is over, and nobody answers any more.
-    if (outcome !== 200 && context.isOver) return [];
     if (performance.now() > deadline) {
       context.check(false, `${late.length} destinations that answer did not get a message`, { timed: true });
       return late.map(() => SENT_WITHIN * 2);

@@ -19,13 +19,7 @@ import { askedOf, describeEvent, type LinkOf } from './domain/describe-event.ts'
 import type { Item } from './domain/kinds/kind.ts';
 import { KINDS_BY_NAME, textMaker } from './domain/kinds/index.ts';
 import { activeAmong, peopleOf } from './recipients.ts';
-import {
-  claimDestinations,
-  type ClaimedDestination,
-  findWorkspaces,
-  isDoubtful,
-  leases,
-} from './store/sending-store.ts';
+import { claimDestinations, type ClaimedDestination, doubtOf, findWorkspaces, leases } from './store/sending-store.ts';
 
 export interface SendingDestinations {
   database: Knex;
@@ -41,9 +35,9 @@ export interface SendingDestinations {
   pace?: number | undefined;
 }
 
-/** Destinations that a process sends to at once, and those of them that may not answer. */
+/** Destinations that a process sends to at once, and of these by their doubt: those that may not answer keep no others. */
 const MOST = 64;
-const MOST_DOUBTFUL = 16;
+const MOST_OF_DOUBT = [64, 24, 16] as const;
 /** Milliseconds between two looks at all destinations, in case a notification is lost. */
 const LOOK_INTERVAL = 30_000;
 /** Events that are read at once. */
@@ -81,7 +75,7 @@ export function startSendingToDestinations(
   let due = new Set<number>();
   const withDestinations = new Set<number>();
   let lookedAt = -Infinity;
-  let doubtful = 0;
+  const running: [number, number, number] = [0, 0, 0];
   const dispatcher = startDispatcher<ClaimedDestination>({
     name: 'sending to destinations',
     interval,
@@ -92,17 +86,19 @@ export function startSendingToDestinations(
       const isLook = start - lookedAt >= interval;
       const limit = MOST - inProgress;
       if (limit <= 0) return [];
+      const limits = MOST_OF_DOUBT.map((most, doubt) => most - (running[doubt] ?? 0));
       const asked = due;
       due = new Set();
       try {
         if (isLook) for (const id of await findWorkspaces(database)) withDestinations.add(id);
         const claimed = await claimDestinations(database, {
           ...{ workspaceIds: isLook ? null : [...asked], blockedHosts: breakers.blockedHosts(), limit },
-          ...{ doubtful: Math.max(0, MOST_DOUBTFUL - doubtful), time: time.parameter() },
+          ...{ limits, time: time.parameter() },
         });
         if (isLook) lookedAt = start;
-        // There may be more of them.
-        for (const { workspaceId } of claimed) due.add(workspaceId);
+        // There may be more of them, which the limits have kept.
+        const mayBeMore = claimed.length > 0 || limits.includes(0);
+        for (const id of mayBeMore ? [...(isLook ? withDestinations : asked)] : []) due.add(id);
         return claimed;
       } catch (error) {
         for (const id of asked) due.add(id);
@@ -110,13 +106,13 @@ export function startSendingToDestinations(
       }
     },
     run: async (claimed, stopping) => {
-      const isCounted = isDoubtful(claimed);
-      if (isCounted) doubtful += 1;
+      const doubt = doubtOf(claimed);
+      running[doubt] += 1;
       try {
         const pause = await sendTo(dependencies, { breakers, claimed, stopping });
         wakeIn(claimed.workspaceId, pause);
       } finally {
-        if (isCounted) doubtful -= 1;
+        running[doubt] -= 1;
       }
     },
   });

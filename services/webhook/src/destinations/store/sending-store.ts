@@ -16,34 +16,35 @@ const PER_WORKSPACE = 4;
 /** Milliseconds that a lease lasts without news of its holder: longer than a request. */
 const LEASE = 60_000;
 
-/** Whether it may take all the time of a request: the latest message has failed, or none has ever arrived. */
-const isDoubtfulText = (table: string) => `(${table}.failures > 0 or ${table}.last_success_at is null)`;
-export const isDoubtful = ({ failures, lastSuccessAt }: Pick<Destination, 'failures' | 'lastSuccessAt'>): boolean =>
-  failures > 0 || lastSuccessAt === null;
+/** Whether a request may take all its time: 0: the latest message arrived; 1: none was sent yet; 2: the latest failed. */
+export type Doubt = 0 | 1 | 2;
+export const doubtOf = ({ failures, lastSuccessAt }: Pick<Destination, 'failures' | 'lastSuccessAt'>): Doubt =>
+  failures > 0 ? 2 : lastSuccessAt === null ? 1 : 0;
+const DOUBT = `case when d.failures > 0 then 2 when d.last_success_at is null then 1 else 0 end`;
 
 /** @param condition of the workspaces to look at */
 const claimStatement = (condition: string) => `
   with moment as materialized (
     select ${currentTime('$1')} as now
   ), due as (
-    select d.workspace_id, d.id, d.due_at, doubt.is_doubtful,
-      row_number() over (partition by d.workspace_id order by doubt.is_doubtful, d.due_at, d.id) as nth,
-      row_number() over (partition by doubt.is_doubtful order by d.due_at, d.id) as nth_of_all
+    select d.workspace_id, d.id, d.due_at, ${DOUBT} as doubt,
+      row_number() over (partition by d.workspace_id order by ${DOUBT}, d.due_at, d.id) as nth
     from destinations d
-    cross join lateral (select ${isDoubtfulText('d')} as is_doubtful) as doubt
     join feed_workspaces w on w.workspace_id = d.workspace_id and w.position > d.position
     where d.archived_at is null and not d.is_paused and d.due_at <= (select now from moment)
       and (d.lease_until is null or d.lease_until <= (select now from moment))
       and d.host <> all((select $2::text[])::text[]) ${condition}
-  ), chosen as (
-    select due.workspace_id, due.id
+  ), free as (
+    select due.*, row_number() over (partition by doubt order by nth, due_at, id) as nth_of_doubt
     from due
     cross join lateral (
       select count(*) as count from destinations b
       where b.workspace_id = due.workspace_id and b.lease_until > (select now from moment)
     ) as busy
-    where nth + busy.count <= ${PER_WORKSPACE} and (not is_doubtful or nth_of_all <= $4::int)
-    order by is_doubtful, nth, due_at limit $3::int
+    where nth + busy.count <= ${PER_WORKSPACE}
+  ), chosen as (
+    select workspace_id, id from free where nth_of_doubt <= (select ($4::int[])[doubt + 1])
+    order by doubt, nth, due_at limit $3::int
   ), locked as (
     select d.workspace_id, d.id
     from chosen
@@ -61,10 +62,10 @@ const CLAIM_OF_ALL = claimStatement('');
 const CLAIM = claimStatement('and d.workspace_id = any((select $5::bigint[])::bigint[])');
 
 /**
- * Leases destinations that are behind the feed, one of each workspace in turn, those that are not in doubt before others.
+ * Leases destinations that are behind the feed, one of each workspace in turn, those with less doubt first.
  * Locked rows are left to the process that holds them.
  * @param options.workspaceIds of which alone; null: all
- * @param options.doubtful how many of those in doubt
+ * @param options.limits how many of each doubt
  */
 export async function claimDestinations(
   db: Knex,
@@ -72,12 +73,12 @@ export async function claimDestinations(
     workspaceIds: readonly number[] | null;
     blockedHosts: readonly string[];
     limit: number;
-    doubtful: number;
+    limits: readonly number[];
     time: Instant | null;
   },
 ): Promise<ClaimedDestination[]> {
-  const { workspaceIds, blockedHosts, limit, doubtful, time } = options;
-  const values = [time, blockedHosts, limit, doubtful];
+  const { workspaceIds, blockedHosts, limit, limits, time } = options;
+  const values = [time, blockedHosts, limit, limits];
   const statement =
     workspaceIds === null
       ? { name: 'claim-of-all-destinations', text: CLAIM_OF_ALL, values }
