@@ -51,6 +51,7 @@ const RESOURCES = [
   ['IdempotencyKey', 'idempotencyKeys'],
   ['TimelineEvent', 'timeline'],
   ['FollowUp', 'followUps'],
+  ['Tracker', 'trackers'],
   ['ApiKey', 'apiKeys'],
   ['AuditLog', 'auditLog'],
   ['Retention', 'retention'],

@@ -32,6 +32,7 @@ const RESOURCES: Readonly<Record<string, readonly string[]>> = {
   Configuration: ['configuration.md'],
   Webhooks: ['webhooks.md'],
   Destinations: ['destinations.md'],
+  Trackers: ['trackers.md'],
   'Event feed': ['event-feed.md'],
   'Import and export': ['transfer.md'],
   Users: ['users.md'],

@@ -112,11 +112,11 @@ export const APPS: Readonly<Record<AppName, AppDefinition>> = {
   incident: {
     does: 'Incidents, timelines, chat.',
     ...partsOf('incident'),
-    reaches: 'the chat system, and documents that are read into timelines',
+    reaches: 'the chat system, trackers, and documents that are read into timelines',
     maxPods: 8,
     schema: incidentSchema,
     usesRedis: true,
-    ownKeys: [CURSOR_PURPOSE, 'chat-token', 'attachment-url'],
+    ownKeys: [CURSOR_PURPOSE, 'chat-token', 'tracker-address', 'attachment-url'],
     readConfig: incidentConfig,
     start: async (env, overrides) =>
       (await import('../../services/incident/src/app.ts')).startApp(incidentConfig(env), overrides),

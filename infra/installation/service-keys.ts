@@ -15,7 +15,9 @@ export type KeyHolder = (typeof KEY_HOLDERS)[number];
 export function deriveServiceKeys(secretKeys: string, holder: KeyHolder): string {
   // Administration encrypts what the incident service and the gateway decrypt.
   const purposes =
-    holder === 'admin' ? ['chat-token', 'oidc'] : [...principalPurposes(holder), ...APPS[holder].ownKeys];
+    holder === 'admin'
+      ? ['chat-token', 'tracker-address', 'oidc']
+      : [...principalPurposes(holder), ...APPS[holder].ownKeys];
   return deriveSecretKeys(secretKeys, purposes);
 }
 

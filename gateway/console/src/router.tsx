@@ -3,6 +3,7 @@ import { AlertsPage, readAlertsSearch } from './settings/alerts.tsx';
 import { CatalogPage } from './catalog/catalog.tsx';
 import { ConnectAgentPage } from './sign-in/connect-agent.tsx';
 import { ConfigurationPage } from './settings/configuration.tsx';
+import { TrackersPage } from './settings/trackers.tsx';
 import { DestinationsPage } from './settings/destinations.tsx';
 import { FieldsPage } from './settings/fields.tsx';
 import { FollowUpsPage, readFollowUpsSearch } from './follow-ups/follow-ups.tsx';
@@ -54,6 +55,7 @@ const routes = [
   createRoute({ getParentRoute, path: '/fields', component: FieldsPage }),
   createRoute({ getParentRoute, path: '/alerts', validateSearch: readAlertsSearch, component: AlertsPage }),
   createRoute({ getParentRoute, path: '/destinations', component: DestinationsPage }),
+  createRoute({ getParentRoute, path: '/trackers', component: TrackersPage }),
   createRoute({ getParentRoute, path: '/webhooks', component: WebhooksPage }),
   createRoute({ getParentRoute, path: '/users', component: UsersPage }),
   createRoute({ getParentRoute, path: '/keys', component: KeysPage }),

@@ -34,6 +34,7 @@ const SCREENS = {
   fields: ['/fields', 'Root cause'],
   alerts: ['/alerts?monitor=uptime-kuma', 'event_action: Must be one of'],
   destinations: ['/destinations', 'No destination so far'],
+  trackers: ['/trackers', 'No tracker so far'],
   webhooks: ['/webhooks', 'No webhook so far'],
   users: ['/users', 'person-1@acme.example'],
   keys: ['/keys', 'This one'],

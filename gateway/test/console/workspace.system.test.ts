@@ -9,6 +9,7 @@ import { testForms } from './forms.ts';
 import { consoleInBrowser } from './harness.ts';
 import { testLists } from './lists.ts';
 import { testOnCall } from './on-call.ts';
+import { testTrackers } from './trackers.ts';
 import { running } from '../../../infra/verification/systems/running.ts';
 
 describeWithServersAndBrowser('a workspace in the console', () => {
@@ -27,6 +28,7 @@ describeWithServersAndBrowser('a workspace in the console', () => {
   describe('addresses, lists and the way back in the console', () => testLists(console));
   describe('the catalog, webhooks, keys and first steps in the console', () => testCatalog(console, receiver));
   describe('destinations in the console', () => testDestinations(console, receiver));
+  describe('trackers in the console', () => testTrackers(console, receiver));
   describe('forms in the console', () => testForms(console));
   describe('the configuration in the console', () => testConfiguration(console));
   describe('who is on call in the console', () => testOnCall(console, receiver));

@@ -1,7 +1,7 @@
 import { ConfigError, parseSecretKeys } from '@tocsin/runtime';
 import { countUnopenedSecrets } from '../../../gateway/src/administration.ts';
 import { countUnopenedAddresses } from '../../../services/catalog/src/administration.ts';
-import { countUnopenedTokens } from '../../../services/incident/src/administration.ts';
+import { countUnopenedTokens, countUnopenedTrackers } from '../../../services/incident/src/administration.ts';
 import { countUnopened } from '../../../services/webhook/src/administration.ts';
 import { type Check, type Finding, note, ok, problem } from './check.ts';
 
@@ -33,6 +33,9 @@ export const SECRET_CHECK: Check = {
     await tryWith('catalog', findings, async () => {
       const addresses = await countUnopenedAddresses(database('catalog'), { secretKeys, limit: LIMIT });
       report('addresses of who is on call', addresses, 'bring the key back, or set them again');
+    await tryWith('the trackers of incident', findings, async () => {
+      const trackers = await countUnopenedTrackers(database('incident'), { secretKeys, limit: LIMIT });
+      report('addresses of trackers', trackers, 'bring the key back, or set the credentials again');
     });
     await tryWith('gateway', findings, async () => {
       const secrets = await countUnopenedSecrets(database('gateway'), { secretKeys, limit: LIMIT });

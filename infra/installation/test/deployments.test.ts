@@ -185,6 +185,7 @@ describe('the secrets of Compose', () => {
       'on-call-source': ['catalog'],
       'webhook-secret': ['webhook'],
       'chat-token': ['incident', 'admin'],
+      'tracker-address': ['incident', 'admin'],
       'principal/gateway/incident': ['gateway', 'incident'],
       'principal/incident/catalog': ['incident', 'catalog'],
       'principal/webhook/incident': ['incident', 'webhook'],

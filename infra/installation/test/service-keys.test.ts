@@ -30,6 +30,7 @@ describe('the keys of a process', () => {
 
   test.each([
     ['chat-token', ['admin', 'incident']],
+    ['tracker-address', ['admin', 'incident']],
     ['api-token', ['gateway']],
     ['oidc', ['admin', 'gateway']],
     ['attachment-url', ['incident']],

@@ -37,7 +37,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['incidents'],
     ['timeline', 'values', 'chat', 'relations', 'follow-ups'],
     ['source-imports', 'lifecycle', 'list', 'configuration-changes', 'erasure', 'deletion', 'chat-commands'],
-    ['creation', 'transfer', 'bulk', 'postmortem', 'retention'],
+    ['creation', 'transfer', 'bulk', 'postmortem', 'retention', 'trackers'],
     ['alerts'],
     ['http'],
   ],

@@ -18,6 +18,7 @@ export async function up(knex: Knex): Promise<void> {
   await createTimeline(knex);
   await createRelations(knex);
   await createFollowUps(knex);
+  await createTrackers(knex);
   await createChat(knex);
   await createAlerts(knex);
   await createNotifications(knex);
@@ -626,6 +627,75 @@ async function createFollowUps(knex: Knex): Promise<void> {
   const order = `status, (coalesce(due_on, 'infinity'::date)), id`;
   await knex.raw(`create index follow_ups_by_due_date on follow_ups (workspace_id, ${order})`);
   await knex.raw(`create index follow_ups_by_owner on follow_ups (workspace_id, owner, ${order})`);
+}
+
+/** Trackers, and the tickets of follow-ups in them (ADR 124). */
+async function createTrackers(knex: Knex): Promise<void> {
+  await knex.schema.createTable('trackers', (table) => {
+    const moment = (name: string) => table.timestamp(name, { precision: 3 });
+    addWorkspaceKey(table);
+    table.bigInteger('revision').notNullable();
+    table.text('name').notNullable().comment('unique among those that are not archived');
+    table.text('kind').notNullable();
+    table.text('origin').notNullable().comment('scheme and host: all of the URL that is ever shown');
+    table.text('key_id').comment('null once archived');
+    table.binary('ciphertext').comment('URL, credential and the secret of its webhook, sealed');
+    table.text('project').notNullable().comment('in which tickets are made');
+    table.text('issue_type').notNullable().comment('empty: the kind has none');
+    table.jsonb('auto_filters').comment('of which incidents each new follow-up gets a ticket; null: only by hand');
+    table.boolean('include_restricted').notNullable();
+    table.jsonb('workspace').notNullable().comment('as its last change knew it, in whose name follow-ups change');
+    table.boolean('is_paused').notNullable().defaultTo(false);
+    moment('created_at').notNullable();
+    moment('updated_at').notNullable();
+    moment('archived_at');
+    table.integer('failures').notNullable().defaultTo(0).comment('in a row');
+    moment('failing_since');
+    moment('last_success_at');
+    moment('last_failure_at');
+    table.text('last_failure').comment('a reason from a fixed list, never text of the tracker');
+    table.integer('last_status').comment('the HTTP status of the latest failure');
+    moment('due_at').notNullable().comment('before it, the tracker is not asked');
+  });
+  await knex.raw(
+    'create unique index trackers_by_name on trackers (workspace_id, lower(name)) where archived_at is null',
+  );
+  await knex.raw('create index trackers_key on trackers (key_id, id) where key_id is not null');
+  await knex.raw('create index trackers_asked on trackers (due_at) where archived_at is null and not is_paused');
+  await knex.schema.createTable('follow_up_tickets', (table) => {
+    const moment = (name: string) => table.timestamp(name, { precision: 3 });
+    table.bigInteger('workspace_id').notNullable();
+    table.bigInteger('follow_up_id').notNullable();
+    table.bigInteger('tracker_id').notNullable();
+    table.text('status').notNullable().checkIn(['pending', 'linked', 'failed']);
+    table
+      .uuid('marker')
+      .notNullable()
+      .defaultTo(knex.fn.uuid())
+      .comment('in the ticket that is made: by it, the ticket is found again');
+    moment('attempted_at').comment('when the tracker was first asked for a ticket; null: never');
+    table.text('key').comment('of the ticket');
+    table.text('url');
+    table.text('state').checkIn(['open', 'done']).comment('on which follow-up and ticket last agreed; null: no ticket');
+    moment('agreed_at').comment('since when');
+    table.text('failure').comment('a reason from a fixed list, never text of the tracker; null: none');
+    table.integer('failure_status').comment('the HTTP status of the failure');
+    moment('failed_at');
+    moment('due_at').comment('when both are compared; the end of the lease while they are; null: not by itself');
+    table.uuid('lease_token').comment('who holds it compares them');
+    moment('lease_until');
+    table.primary(['workspace_id', 'follow_up_id']);
+    belongsTo(table, 'follow_ups', 'follow_up_id');
+    belongsTo(table, 'trackers', 'tracker_id');
+  });
+  await knex.raw(`
+    create index follow_up_tickets_due on follow_up_tickets (workspace_id, tracker_id, due_at)`);
+  await knex.raw(`
+    create index follow_up_tickets_leased on follow_up_tickets (workspace_id, lease_until)
+    where lease_until is not null`);
+  // A webhook of the tracker names the ticket.
+  await knex.raw(`
+    create index follow_up_tickets_by_key on follow_up_tickets (workspace_id, tracker_id, lower(key))`);
 }
 
 /** Chat connections, and what is set up in the chat for incidents. */

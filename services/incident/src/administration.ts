@@ -11,6 +11,8 @@ import { configurationChanges } from './configuration/store/configuration-change
 import { changeConfiguration } from './configuration-changes/change-configuration.ts';
 import type { TierOwner } from './configuration-changes/read-configuration.ts';
 import { chatNotConfigured, chatTokens } from './chat/chats.ts';
+import { openAddress, trackerKeyring } from './trackers/address.ts';
+import { addressStore } from './trackers/store/address-store.ts';
 
 export { counterStore as incidentCounters } from './incidents/store/counter-store.ts';
 export { findWrongSummaries, recountTimeline } from './timeline/recount-timeline.ts';
@@ -118,7 +120,8 @@ export const disconnectChat = async (database: Knex, workspaceId: number): Promi
   chatConnectionStore(database).remove(workspaceId);
 
 /** Whether the database contains data that is encrypted with the secret keys. */
-export const holdsSecrets = async (database: Knex): Promise<boolean> => chatConnectionStore(database).hasAny();
+export const holdsSecrets = async (database: Knex): Promise<boolean> =>
+  (await chatConnectionStore(database).hasAny()) || (await addressStore(database).hasAny());
 
 /** Connections whose tokens no key opens, of the most recent ones. */
 export async function countUnopenedTokens(
@@ -129,4 +132,15 @@ export async function countUnopenedTokens(
   const connections = await chatConnectionStore(database).listLatest(limit);
   const unopened = connections.filter((connection) => tokens.open(connection) === undefined);
   return { checked: connections.length, unopened: unopened.length };
+}
+
+/** Addresses that no key opens, of those of the most recent trackers. */
+export async function countUnopenedTrackers(
+  database: Knex,
+  { secretKeys, limit }: { secretKeys: string; limit: number },
+): Promise<{ checked: number; unopened: number }> {
+  const keyring = trackerKeyring(secretKeys);
+  const addresses = await addressStore(database).listLatest(limit);
+  const unopened = addresses.filter((sealed) => openAddress(keyring, sealed.id, sealed) === undefined);
+  return { checked: addresses.length, unopened: unopened.length };
 }

@@ -1,15 +1,7 @@
 import { QUEUES } from '@tocsin/schemas';
 import { CURSOR_PURPOSE, idempotencyKeyRoute, signedCursors, sweepIdempotencyKeys } from '@tocsin/http';
 import { startRelay } from '@tocsin/messaging';
-import {
-  type App,
-  type Dispatcher,
-  FairQueue,
-  openKeyring,
-  runInBackground,
-  systemClock,
-  type Versions,
-} from '@tocsin/runtime';
+import { type App, FairQueue, openKeyring, runInBackground, systemClock, type Versions } from '@tocsin/runtime';
 import type { Resolve } from '@tocsin/safe-http';
 import {
   openBase,
@@ -44,6 +36,10 @@ import { startCommands } from './chat-commands/start-commands.ts';
 import { startProvisioner } from './chat/provisioner.ts';
 import { keptIncidents } from './incidents/optimistic-change.ts';
 import { replicas } from './replicas/replicas.ts';
+import { trackerKeyring } from './trackers/address.ts';
+import { trackerClient } from './trackers/clients/tracker-api.ts';
+import { trackerAddressRotation } from './trackers/rotate-addresses.ts';
+import { startTrackers } from './trackers/sync-tickets.ts';
 import { restrictedWorkspaces } from './visibility/restricted-workspaces.ts';
 import { withRestricted } from './visibility/store/with-restricted.ts';
 import { viewersOf } from './visibility/viewers.ts';
@@ -64,6 +60,10 @@ export interface Overrides extends ServiceOverrides {
   provisioningInterval: number;
   /** Milliseconds between two looks for sockets of chats. */
   socketInterval: number;
+  /** Milliseconds for one request to a tracker. */
+  trackerTimeout: number;
+  /** Milliseconds between two polls for tickets if nothing wakes the dispatcher. */
+  trackerInterval: number;
 }
 
 /** Imports that save events at the same time: each uses a connection for long (ADR 48). */
@@ -76,8 +76,8 @@ const CHAT_TIMEOUTS: Record<ChatTimeout, number> = { request: 15_000, background
 /** Milliseconds between two looks for heartbeats that were missed. */
 const LISTENING = 10_000;
 
-/** Milliseconds until messages are looked for after a command. */
-const MESSAGE_DELAY = 1_000;
+/** Milliseconds until messages and tickets are looked for after a command. */
+const WORK_DELAY = 1_000;
 
 /** Builds and starts the incident service. */
 export async function startApp(config: IncidentConfig, overrides: Partial<Overrides> = {}): Promise<App> {
@@ -90,11 +90,11 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
   const storage = workspaceStorage({ database, log });
   const relay = startRelay(base);
   const { provisioning, provisioner } = startChats({ base, config, overrides, owners, wakeRelay: relay.wake });
-  const lookForMessages = messageLook(provisioner);
-  /** It may have made a message due in the chat. */
+  const lookForWork = lookLater(() => [provisioner, trackers].forEach((each) => each.wake()));
+  /** It may have made a message due in the chat, or a ticket. */
   const commandHasEnded = () => {
     relay.wake();
-    lookForMessages();
+    lookForWork();
   };
 
   const dependencies = {
@@ -103,19 +103,17 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
     announcements,
     storage,
     replicas: replicas({ database, versions: versions.versions, owners, pulls, log }),
-    documents: sourceDocuments({
-      egress: config.egress,
-      resolve: overrides.resolve,
-      ca: overrides.ca,
-      timeout: overrides.documentTimeout,
-    }),
+    documents: sourceDocuments({ ...reach({ config, overrides }), timeout: overrides.documentTimeout }),
     keptIncidents: keptIncidents(database),
     imports: new FairQueue<number>({ all: CONCURRENT_IMPORTS }),
     statistics: tableStatistics(database, log),
     alertLeases: new FairQueue<string>({ holder: 1 }),
     wakeProvisioner: provisioner.wake,
     wakeRelay: commandHasEnded,
+    ...trackerAccess({ config, overrides }),
+    wakeTrackers: () => trackers.wake(),
   };
+  const trackers = startTrackers({ ...dependencies, log, metrics }, overrides.trackerInterval);
   const cursors = signedCursors(openKeyring(config.secretKeys, CURSOR_PURPOSE));
   const attachmentUrl = attachmentUrls({
     baseUrl: config.attachmentBaseUrl,
@@ -150,7 +148,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
       },
     ],
     periodicTasks: periodicTasks({ ...dependencies, metrics, log }, base.limits.idempotencyHours, overrides.listening),
-    dispatchers: [provisioner, commands],
+    dispatchers: [provisioner, commands, trackers],
     workers: [relay, pulls, storage, announcements],
     clients: [versions, owners],
   });
@@ -159,7 +157,8 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
 const periodicTasks = (
   dependencies: Parameters<typeof endOverdue>[0] &
     Omit<Parameters<typeof deleteExpired>[0], 'time'> &
-    Parameters<typeof chatTokenRotation>[0],
+    Parameters<typeof chatTokenRotation>[0] &
+    Parameters<typeof trackerAddressRotation>[0],
   idempotencyHours: number,
   listening = LISTENING,
 ): PeriodicTaskSpec[] => {
@@ -183,8 +182,25 @@ const periodicTasks = (
       work: async () => announceDueUpdates({ ...dependencies, time }),
     },
     { name: 'rotating the encryption of chat tokens', work: chatTokenRotation(dependencies) },
+    { name: 'rotating the encryption of trackers', work: trackerAddressRotation(dependencies) },
   ];
 };
+
+interface Options {
+  config: IncidentConfig;
+  overrides: Partial<Overrides>;
+}
+
+/** What requests to the outside may reach. */
+const reach = ({ config: { egress }, overrides: { resolve, ca } }: Options) => ({ egress, resolve, ca });
+
+/** How trackers are reached. */
+const trackerAccess = ({ config, overrides }: Options) => ({
+  trackerKeys: trackerKeyring(config.secretKeys),
+  trackerClient: trackerClient({ ...reach({ config, overrides }), timeout: overrides.trackerTimeout }),
+  allowed: config.egress.allowed,
+  publicUrl: config.publicUrl,
+});
 
 /** Opens the chats of workspaces, and starts the work in them. */
 function startChats(options: {
@@ -224,14 +240,14 @@ function startChats(options: {
   return { provisioning, provisioner };
 }
 
-/** Looks for messages a while after it is called: many commands cause one look, not for any of them. */
-function messageLook(provisioner: Dispatcher): () => void {
+/** Looks for work a while after it is called: many commands cause one look, not for any of them. */
+function lookLater(wakeAll: () => void): () => void {
   let look: NodeJS.Timeout | undefined;
   const wake = () => {
     look = undefined;
-    provisioner.wake();
+    wakeAll();
   };
   return () => {
-    look ??= runInBackground(() => setTimeout(wake, MESSAGE_DELAY).unref());
+    look ??= runInBackground(() => setTimeout(wake, WORK_DELAY).unref());
   };
 }

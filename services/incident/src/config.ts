@@ -13,6 +13,7 @@ const settings = {
   GATEWAY_INTERNAL_URL: setting.serviceUrls,
   CATALOG_URL: setting.serviceUrls,
   CUSTOM_FIELD_URL: setting.serviceUrls,
+  PUBLIC_URL: setting.publicUrl.optional(),
   ATTACHMENT_BASE_URL: setting.url(['http:', 'https:']).optional(),
   /** The base URL of the API instead of Slack's. */
   SLACK_API_URL: setting.url(['http:', 'https:']).optional(),
@@ -29,6 +30,7 @@ export function incidentConfig(env: Environment) {
     replicaWait: read.REPLICA_WAIT_MS,
     owners: { users: read.GATEWAY_INTERNAL_URL, catalog: read.CATALOG_URL, customFields: read.CUSTOM_FIELD_URL },
     attachmentBaseUrl: read.ATTACHMENT_BASE_URL,
+    publicUrl: read.PUBLIC_URL,
     egress: egressOf(read),
     slackApiUrl: read.SLACK_API_URL,
   };

@@ -9,7 +9,7 @@ export interface PreparedRequest {
 export interface SafeRequest {
   /** An https URL. */
   url: string;
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH';
   /** From the DNS lookup to the last byte of the response; milliseconds. */
   timeout: number;
   /** Limit of the response body in bytes, as transferred (before any decompression). */

@@ -84,6 +84,10 @@ export {
   type ChatMessage,
   chatMessageOutcome,
   type ChatMessageOutcome,
+  type TrackerHook,
+  type TrackerHookAnswer,
+  trackerHook,
+  trackerHookAnswer,
 } from './internal.ts';
 export { followUpSnapshot, type FollowUpSnapshot } from './follow-up-snapshot.ts';
 export {

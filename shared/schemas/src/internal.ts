@@ -18,6 +18,7 @@ export const INTERNAL_PATHS = {
   lastIncidentNumber: '/internal/last-incident-number',
   eventContexts: '/internal/event-contexts',
   quotaUse: '/internal/quota-use',
+  trackerHooks: '/internal/tracker-hooks',
   idempotencyKeys: '/internal/idempotency-keys',
   people: '/internal/people',
   actingUsers: '/internal/acting-users',
@@ -161,6 +162,18 @@ export const quotaUse = z.object({
   chat: z.boolean().optional(),
 });
 
+/** A webhook of a tracker, as it arrived: the exact bytes in base64, and the headers that may sign them. */
+export const trackerHook = workspaceQuery.extend({
+  tracker_id: z.int().min(1),
+  headers: z.partialRecord(
+    z.enum(['x-hub-signature-256', 'x-hub-signature', 'x-gitlab-token', 'linear-signature']),
+    z.string().max(1_024),
+  ),
+  body: z.string().max(700_000),
+});
+/** Whether it is signed with the secret of the tracker. */
+export const trackerHookAnswer = z.object({ is_verified: z.boolean() });
+
 /** Names a key that a user has sent. */
 export const idempotencyKeyQuery = z.strictObject({
   workspace_id: z.int().min(1),
@@ -232,6 +245,8 @@ export const exportedResources = z.object({
 
 export type ChatMessage = z.infer<typeof chatMessage>;
 export type ChatMessageOutcome = z.infer<typeof chatMessageOutcome>;
+export type TrackerHook = z.infer<typeof trackerHook>;
+export type TrackerHookAnswer = z.infer<typeof trackerHookAnswer>;
 export type ExportedResources = z.infer<typeof exportedResources>;
 export type EventContextQuery = z.infer<typeof eventContextQuery>;
 export type EventContext = z.infer<typeof eventContext>;

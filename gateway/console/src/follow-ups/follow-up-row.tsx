@@ -1,5 +1,5 @@
 import type { FollowUp } from '@tocsin/sdk';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { sayError } from '../api/failures.ts';
 import { refresh, useContentKey, useNameOf, usePeople } from '../api/hooks.ts';
 import { Button, classes } from '../ui/button.tsx';
@@ -13,12 +13,20 @@ import { Badge } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
 import { useDescribe } from '../incidents/describe.ts';
 import { toDay } from '../incidents/incident-filters.ts';
+import { TicketActions, TicketFacts } from './ticket.tsx';
 
 /** The local day. */
 export const today = (): string => toDay(new Date().toISOString());
 
 /** What a write of a follow-up makes old. */
 const listsOf = (incidentId: number) => [`/incidents/${incidentId}/follow-ups`, '/follow-ups'];
+
+/** What is open has none, unless it is overdue. */
+function StatusBadge({ status, due_on: due }: FollowUp) {
+  if (status === 'done') return <Badge tone="good">Done</Badge>;
+  if (status === 'dropped') return <Badge>Dropped</Badge>;
+  return due !== null && due < today() ? <Badge tone="bad">Overdue</Badge> : null;
+}
 
 /** A follow-up, with what can be done with it. */
 export function FollowUpRow({
@@ -37,6 +45,7 @@ export function FollowUpRow({
   const [isEdited, setEdited] = useState(false);
   const [deleted, setDeleted] = useState<FollowUp>();
   const path = `/follow-ups/${id}`;
+  const lists = useMemo(() => listsOf(incidentId), [incidentId]);
   const isOpen = status === 'open';
   const set = async (next: FollowUp['status']) => {
     const edit = { changes: { status: next }, base: { ...followUp }, revision: followUp.revision };
@@ -51,10 +60,7 @@ export function FollowUpRow({
   return (
     <li className={classes(ui.item, children !== undefined && ui.spread)}>
       <p>
-        <span className={isOpen ? ui.strong : ui.muted}>{title}</span>{' '}
-        {status === 'done' && <Badge tone="good">Done</Badge>}
-        {status === 'dropped' && <Badge>Dropped</Badge>}
-        {isOpen && due !== null && due < today() && <Badge tone="bad">Overdue</Badge>}
+        <span className={isOpen ? ui.strong : ui.muted}>{title}</span> <StatusBadge {...followUp} />
       </p>
       <p className={ui.facts}>
         {children && <span>{children}</span>}
@@ -65,6 +71,7 @@ export function FollowUpRow({
             <SafeLink href={url}>{URL.parse(url)?.host ?? url}</SafeLink>
           </span>
         )}
+        <TicketFacts followUp={followUp} lists={lists} />
       </p>
       {description && (
         <details>
@@ -82,6 +89,7 @@ export function FollowUpRow({
           ) : (
             button('Reopen', () => void set('open'))
           )}
+          <TicketActions followUp={followUp} lists={lists} />
           {button('Edit', () => setEdited(true))}
           {button('Delete', () => setDeleted(followUp))}
         </div>

@@ -96,13 +96,17 @@ export function describeFilters(filters: readonly Filter[], chosen: Chosen): str
   );
 }
 
-/** Which events a destination gets. */
+/** Which events a destination gets, or of which incidents a tracker makes tickets. */
 export function FilterFields({
   filters,
   chosen,
   stored,
   onChosen,
+  legend = 'What it gets',
+  hint = 'It gets the events that match every list. With a severity, a status or a role, it gets only those of incidents.',
 }: {
+  legend?: string;
+  hint?: string;
   filters: readonly Filter[];
   chosen: Chosen;
   stored: Chosen;
@@ -110,10 +114,8 @@ export function FilterFields({
 }) {
   return (
     <fieldset className={css.filters}>
-      <legend className={ui.label}>What it gets</legend>
-      <p className={ui.hint}>
-        It gets the events that match every list. With a severity, a status or a role, it gets only those of incidents.
-      </p>
+      <legend className={ui.label}>{legend}</legend>
+      <p className={ui.hint}>{hint}</p>
       {filters.map((filter) => {
         const { name, label, options, nameOf } = filter;
         const others = stored[name].filter((value) => options.every(([key]) => key !== value));

@@ -1,7 +1,7 @@
 /**
  * `settings` is how a workspace is set up: people and the links that sign them in, keys and sessions, custom fields,
  * statuses, severities and tiers, the monitors that send alerts with what they have sent, the destinations that tell
- * chats, pagers and people, and the webhooks that tell other systems. Owners and admins change most of it; everybody else
+ * chats, pagers and people, the trackers in which follow-ups have tickets, and the webhooks that tell other systems. Owners and admins change most of it; everybody else
  * sees why they cannot. Secrets are shown once, when they are made. This file is the page for whoever begins: the steps from no incident to a verified webhook, and which
  * are done.
  */

@@ -17,6 +17,7 @@ export const PLACES = [
       ['/fields', 'Custom fields', 'fields', 'f'],
       ['/alerts', 'Alerts', 'alert', 'a'],
       ['/destinations', 'Destinations', 'send', 'd'],
+      ['/trackers', 'Trackers', 'tasks', 'r'],
       ['/webhooks', 'Webhooks', 'webhooks', 'w'],
       ['/users', 'People', 'users', 'p'],
       ['/keys', 'Keys and sessions', 'key', 'k'],

@@ -32,6 +32,7 @@ import { isForPerson, sendErrorPage } from '../../pages/http/error-page.ts';
 import { checkWithService } from './check-with-service.ts';
 import { checkFraming } from './framing.ts';
 import { type AnonymousBodies, tokenInBody } from './token-in-body.ts';
+import { receiveTrackerHook, trackerOfPath } from './tracker-hooks.ts';
 import type { OAuth } from '../../oauth/http/consent.ts';
 import { OAUTH_PATHS } from '../../oauth/http/oauth.ts';
 import { idleSince, type SessionCookie } from '../../identity/domain/session.ts';
@@ -66,7 +67,7 @@ export interface PublicHandlerDependencies {
   /** Bytes of one request body. */
   maxBodyBytes: number;
   routes: RouteTable;
-  services: Pick<ServicesClient, 'methodsAt'>;
+  services: Pick<ServicesClient, 'methodsAt' | 'command'>;
   forwarder: Forwarder;
   anonymousBodies: AnonymousBodies;
   /** Pages that need neither workspace nor token, by path. */
@@ -124,6 +125,8 @@ async function handleRequest(context: RequestContext, dependencies: PublicHandle
     const findUserId = async () => (await findSession())?.userId;
     return dependencies.signIn(context, { origin: originOf(host, slug, dependencies), slug, findUserId });
   }
+  const trackerId = trackerOfPath(target.path);
+  if (trackerId !== undefined) return serveTrackerHook(context, { slug, trackerId }, dependencies);
   const resource = dependencies.routes.find(target.path);
   const operation = resource?.operation(context.method);
   const credentialsOfRequest =
@@ -185,6 +188,21 @@ async function serveOAuth(
   context.slug = slug;
   const readBody = async () => anonymousBodies(context, clientNetworkOf(context.request, trustedProxies));
   await oauth(context, { workspaceId, origin, findSession, readBody });
+}
+
+/** Trackers have no token: each webhook is counted for its address. @throws DomainError as `receiveTrackerHook` */
+async function serveTrackerHook(
+  context: RequestContext,
+  { slug, trackerId }: { slug: string | undefined; trackerId: number },
+  { limits, identities, hosts, anonymousBodies, trustedProxies, services }: PublicHandlerDependencies,
+): Promise<void> {
+  const network = clientNetworkOf(context.request, trustedProxies);
+  await limits.anonymous(context.response, network);
+  const workspaceId = slug && (await identities.findWorkspaceId(slug));
+  if (typeof workspaceId !== 'number') throw unknownHost(hosts);
+  context.slug = slug;
+  const readBody = async () => anonymousBodies(context, network);
+  await receiveTrackerHook(context, { workspaceId, trackerId, readBody, services });
 }
 
 /** The item that the nearest proxy added. */

@@ -325,6 +325,7 @@ describeWithServers('a body that is valid by the API description', () => {
     await create(`incidents/${ids['incidents']}/timeline`, { body: 'Event' });
     await create(`incidents/${ids['incidents']}/follow-ups`, { title: 'Follow-up' });
     await create('settings/webhooks', { url: 'https://hooks.example.com/x' });
+    await create('settings/trackers', { name: 'Issues', kind: 'github', project: 'acme/shop', credential: 'token' });
     await create('settings/destinations', { name: 'Receiver', kind: 'http', url: 'https://hooks.example.com/x' });
     await client.post(`/api/v1/teams/${ids['teams']}/members`, { user_id: ids['members'] });
     ({ configuration } = (await client.get('/api/v1/settings/configuration')).body as {

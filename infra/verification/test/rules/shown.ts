@@ -21,6 +21,7 @@ function storedForm(name: string, value: unknown): unknown {
   if (typeof value === 'string' && name.endsWith('_at') && MOMENT.test(value)) return instantOf(value);
   if (typeof value === 'string' && name === 'service') return value.normalize('NFC');
   if (name === 'filters') return { ...NO_FILTERS, ...(value as object) };
+  if (name === 'auto_filters') return value && { severities: [], services: [], team_ids: [], ...value };
   if (name === 'roles')
     return Object.fromEntries(Object.entries(value as object).filter(([, { length }]) => length > 0));
   if (typeof value === 'string') return TRIMMED.has(name) ? value.trim() : value;

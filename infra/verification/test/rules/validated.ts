@@ -22,7 +22,7 @@ import { expectRefused, type Others, type Refusal, refusalsOf, UNKNOWN_ID } from
  * of the data of other services, what is made of messages, and what came of them.
  */
 const CHANGING = new RegExp(
-  String.raw`^(?:incident\.(?:workspace|key)_storage|gateway\.audit_log|\w+\.(?:inbox|outbox|replica_\w+)` +
+  String.raw`^(?:incident\.(?:(?:workspace|key)_storage|trackers|follow_up_tickets)|gateway\.audit_log|\w+\.(?:inbox|outbox|replica_\w+)` +
     String.raw`|webhook\.(?:windows|slots|events|feed_\w+|deleted_incidents|destinations))$`,
 );
 

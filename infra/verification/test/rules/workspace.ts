@@ -339,6 +339,7 @@ export async function fillWorkspace(
   });
   await destinations({ write, create, one }, url);
   await onCall(write, receiver, teams);
+  await trackers({ write, create, one }, { url, incident: second! });
   return resources;
 }
 
@@ -405,6 +406,34 @@ async function onCall(write: Write, receiver: Receiver, teams: readonly number[]
   }
   await write('removeTeamOnCall', [teams[0]!]);
   receiver.respond = respond;
+}
+
+/** Paused, so that nothing but writes changes them; the receiver is none. */
+async function trackers(
+  {
+    write,
+    create,
+    one,
+  }: {
+    write: Write;
+    create: (operation: string, ids: readonly number[], body: object) => Promise<number>;
+    one: <Value>(arbitrary: fc.Arbitrary<Value>) => Value;
+  },
+  { url, incident }: { url: string; incident: number },
+) {
+  const followUp = await create('createFollowUp', [incident], { title: one(name(60)) });
+  for (let index = 0; index < 4; index += 1) {
+    const filters = { severities: one(pick(['sev1'], [])), services: [one(name(30))] };
+    const body = { name: `${one(name(60))} ${index}`, kind: 'github', url: new URL(url).origin, project: 'acme/shop' };
+    const id = await create('createTracker', [], { ...body, credential: 'k', auto_filters: one(pick(filters, null)) });
+    if (index === 0) await write('createFollowUpTicket', [followUp], { tracker_id: id });
+    await write('pauseTracker', [id]);
+    if (index > 0) continue;
+    await write('deleteFollowUpTicket', [followUp]);
+    await write('testTracker', [id]);
+    await write('resumeTracker', [id]);
+    await write('archiveTracker', [id]);
+  }
 }
 
 async function alerts(write: Write, one: <Value>(arbitrary: fc.Arbitrary<Value>) => Value) {

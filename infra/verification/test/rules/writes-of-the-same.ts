@@ -35,6 +35,7 @@ const UNSHOWN: Readonly<Record<string, string>> = {
 /** Properties whose values are secret. */
 const WRITE_ONLY: Readonly<Record<string, readonly string[]>> = {
   updateDestination: ['url', 'credential', 'headers'],
+  updateTracker: ['url', 'credential'],
 };
 
 /** Writes all that a workspace has as it is stored, and checks that each answer shows it unchanged. Returns their number. */
@@ -85,11 +86,13 @@ export async function writeTheSame(client: Client): Promise<number> {
   for (const [operation, { reply }] of PATCHES) {
     const list = listOf(reply?.schema);
     if (list !== undefined) await patch(operation, await readAll<Resource>(client, list));
-    else if (operation !== 'updateDestination') throw new Error(`no list has what ${operation} changes`);
+    else if (!(operation in WRITE_ONLY)) throw new Error(`no list has what ${operation} changes`);
   }
-  // A list without pages.
+  // Lists without pages.
   const { destinations } = (await client.get('/api/v1/settings/destinations')).body;
   await patch('updateDestination', destinations);
+  const { trackers } = (await client.get('/api/v1/settings/trackers')).body;
+  await patch('updateTracker', trackers);
   const fields = await readList<Resource>(client, '/api/v1/custom-fields', 'fields');
   for (const { id } of incidents) {
     const { values } = (await client.get(`/api/v1/incidents/${id}/custom-fields`)).body;

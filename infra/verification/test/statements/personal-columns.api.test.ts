@@ -60,6 +60,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'incident.channel_updates': 'error_code request_id status trace_context',
   'incident.chat_connections': 'channel_template key_id',
   'incident.configurations': 'exchange_rates incident_roles on_call_lead time_zone',
+  'incident.follow_up_tickets': 'failure key state status url',
   'incident.follow_ups': 'external_id external_url status texts_folded',
   'incident.former_timeline_events': 'deleted_key_prefix edited_key_prefix external_id icon source type',
   'incident.incident_accesses': 'key_prefix',
@@ -83,6 +84,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'incident.timeline_events':
     'edited_key_prefix external_id icon source source_folded tags_folded texts_folded type type_folded',
   'incident.timeline_groups': 'name_folded',
+  'incident.trackers': 'auto_filters issue_type key_id kind last_failure origin workspace',
   'incident.workspace_storage': 'next_key',
   'webhook.activity': 'subscription_id',
   'webhook.attempts': 'result',

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { glob, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -182,7 +182,7 @@ const OF_ALL_WORKSPACES: { statement: RegExp; reason: string }[] = [
   },
   {
     statement:
-      /^select max\(recorded_at\) as latest from feed_events$|^select status, count\(id\) as length from deliveries where .* group by status$|^select count\(\*\) as count from destinations where /,
+      /^select max\(recorded_at\) as latest from feed_events$|^select status, count\(id\) as length from deliveries where .* group by status$|^select count\(\*\) as count from (?:destinations|trackers) where /,
     reason: 'a metric of the installation',
   },
   {
@@ -196,7 +196,7 @@ const OF_ALL_WORKSPACES: { statement: RegExp; reason: string }[] = [
   },
   {
     statement:
-      /^select (?:key_id|url_key_id) as id from |^select workspace_id.* from (?:oidc_providers|chat_connections|on_call_sources) where key_id < \$1 or key_id > \$1 /,
+      /^select (?:key_id|url_key_id) as id from |^select workspace_id.* from (?:oidc_providers|chat_connections|on_call_sources) where key_id < \$1 or key_id > \$1 |^select workspace_id .* from trackers where key_id is not null and \(key_id < \$1 or key_id > \$1\) /,
     reason: 'the rotation of encryption keys looks for rows of replaced keys',
   },
   {
@@ -226,6 +226,11 @@ const OF_ALL_WORKSPACES: { statement: RegExp; reason: string }[] = [
     statement:
       /^select least\(\(select due_at from provisioning_steps |^with due as \( select distinct on \(workspace_id\) workspace_id, incident_id, .* limit \$2 \) update /,
     reason: 'a claim of chat channels takes the step that is due first of each workspace',
+  },
+  {
+    statement:
+      /^select min\(greatest\(t\.due_at, k\.due_at\)\) as due from trackers t |^with due as \( select t\.workspace_id, t\.id, k\.follow_up_id, /,
+    reason: 'a claim of tickets goes from tracker to tracker, of which each workspace has a few',
   },
   {
     statement: /^select incident_id from provisionings where channel_name = \$1 and incident_id <> \$2 limit 1$/,
@@ -280,7 +285,9 @@ const PLANNED_FOR_VALUES = /^(filtered-\d+|find-used-slots)$/;
 const UNUSED = new Set(['wait', 'validate_only']);
 
 /** Prepared statements of no table of a workspace that nothing here causes. */
-const NOT_EXECUTED: ReadonlySet<string> = new Set(['count-outbox', 'confirm-feed', 'count-failing-destinations']);
+const NOT_EXECUTED: ReadonlySet<string> = new Set([
+  ...['count-outbox', 'confirm-feed', 'count-failing-destinations', 'count-failing-trackers'],
+]);
 
 /** The names that sources give prepared statements; `*` is a part that depends on a value. */
 async function namesInSources(): Promise<string[]> {
@@ -715,6 +722,50 @@ async function useFollowUps(call: Calling, incidentId: number, userId: number): 
     await call(all, { query: `?${query}` });
 }
 
+/** The receiver stands for GitHub, which first fails as a whole. */
+async function useTrackers(call: Calling, receiver: Receiver, incidentId: number): Promise<void> {
+  const respond = receiver.respond;
+  let [status, state] = [500, 'open'];
+  receiver.respond = (request) => {
+    if (!request.path.startsWith('/github')) return respond(request);
+    const issue = { number: 1, state, html_url: 'https://github.example/acme/shop/issues/1' };
+    const isList = request.method === 'GET' && request.path.includes('?');
+    return behave.answer(status, {}, JSON.stringify(isList ? [] : issue));
+  };
+  const trackers = '/api/v1/settings/trackers';
+  const tracker = {
+    name: 'Issues',
+    kind: 'github',
+    url: receiver.url('/github'),
+    project: 'acme/shop',
+    credential: 'x',
+  };
+  const { tracker: created, secret } = await call(`POST ${trackers}`, { body: tracker });
+  const ids = [created.id];
+  await call(`PATCH ${trackers}/{id}`, { ids, body: { name: 'Issues of the shop' }, headers: at(1) });
+  await call(`POST ${trackers}/{id}/test`, { ids });
+  const { follow_up: followUp } = await call('POST /api/v1/incidents/{id}/follow-ups', {
+    ids: [incidentId],
+    body: { title: 'With a ticket' },
+    headers: keyed('With a ticket'),
+  });
+  const one = '/api/v1/follow-ups/{id}';
+  const of = { ids: [followUp.id] };
+  const shows = async (is: (ticket: { failure: unknown; state: string | null }) => boolean) =>
+    eventually(async () => is((await call(`GET ${one}`, of)).follow_up.ticket), { what: 'the state of a ticket' });
+  await call(`POST ${one}/ticket`, { ...of, body: { tracker_id: created.id } });
+  await shows(({ failure }) => failure !== null);
+  status = 200;
+  await call(`POST ${one}/ticket`, { ...of, body: { tracker_id: created.id } });
+  await shows(({ failure, state: agreed }) => failure === null && agreed === 'open');
+  state = 'closed';
+  const body = JSON.stringify({ issue: { number: 1 }, repository: { full_name: 'acme/shop' } });
+  const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+  await call('POST /hooks/trackers/{id}', { ids, body, headers: { 'X-Hub-Signature-256': signature } });
+  await shows(({ state: agreed }) => agreed === 'done');
+  await call(`DELETE ${one}/ticket`, of);
+}
+
 async function useAlerts(call: Calling, keyId: number): Promise<void> {
   const alerts = 'POST /api/v1/alerts';
   const send = async (status: string, names: readonly string[], query: object = {}, groupKey = 'g') => {
@@ -1082,6 +1133,7 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     await useTimeline(call, incidentId, 1);
     await useRelations(call, incidentId);
     await useFollowUps(call, incidentId, userId);
+    await useTrackers(call, receiver, incidentId);
     const isSentTo = () => receiver.requests.some(({ path: at }) => at === '/destination');
     await eventually(isSentTo, { what: 'a message to the destination' });
     await eventually(isRead, { what: 'a look at who is on call' });

@@ -57,6 +57,7 @@ export const PERSONAL_TABLES: PersonalTables = {
     texts: ['title', 'description'],
     place: { kind: 'follow_up', id: 'id' },
   },
+  trackers: { texts: ['name', 'project'], place: { kind: 'tracker', id: 'id' } },
   alert_notifications: {
     people: ['key_name'],
     texts: ['body_start', 'identity'],

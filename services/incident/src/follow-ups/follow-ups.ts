@@ -2,20 +2,20 @@
  * `follow-ups` is what is left to do after incidents (contract: Follow-ups). A command locks the incident, which
  * decides whether its follow-ups may change, and reads the follow-up then. The revision of the incident stays: whoever
  * works on it loses nothing by a change of what is left to do. A follow-up has a revision of its own, which an update
- * must name. Its row, an entry in the changelog of the incident and the event commit together; a deleted one is gone,
- * and that entry has what it was. An owner is an active user by the replica, or the one that the follow-up has already.
+ * must name. Its row, an entry in the changelog of the incident and the event commit together, and so does what makes
+ * its ticket due (`trackers`); a deleted one is gone, and that entry has what it was. An owner is an active user by the replica, or the one that the follow-up has already.
  * Lists read rows until they have enough, or have compared as much as a page may.
  */
 import { checkRevision, type KeyedOutcome } from '@tocsin/http';
 import { insertEvents, type NewEvent } from '@tocsin/messaging';
 import { type Knex, query, type Statement } from '@tocsin/postgres';
-import { type Caller, eventOrigin } from '@tocsin/versioned-resources';
+import type { Caller } from '@tocsin/versioned-resources';
 import type { Instant } from '@tocsin/runtime';
 import { humanId, type Incident } from '../incidents/domain/incident.ts';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
 import { checkReferences, refusalOf } from '../incidents/references.ts';
 import { type Attempt, type CommandDependencies, runCommand } from '../incidents/run-command.ts';
-import { authorOf, creatorOf, insertEntryOfParts, publishedActor } from '../incidents/save-incident.ts';
+import { type Author, authorOf, creatorOf, insertEntryOfParts, publishedActor } from '../incidents/save-incident.ts';
 import { incidentStore } from '../incidents/store/incident-store.ts';
 import {
   changeFollowUp,
@@ -34,18 +34,23 @@ import {
   nextFollowUp,
   updateOfFollowUp,
 } from './store/follow-up-store.ts';
+import { newTicket, ticketStateOf, type TicketedFollowUp } from './domain/ticket.ts';
+import { dueTicket, findAutomaticTracker, insertTicket } from './store/ticket-store.ts';
 
 interface CreateCommand extends Caller {
   incidentId: number;
   properties: Partial<FollowUpProperties> & Pick<FollowUpProperties, 'title'>;
-  outcome: KeyedOutcome<FollowUp> | undefined;
+  outcome: KeyedOutcome<TicketedFollowUp> | undefined;
 }
 
 /**
  * Adds a follow-up to an active incident (contract: Follow-ups).
  * @throws DomainError `not_found`, `invalid_resource_state`, `invalid_request`, in this order
  */
-export async function createFollowUp(dependencies: CommandDependencies, command: CreateCommand): Promise<FollowUp> {
+export async function createFollowUp(
+  dependencies: CommandDependencies,
+  command: CreateCommand,
+): Promise<TicketedFollowUp> {
   const { principal, incidentId, properties, outcome } = command;
   const { workspace } = principal;
   return runCommand(dependencies, {
@@ -56,16 +61,22 @@ export async function createFollowUp(dependencies: CommandDependencies, command:
       const incident = await incidentStore(trx, workspace.id).getForUpdate(incidentId);
       const [next] = await query(trx, nextFollowUp(workspace.id, incidentId));
       const owner = await refusalOf(checkOwner(trx, command, { properties, attempt }));
-      return { incident, next: next as { id: number; count: number }, ...owner };
+      const trackerId = await findAutomaticTracker(trx, incident);
+      return { incident, next: next as { id: number; count: number }, trackerId, ...owner };
     },
-    decides: ({ incident, next: { id, count }, refusal }, { checkStorage, now }) => {
+    decides: ({ incident, next: { id, count }, trackerId, refusal }, { checkStorage, now }) => {
       checkWritable(incident);
       checkRoomForFollowUps(count + 1);
       if (refusal !== undefined) throw refusal;
       checkStorage('addition');
       const followUp = newFollowUp({ id, incidentId, ...creatorOf(command) }, properties, now);
-      const record = recordOf(command, 'follow_up.created', { incident, followUp, now });
-      return { stores: [insertFollowUp(workspace.id, followUp), ...record], answer: () => followUp };
+      const record = recordOf(authorOf(command), 'follow_up.created', { incident, followUp, now });
+      const ticket = trackerId === undefined ? null : newTicket({ followUpId: id, trackerId });
+      const tickets = ticket === null ? [] : [insertTicket(workspace.id, ticket, now)];
+      return {
+        stores: [insertFollowUp(workspace.id, followUp), ...tickets, ...record],
+        answer: () => ({ followUp, ticket }),
+      };
     },
   });
 }
@@ -88,7 +99,7 @@ export async function updateFollowUp(dependencies: CommandDependencies, command:
     workspace,
     replicas: refersToOwner(changes) ? ['users'] : [],
     reads: async (trx, attempt) => {
-      const locked = await lock(trx, workspace.id, id);
+      const locked = await lockFollowUp(trx, workspace.id, id);
       const options = { properties: changes, before: locked.followUp, attempt };
       return { ...locked, ...(await refusalOf(checkOwner(trx, command, options))) };
     },
@@ -99,8 +110,9 @@ export async function updateFollowUp(dependencies: CommandDependencies, command:
       const followUp = changeFollowUp(was, changes, now);
       if (followUp === was) return { stores: [], answer: () => was };
       checkStorage('addition');
-      const record = recordOf(command, 'follow_up.updated', { incident, followUp, was, now });
-      return { stores: [updateOfFollowUp(workspace.id, followUp), ...record], answer: () => followUp };
+      const stores = storesOf(authorOf(command), { incident, followUp, was, now });
+      const due = ticketStateOf(followUp) === ticketStateOf(was) ? [] : [dueTicket(workspace.id, id, now)];
+      return { stores: [...stores, ...due], answer: () => followUp };
     },
   });
 }
@@ -116,17 +128,17 @@ export async function deleteFollowUp(
   const { workspace } = command.principal;
   await runCommand(dependencies, {
     workspace,
-    reads: async (trx) => lock(trx, workspace.id, command.id),
+    reads: async (trx) => lockFollowUp(trx, workspace.id, command.id),
     decides: ({ incident, followUp }, { now }) => {
       checkWritable(incident);
-      const record = recordOf(command, 'follow_up.deleted', { incident, followUp, now });
+      const record = recordOf(authorOf(command), 'follow_up.deleted', { incident, followUp, now });
       return { stores: [deletionOfFollowUp(workspace.id, followUp.id), ...record], answer: () => undefined };
     },
   });
 }
 
 /** Locks the incident, and reads the follow-up then. @throws DomainError `not_found` */
-async function lock(trx: Knex.Transaction, workspaceId: number, id: number) {
+export async function lockFollowUp(trx: Knex.Transaction, workspaceId: number, id: number) {
   const store = followUpStore(trx, workspaceId);
   const incident = await incidentStore(trx, workspaceId).getForUpdate(await store.getIncidentId(id));
   return { incident, followUp: await store.get(id) };
@@ -147,16 +159,29 @@ async function checkOwner(
   await checkReferences(trx, { workspace, references, freshness: attempt.freshness });
 }
 
+interface Changed {
+  incident: Incident;
+  followUp: FollowUp;
+  was: FollowUp;
+  now: Instant;
+}
+
+/** What stores a change of a follow-up, with its entry in the changelog and its event. */
+export const storesOf = (author: Author, changed: Changed): Statement[] => [
+  updateOfFollowUp(author.workspace.id, changed.followUp),
+  ...recordOf(author, 'follow_up.updated', changed),
+];
+
 /** The entry in the changelog of the incident, and the event. */
 function recordOf(
-  caller: Caller,
+  author: Author,
   type: 'follow_up.created' | 'follow_up.updated' | 'follow_up.deleted',
-  { incident, followUp, was, now }: { incident: Incident; followUp: FollowUp; was?: FollowUp; now: Instant },
+  { incident, followUp, was, now }: Omit<Changed, 'was'> & Partial<Changed>,
 ): Statement[] {
-  const author = authorOf(caller);
+  const { workspace, requestId } = author;
   const changes = type === 'follow_up.deleted' ? changesFrom(followUp) : changesTo(followUp, was);
   const event: NewEvent = {
-    ...{ type, occurredAt: now, ...eventOrigin(caller), restricted: incident.restricted },
+    ...{ type, occurredAt: now, workspace, requestId, restricted: incident.restricted },
     data: {
       incident: { id: incident.id, reference: humanId(incident.number) },
       follow_up: followUpSnapshot(followUp),

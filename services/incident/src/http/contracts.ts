@@ -15,6 +15,7 @@ import { transferContracts } from '../transfer/http/contracts.ts';
 import { retentionContracts } from '../retention/http/contracts.ts';
 import { relationContracts } from '../relations/http/contracts.ts';
 import { timelineContracts } from '../timeline/http/contracts.ts';
+import { trackerContracts } from '../trackers/http/contracts.ts';
 import { valueContracts } from '../values/http/contracts.ts';
 
 /** The API of the incident service, in the order of its description. */
@@ -30,6 +31,7 @@ export const contracts = {
   ...timelineContracts,
   ...postmortemContracts,
   ...followUpContracts,
+  ...trackerContracts,
   ...valueContracts,
   ...chatContracts,
   ...configurationContracts,

@@ -16,6 +16,7 @@ import { transferOperations } from '../transfer/http/documentation.ts';
 import { postmortemOperations } from '../postmortem/http/documentation.ts';
 import { relationOperations } from '../relations/http/documentation.ts';
 import { timelineOperations } from '../timeline/http/documentation.ts';
+import { trackerOperations } from '../trackers/http/documentation.ts';
 import { valueOperations } from '../values/http/documentation.ts';
 
 /** Descriptions and examples of the incident service's operations, for the API description. */
@@ -29,6 +30,7 @@ export const documentation: Documentation<typeof contracts> = {
   ...timelineOperations,
   ...postmortemOperations,
   ...followUpOperations,
+  ...trackerOperations,
   ...valueOperations,
   ...chatOperations,
   ...configurationOperations,

@@ -5,6 +5,8 @@ import {
   INTERNAL_PATHS,
   type LastIncidentNumber,
   type QuotaUse,
+  trackerHook,
+  type TrackerHookAnswer,
   type UnmanagedReferences,
   workspaceQuery,
 } from '@tocsin/schemas';
@@ -18,17 +20,21 @@ import { lastNumber } from '../incidents/store/counter-store.ts';
 import { unmanagedReferences } from '../incidents/store/service-references.ts';
 import type { Owners } from '../replicas/clients/owners.ts';
 import { storageStore } from '../storage/store/storage-store.ts';
+import { receiveHook } from '../trackers/receive-hook.ts';
 import type { CommandDependencies } from '../incidents/run-command.ts';
 
 const MEBIBYTE = 1_048_576;
 
 /** The routes for other services. */
 export function internalRoutes({
-  database,
   replicas,
   owners,
   chats,
-}: Pick<CommandDependencies, 'database' | 'replicas'> & { owners: Pick<Owners, 'findPeople'>; chats: Chats }) {
+  ...dependencies
+}: Pick<CommandDependencies, 'replicas'> & { owners: Pick<Owners, 'findPeople'>; chats: Chats } & Parameters<
+    typeof receiveHook
+  >[0]) {
+  const { database } = dependencies;
   return [
     internalRoute({
       path: INTERNAL_PATHS.unmanagedReferences,
@@ -58,6 +64,13 @@ export function internalRoutes({
       body: chatMessage,
       callers: ['webhook'],
       handle: async (message) => postChatMessage(chats, message),
+    }),
+    // It may arrive twice: it only has a ticket looked at.
+    internalCommand({
+      path: INTERNAL_PATHS.trackerHooks,
+      body: trackerHook,
+      callers: ['gateway'],
+      handle: async (hook): Promise<TrackerHookAnswer> => ({ is_verified: await receiveHook(dependencies, hook) }),
     }),
     internalRoute({
       path: INTERNAL_PATHS.committedServiceTiers,

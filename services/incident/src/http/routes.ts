@@ -26,6 +26,7 @@ import { postmortemHandlers } from '../postmortem/http/handlers.ts';
 import { transferHandlers } from '../transfer/http/handlers.ts';
 import { relationHandlers } from '../relations/http/handlers.ts';
 import { timelineHandlers } from '../timeline/http/handlers.ts';
+import { trackerHandlers } from '../trackers/http/handlers.ts';
 import { valueHandlers } from '../values/http/handlers.ts';
 import { contracts } from './contracts.ts';
 import { visibleRoutes } from './visible-routes.ts';
@@ -39,7 +40,8 @@ type Dependencies = Omit<Parameters<typeof listHandlers>[0], 'rendered'> &
   Parameters<typeof chatHandlers>[0] &
   Parameters<typeof configurationChangeHandlers>[0] &
   Parameters<typeof transferHandlers>[0] &
-  Parameters<typeof alertHandlers>[0];
+  Parameters<typeof alertHandlers>[0] &
+  Parameters<typeof trackerHandlers>[0];
 
 /** The commands and queries of the API, from the rooms that have them. */
 export function routes(dependencies: Dependencies): Route[] {
@@ -56,6 +58,7 @@ export function routes(dependencies: Dependencies): Route[] {
     ...timelineHandlers(dependencies),
     ...postmortemHandlers(dependencies),
     ...followUpHandlers(dependencies),
+    ...trackerHandlers(dependencies),
     ...valueHandlers(dependencies),
     ...chatHandlers(dependencies),
     ...configurationHandlers(dependencies),

@@ -52,7 +52,7 @@ describe('a follow-up', () => {
         created_by_key: null,
         completed_at: null,
       },
-      ...{ created_at: expect.any(String), updated_at: body.follow_up.created_at },
+      ...{ created_at: expect.any(String), updated_at: body.follow_up.created_at, ticket: null },
     });
     const given = {
       ...{ title: 'Test', description: 'Twice\na year', owner: '42', due_on: '2024-02-29', status: 'done' },
@@ -119,9 +119,10 @@ describe('a follow-up', () => {
 
   test('is told in events, in the order of its revisions', async () => {
     const incident = await declare();
-    const { path, ...created } = await added(incident);
+    const { path, ticket, ...created } = await added(incident);
     const description = 'x'.repeat(10_000);
-    const { follow_up: changed } = (await client.patch(path, { description }, at(1))).body;
+    const { ticket: none, ...changed } = (await client.patch(path, { description }, at(1))).body.follow_up;
+    expect([ticket, none]).toEqual([null, null]);
     await client.delete(path);
     const events = await eventually(() => publishedOf(created.id).length === 3 && publishedOf(created.id));
     const large = { ...changed, description: { digest: expect.stringMatching(/^sha256:/), bytes: 10_002 } };

@@ -6,13 +6,14 @@ import { followUpView } from './handlers.ts';
 
 const title = 'Alert on the size of the connection pool';
 const body = { title, due_on: '2026-12-04', owner: '1' };
-const example = followUpView(
-  newFollowUp(
+export const example = followUpView({
+  followUp: newFollowUp(
     { id: 1, incidentId: 1, createdBy: '1', createdByKey: { name: 'Firefox on Linux', prefix: 'tcn_8sKq' } },
     { title, dueOn: body.due_on, owner: body.owner },
     '2026-11-20T11:00:00.000Z',
   ),
-);
+  ticket: null,
+});
 const done = { status: 'done' as const, completed_at: '2026-12-02T09:00:00.000Z' };
 const params = { id: example.id };
 const page = { follow_ups: [example], pagination: { limit: 50, has_more: false } };

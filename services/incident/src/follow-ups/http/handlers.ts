@@ -1,12 +1,15 @@
 import { fold } from '@tocsin/schemas';
 import { buildPage, type Cursors, cursorsOf, DEFAULT_LIMIT, idempotently } from '@tocsin/http';
+import type { Knex } from '@tocsin/postgres';
 import { definedProperties, readWhole } from '@tocsin/versioned-resources';
 import type { CommandDependencies } from '../../incidents/run-command.ts';
 import { incidentStore } from '../../incidents/store/incident-store.ts';
 import type { FollowUp, FollowUpProperties } from '../domain/follow-up.ts';
 import { createFollowUp, deleteFollowUp, updateFollowUp } from '../follow-ups.ts';
 import { type FollowUpFilters, type FollowUpPosition, listFollowUps } from '../store/follow-up-list.ts';
+import type { TicketedFollowUp } from '../domain/ticket.ts';
 import { followUpStore } from '../store/follow-up-store.ts';
+import { findTickets } from '../store/ticket-store.ts';
 import { type FollowUpApi, followUpContracts } from './contracts.ts';
 import type { FollowUpPatch, FollowUpWire } from './wire.ts';
 
@@ -23,21 +26,24 @@ export function followUpHandlers(dependencies: CommandDependencies & { cursors: 
     const [due, id] = cursor === undefined ? [] : positions.decode(cursor, scope);
     const after = due === undefined || id === undefined ? undefined : { due, id };
     const { listed, searchedUntil } = await listFollowUps(database, { workspaceId, filters, after, limit: limit + 1 });
+    const tickets = await findTickets(
+      database,
+      workspaceId,
+      listed.map((each) => each.id),
+    );
     const cursorOf = (last: FollowUpPosition) => positions.encode([last.due, last.id], scope);
     const { rows, pagination } = await buildPage({
       listed,
       limit,
       whole: () => readWhole<FollowUp>(listed.slice(0, limit), followUpStore(database, workspaceId).readWhole),
-      view: followUpView,
+      view: (followUp: FollowUp) => followUpView({ followUp, ticket: tickets.get(followUp.id) ?? null }),
       nextCursor: cursorOf,
       continueAt: searchedUntil && cursorOf(searchedUntil),
     });
     return { body: { follow_ups: rows, pagination } };
   };
-  const reply = (followUp: FollowUp) => ({
-    body: { follow_up: followUpView(followUp) },
-    revision: followUp.revision,
-  });
+  const reply = async (workspaceId: number, followUp: FollowUp) =>
+    replyOf(await withTicket(database, workspaceId, followUp));
   return {
     listFollowUps: async ({ principal, query }) => {
       const filters = {
@@ -60,8 +66,9 @@ export function followUpHandlers(dependencies: CommandDependencies & { cursors: 
 
     createFollowUp: async (request) => {
       const { principal, requestId, params, body } = request;
-      const responseOf = (followUp: FollowUp) => ({
-        ...{ status: 201, text: JSON.stringify({ follow_up: followUpView(followUp) }), revision: followUp.revision },
+      const responseOf = (created: TicketedFollowUp) => ({
+        ...{ status: 201, text: JSON.stringify({ follow_up: followUpView(created) }) },
+        revision: created.followUp.revision,
       });
       const properties = { ...toFollowUpProperties(body), title: body.title.trim() };
       const command = { principal, requestId, incidentId: params.id, properties };
@@ -71,11 +78,12 @@ export function followUpHandlers(dependencies: CommandDependencies & { cursors: 
     },
 
     getFollowUp: async ({ principal, params: { id } }) =>
-      reply(await followUpStore(database, principal.workspace.id).get(id)),
+      reply(principal.workspace.id, await followUpStore(database, principal.workspace.id).get(id)),
 
     updateFollowUp: async ({ principal, requestId, params: { id }, expectedRevision, body }) => {
       const changes = toFollowUpProperties(body);
-      return reply(await updateFollowUp(dependencies, { principal, requestId, id, expectedRevision, changes }));
+      const command = { principal, requestId, id, expectedRevision, changes };
+      return reply(principal.workspace.id, await updateFollowUp(dependencies, command));
     },
 
     deleteFollowUp: async ({ principal, requestId, params: { id } }) => {
@@ -96,7 +104,21 @@ export const toFollowUpProperties = (wire: FollowUpPatch): Partial<FollowUpPrope
     externalUrl: wire.external_url,
   });
 
-export const followUpView = (followUp: FollowUp): FollowUpWire => ({
+export const withTicket = async (
+  database: Knex,
+  workspaceId: number,
+  followUp: FollowUp,
+): Promise<TicketedFollowUp> => ({
+  followUp,
+  ticket: (await findTickets(database, workspaceId, [followUp.id])).get(followUp.id) ?? null,
+});
+
+export const replyOf = (ticketed: TicketedFollowUp) => ({
+  body: { follow_up: followUpView(ticketed) },
+  revision: ticketed.followUp.revision,
+});
+
+export const followUpView = ({ followUp, ticket }: TicketedFollowUp): FollowUpWire => ({
   id: followUp.id,
   revision: followUp.revision,
   incident_id: followUp.incidentId,
@@ -111,4 +133,12 @@ export const followUpView = (followUp: FollowUp): FollowUpWire => ({
   created_by_key: followUp.createdByKey,
   completed_at: followUp.completedAt,
   updated_at: followUp.updatedAt,
+  ticket: ticket && {
+    tracker_id: ticket.trackerId,
+    status: ticket.status,
+    key: ticket.key,
+    url: ticket.url,
+    state: ticket.state,
+    failure: ticket.failure,
+  },
 });

@@ -3,8 +3,36 @@ import { pageQuery, pagination, schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { id, person, webAddress } from '../../incidents/domain/property-kinds.ts';
 import { FOLLOW_UP_LIMITS, FOLLOW_UP_STATUSES } from '../domain/follow-up.ts';
+import { TICKET_STATES, TICKET_STATUSES } from '../domain/ticket.ts';
 
 const status = z.enum(FOLLOW_UP_STATUSES);
+
+/** contract: Trackers */
+const ticket = z
+  .strictObject({
+    tracker_id: id.meta({ description: 'ID of the tracker' }),
+    status: z.enum(TICKET_STATUSES).meta({
+      description: '`pending`: it is being made; `linked`: it exists; `failed`: it is made only when asked for again',
+    }),
+    key: z.string().nullable().meta({ description: 'What the tracker calls it; null: it does not exist yet' }),
+    url: z.string().nullable().meta({ description: 'Its page; null: it does not exist yet' }),
+    state: z
+      .enum(TICKET_STATES)
+      .nullable()
+      .meta({ description: 'The state in which both last agreed; null: it does not exist yet' }),
+    failure: z
+      .strictObject({
+        reason: z.string().meta({
+          description:
+            'What has failed, from a fixed list: `denied`, `rate_limited`, `gone`, `no_transition`, `archived`, `timeout` and others',
+        }),
+        status: z.int().nullable().meta({ description: 'The HTTP status of the answer; null: there was none' }),
+        at: instant.meta({ description: 'When it was' }),
+      })
+      .nullable()
+      .meta({ description: 'Why follow-up and ticket may differ; null: nothing has failed since they last agreed' }),
+  })
+  .meta({ id: 'Ticket' });
 
 /** The follow-up resource (contract: Follow-ups); every property is always present. */
 const followUp = z
@@ -27,6 +55,9 @@ const followUp = z
       .meta({ description: 'The API key, or session, that created it for the user; null: not known' }),
     completed_at: instant.nullable().meta({ description: 'When its status became `done`; null: it is not' }),
     updated_at: instant.meta({ description: 'When it last changed' }),
+    ticket: ticket.nullable().meta({
+      description: 'Its ticket in a tracker, which changes without a revision; null: none',
+    }),
   })
   .meta({ id: 'FollowUp' });
 export type FollowUpWire = z.infer<typeof followUp>;
