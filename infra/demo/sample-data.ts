@@ -28,10 +28,11 @@ const FIELDS: readonly NewCustomField[] = [
   },
 ];
 
-/** Incidents with the values of their fields by slug, the texts of their timeline, and how they were resolved. */
+/** Incidents with the values of their fields by slug, their timeline, what is left to do, and how they were resolved. */
 const INCIDENTS: readonly (NewIncident & {
   values: Readonly<Record<string, string | number>>;
   notes: readonly string[];
+  followUp?: string;
   resolution?: string;
 })[] = [
   {
@@ -43,6 +44,7 @@ const INCIDENTS: readonly (NewIncident & {
     customer_impact_status: 'confirmed',
     values: { root_cause: 'capacity', affected_orders: 1_250 },
     notes: ['The connection pool of the order database is exhausted', 'Doubled the pool; latency is falling'],
+    followUp: 'Alert on the size of the connection pool',
   },
   {
     title: 'Search results are out of date',
@@ -77,12 +79,13 @@ export async function addSampleData(api: Tocsin): Promise<void> {
   for (const { team, ...service } of SERVICES)
     await api.services.create({ ...service, owner_team_id: teams.get(team) }, keyOf(service.name));
   const fields = await addFields(api);
-  for (const { values, notes, resolution, ...sample } of INCIDENTS) {
+  for (const { values, notes, followUp, resolution, ...sample } of INCIDENTS) {
     const custom_field_values = fields
       .filter(({ slug }) => slug in values)
       .map(({ id, slug }) => ({ field_id: id, value: values[slug] }));
     const { incident } = await api.incidents.create({ ...sample, custom_field_values }, keyOf(sample.title));
     for (const body of notes) await api.timeline.create(incident.id, { body }, keyOf(body));
+    if (followUp !== undefined) await api.followUps.create(incident.id, { title: followUp }, keyOf(followUp));
     if (resolution !== undefined) await api.incidents.resolve(incident.id, { resolution_note: resolution });
   }
 }

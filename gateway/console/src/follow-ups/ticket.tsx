@@ -11,6 +11,8 @@ import { whyNot } from './why-not.ts';
 
 /** Milliseconds after which a ticket that is being made is read again: no event tells of it. */
 const EVERY = 2_000;
+/** How often: its tracker may be paused. */
+const MOST = 30;
 
 /** The ticket of a follow-up: its page, its state, and what has failed. */
 export function TicketFacts({ followUp, lists }: { followUp: FollowUp; lists: readonly string[] }) {
@@ -19,7 +21,12 @@ export function TicketFacts({ followUp, lists }: { followUp: FollowUp; lists: re
   const differs = ticket?.failure === null && ticket.state !== (isOpen ? 'open' : 'done');
   useEffect(() => {
     if (!differs) return undefined;
-    const timer = setInterval(() => void refresh(...lists), EVERY);
+    let left = MOST;
+    const timer = setInterval(() => {
+      left -= 1;
+      if (left === 0) clearInterval(timer);
+      void refresh(...lists);
+    }, EVERY);
     return () => clearInterval(timer);
   }, [differs, lists]);
   if (ticket === null) return null;

@@ -61,7 +61,8 @@ export async function createFollowUp(
       const incident = await incidentStore(trx, workspace.id).getForUpdate(incidentId);
       const [next] = await query(trx, nextFollowUp(workspace.id, incidentId));
       const owner = await refusalOf(checkOwner(trx, command, { properties, attempt }));
-      const trackerId = await findAutomaticTracker(trx, incident);
+      const isOpen = (properties.status ?? 'open') === 'open';
+      const trackerId = isOpen ? await findAutomaticTracker(trx, incident) : undefined;
       return { incident, next: next as { id: number; count: number }, trackerId, ...owner };
     },
     decides: ({ incident, next: { id, count }, trackerId, refusal }, { checkStorage, now }) => {

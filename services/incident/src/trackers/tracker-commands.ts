@@ -11,7 +11,7 @@
  * raises the revision and writes the audit log in one transaction.
  */
 import { randomBytes } from 'node:crypto';
-import { checkAccess, checkRevision, invalidState, jsonEqual, notFound } from '@tocsin/http';
+import { checkAccess, checkRevision, invalidRequest, invalidState, jsonEqual, notFound } from '@tocsin/http';
 import { type Change, recordChange } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/postgres';
 import type { Clock, Instant, Keyring } from '@tocsin/runtime';
@@ -105,6 +105,8 @@ export const updateTracker = async (
       if (address === undefined) throw invalidState('No key opens what the tracker has stored; create another one');
       const given = { ...address, ...current, ...settings };
       const { url, origin, project, issueType } = checkGiven(given, dependencies.allowed);
+      if (origin !== current.origin && settings.credential === undefined)
+        throw invalidRequest('credential', 'Is required for another host');
       const { name, autoFilters, includeRestricted, credential } = given;
       if (name !== current.name) checkName(name, await store.list());
       const after = { ...current, name, origin, project, issueType, autoFilters, includeRestricted };

@@ -6,7 +6,7 @@
 import { createHmac } from 'node:crypto';
 import { behave, type ReceivedRequest } from '@tocsin/testing';
 
-export interface FakeIssue {
+interface FakeIssue {
   number: number;
   title: string;
   body: string;

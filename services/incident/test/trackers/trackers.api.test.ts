@@ -52,6 +52,9 @@ describe('a tracker', () => {
     const changed = await client.patch(path, { auto_filters: filters }, version(1));
     expect(changed.body.tracker).toMatchObject({ revision: 2, auto_filters: filters, url: 'https://localhost' });
     expect(await client.patch(path, { name: 'Late' }, version(1))).toMatchObject({ status: 412 });
+    // Nobody gets the token who only says where else to send it.
+    const elsewhere = await client.patch(path, { url: 'https://github.acme.example/api/v3' }, version(2));
+    expect(elsewhere).toMatchObject(refusal(400, 'invalid_request', { field: 'credential' }));
     await client.post(`${path}/archive`);
     expect(await current()).toMatchObject({ status: 'archived', auto_filters: null });
     expect(await client.post(`${path}/resume`)).toMatchObject({ status: 409 });
@@ -120,7 +123,12 @@ describe('what fails', () => {
     const other = await followUp();
     await other.ticket(tracker);
     await other.shows({ status: 'linked' });
-    expect((await own.current()).ticket).toMatchObject({ failure: { reason: 'status', status: 422 } });
+    expect((await own.set('done')).status).toBe(200);
+    await later(24 * 60 * MINUTE);
+    expect((await own.current()).ticket).toMatchObject({
+      status: 'failed',
+      failure: { reason: 'status', status: 422 },
+    });
     await own.ticket(tracker);
     await own.shows({ status: 'linked' });
   });

@@ -85,7 +85,7 @@ export async function startWithTracker() {
       const { rows } = await service.knex.raw(
         `select count(*)::int as count from follow_up_tickets k join trackers t on t.id = k.tracker_id
         where k.lease_token is not null
-          or (greatest(k.due_at, t.due_at) <= ? and t.archived_at is null and not t.is_paused)`,
+          or (k.due_at is not null and greatest(k.due_at, t.due_at) <= ? and t.archived_at is null and not t.is_paused)`,
         [clock.now()],
       );
       return rows[0].count === 0;

@@ -104,11 +104,7 @@ export const toFollowUpProperties = (wire: FollowUpPatch): Partial<FollowUpPrope
     externalUrl: wire.external_url,
   });
 
-export const withTicket = async (
-  database: Knex,
-  workspaceId: number,
-  followUp: FollowUp,
-): Promise<TicketedFollowUp> => ({
+const withTicket = async (database: Knex, workspaceId: number, followUp: FollowUp): Promise<TicketedFollowUp> => ({
   followUp,
   ticket: (await findTickets(database, workspaceId, [followUp.id])).get(followUp.id) ?? null,
 });

@@ -4,17 +4,17 @@ import type { Incident } from '../../incidents/domain/incident.ts';
 import type { Ticket, TicketFailure } from '../domain/ticket.ts';
 
 /** A row of `TICKET_SELECTION`. */
-export type TicketRow = Omit<Ticket, 'failure'> & {
+type TicketRow = Omit<Ticket, 'failure'> & {
   reason: string | null;
   failureStatus: number | null;
   failedAt: Instant | null;
 };
 
 /** A select list whose rows `toTicket` reads. */
-export const TICKET_SELECTION = `follow_up_id as "followUpId", tracker_id as "trackerId", status, key, url, state,
+const TICKET_SELECTION = `follow_up_id as "followUpId", tracker_id as "trackerId", status, key, url, state,
   failure as reason, failure_status as "failureStatus", failed_at as "failedAt"`;
 
-export function toTicket({ reason, failureStatus, failedAt, ...row }: TicketRow): Ticket {
+function toTicket({ reason, failureStatus, failedAt, ...row }: TicketRow): Ticket {
   const failure: TicketFailure | null =
     reason === null || failedAt === null ? null : { reason, status: failureStatus, at: failedAt };
   return { ...row, failure };
@@ -39,10 +39,14 @@ export const insertTicket = (workspaceId: number, { followUpId, trackerId }: Tic
   values: [workspaceId, followUpId, trackerId, now],
 });
 
-/** Has follow-up and ticket compared. Who holds the lease of the ticket does it again afterwards. */
+/**
+ * Has follow-up and ticket compared, unless its creation has failed. Who holds the lease of the ticket does it again
+ * afterwards.
+ */
 export const dueTicket = (workspaceId: number, followUpId: number, now: Instant): Statement => ({
   name: 'due-ticket',
-  text: 'update follow_up_tickets set due_at = $3 where workspace_id = $1 and follow_up_id = $2',
+  text: `update follow_up_tickets set due_at = $3
+    where workspace_id = $1 and follow_up_id = $2 and status <> 'failed'`,
   values: [workspaceId, followUpId, now],
 });
 

@@ -13,7 +13,7 @@ import {
 import { z } from 'zod';
 import { TrackerFailure, ticketFailure } from './tracker-failure.ts';
 
-export interface ApiRequest<Schema extends z.ZodType> {
+interface ApiRequest<Schema extends z.ZodType> {
   method: SafeRequest['method'];
   /** Behind the URL of the tracker, with its query. */
   path: string;

@@ -57,6 +57,13 @@ export interface Tracker {
   dueAt: Instant;
 }
 
+/** A ticket that the tracker has. */
+export interface MadeTicket {
+  /** What the tracker calls it: by it, the ticket is found in the API and in webhooks. */
+  key: string;
+  url: string;
+}
+
 export const STATUSES = ['active', 'failing', 'paused', 'archived'] as const;
 export type TrackerStatus = (typeof STATUSES)[number];
 
@@ -70,6 +77,8 @@ const FIRST_WAIT = 5_000;
 /** A tracker that does not accept who asks is asked again more rarely. */
 const FIRST_WAIT_WHEN_DENIED = 60_000;
 const LONGEST_WAIT = 3_600_000;
+/** What a tracker may ask for. */
+const LONGEST_ASKED = 86_400_000;
 
 /** What the tracker waits for, after it has failed as a whole. @param failure.wait what it has asked for; milliseconds */
 export function afterFailure(
@@ -80,7 +89,7 @@ export function afterFailure(
   const isDenied = reason === 'denied';
   const first = isDenied ? FIRST_WAIT_WHEN_DENIED : FIRST_WAIT;
   const backoff = Math.min(LONGEST_WAIT, first * 2 ** Math.min(failures, 20));
-  const wait = asked === undefined ? backoff : Math.min(LONGEST_WAIT, Math.max(FIRST_WAIT, asked));
+  const wait = asked === undefined ? backoff : Math.min(LONGEST_ASKED, Math.max(FIRST_WAIT, asked));
   return {
     failures: failures + 1,
     failingSince: failingSince ?? (isDenied || failures + 1 >= FAILING_FROM ? at : null),

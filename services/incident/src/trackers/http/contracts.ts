@@ -62,6 +62,27 @@ export const trackerContracts = {
     // Nobody is asked, so there is no answer.
     reply: { status: 200, body: testReply, assigned: ['test.is_accepted', 'test.reason', 'test.status'] },
   },
+  listUsableTrackers: {
+    ...endpoint('GET', '/api/v1/trackers', 'List trackers in which tickets can be made'),
+    tag: 'Trackers',
+    ...read,
+    reply: { status: 200, body: ticketTrackerList },
+  },
+  createFollowUpTicket: {
+    ...endpoint('POST', TICKET, 'Make a ticket of a follow-up, or try again'),
+    tag: 'Trackers',
+    ...write,
+    params: followUpParams,
+    body: newTicketBody,
+    reply: { status: 202, body: followUpReply, versioned: true },
+  },
+  deleteFollowUpTicket: {
+    ...endpoint('DELETE', TICKET, 'Unlink the ticket of a follow-up'),
+    tag: 'Trackers',
+    ...write,
+    params: followUpParams,
+    reply: { status: 204 },
+  },
   pauseTracker: {
     ...endpoint('POST', `${TRACKER}/pause`, 'Pause a tracker'),
     ...change,
@@ -79,27 +100,6 @@ export const trackerContracts = {
     ...manage,
     params,
     reply: tracker,
-  },
-  listTicketTrackers: {
-    ...endpoint('GET', '/api/v1/trackers', 'List trackers in which tickets can be made'),
-    tag: 'Follow-ups',
-    ...read,
-    reply: { status: 200, body: ticketTrackerList },
-  },
-  createFollowUpTicket: {
-    ...endpoint('POST', TICKET, 'Make a ticket of a follow-up, or try again'),
-    tag: 'Follow-ups',
-    ...write,
-    params: followUpParams,
-    body: newTicketBody,
-    reply: { status: 202, body: followUpReply, versioned: true },
-  },
-  deleteFollowUpTicket: {
-    ...endpoint('DELETE', TICKET, 'Unlink the ticket of a follow-up'),
-    tag: 'Follow-ups',
-    ...write,
-    params: followUpParams,
-    reply: { status: 204 },
   },
 } as const satisfies Contracts;
 

@@ -72,7 +72,7 @@ export const trackerOperations: Documentation<typeof trackerContracts> = {
     params,
     reply: { tracker: { ...changed, status: 'archived', archived_at: '2026-11-20T09:30:00.000Z' } },
   },
-  listTicketTrackers: {
+  listUsableTrackers: {
     description: 'Returns the trackers in which tickets of follow-ups can be made, oldest first.',
     reply: { trackers: [{ id: tracker.id, name: tracker.name, kind: tracker.kind, include_restricted: false }] },
   },

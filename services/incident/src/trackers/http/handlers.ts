@@ -73,7 +73,7 @@ export function trackerHandlers(
     archiveTracker: async (request) =>
       replyOf(await archiveTracker(dependencies, changeOf(request)), request.principal),
 
-    listTicketTrackers: async ({ principal }) => {
+    listUsableTrackers: async ({ principal }) => {
       const trackers = await trackerStore(database, principal.workspace.id).list();
       const usable = trackers.filter(({ isPaused }) => !isPaused);
       return {
@@ -117,7 +117,7 @@ const replyOf = (tracker: Tracker, caller: RestrictedCaller) => ({
 /** What came of tickets of restricted incidents says that there are some. */
 const UNKNOWN = { failingSince: null, lastSuccessAt: null, lastFailure: null } as const;
 
-export function viewOf(stored: Tracker, caller: RestrictedCaller): TrackerWire {
+function viewOf(stored: Tracker, caller: RestrictedCaller): TrackerWire {
   const tracker = stored.includeRestricted && !seesRestricted(caller) ? { ...stored, ...UNKNOWN } : stored;
   const { id, revision, name, kind, origin, project, issueType, autoFilters, failingSince, lastFailure } = tracker;
   return {

@@ -1,8 +1,7 @@
 import { type Knex, query, type Statement } from '@tocsin/postgres';
 import type { Instant, Sealed } from '@tocsin/runtime';
 import type { TicketFailure, TicketState } from '../../follow-ups/domain/ticket.ts';
-import type { MadeTicket } from '../clients/kinds/kind.ts';
-import type { afterFailure, Tracker } from '../domain/tracker.ts';
+import type { afterFailure, MadeTicket, Tracker } from '../domain/tracker.ts';
 import { selection, toTracker, type TrackerRow } from './tracker-store.ts';
 
 /** A ticket under a lease, and its tracker. */

@@ -26,6 +26,9 @@ function pathOf(key: string): string {
   return `${issuesOf(project)}/${iid}`;
 }
 
+/** GitLab would carry out lines such as `/close`. */
+const withoutActions = (text: string) => text.replaceAll(/^([^\S\n]*)\//gm, '$1\\/');
+
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
 export const GITLAB: TrackerKind = {
@@ -37,7 +40,8 @@ export const GITLAB: TrackerKind = {
     void (await api({ method: 'GET', path: `${issuesOf(project)}?per_page=1`, answer: z.array(ANYTHING) })),
 
   create: async (api, { project }, { title, paragraphs, marker }) => {
-    const body = { title, description: paragraphs.join('\n\n'), labels: label(marker) };
+    const description = withoutActions(paragraphs.join('\n\n'));
+    const body = { title, description, labels: label(marker) };
     return ticketOf(project, await api({ method: 'POST', path: issuesOf(project), body, answer: issue }));
   },
 

@@ -1,10 +1,11 @@
 import type { TrackerHook } from '@tocsin/schemas';
 import type { TicketState } from '../../../follow-ups/domain/ticket.ts';
 import type { FollowUpStatus } from '../../../follow-ups/domain/follow-up.ts';
+import type { MadeTicket } from '../../domain/tracker.ts';
 import type { TrackerApi } from '../tracker-api.ts';
 
 /** Where tickets are made. */
-export interface Place {
+interface Place {
   project: string;
   issueType: string;
 }
@@ -16,11 +17,6 @@ export interface NewTicket {
   paragraphs: readonly string[];
   /** A UUID by which the ticket is found again. */
   marker: string;
-}
-
-export interface MadeTicket {
-  key: string;
-  url: string;
 }
 
 /**
