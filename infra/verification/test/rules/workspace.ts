@@ -422,14 +422,15 @@ async function trackers(
   { url, incident }: { url: string; incident: number },
 ) {
   const followUp = await create('createFollowUp', [incident], { title: one(name(60)) });
-  for (let index = 0; index < 4; index += 1) {
+  for (let index = 0; index < 6; index += 1) {
     const filters = { severities: one(pick(['sev1'], [])), services: [one(name(30))] };
     const body = { name: `${one(name(60))} ${index}`, kind: 'github', url: new URL(url).origin, project: 'acme/shop' };
     const id = await create('createTracker', [], { ...body, credential: 'k', auto_filters: one(pick(filters, null)) });
     if (index === 0) await write('createFollowUpTicket', [followUp], { tracker_id: id });
     await write('pauseTracker', [id]);
-    if (index > 0) continue;
-    await write('deleteFollowUpTicket', [followUp]);
+    if (index === 0) await write('deleteFollowUpTicket', [followUp]);
+    // The last one: a create forgets those that are archived, and have no ticket.
+    if (index < 5) continue;
     await write('testTracker', [id]);
     await write('resumeTracker', [id]);
     await write('archiveTracker', [id]);

@@ -27,7 +27,11 @@ function pathOf(key: string): string {
 }
 
 /** GitLab would carry out lines such as `/close`. */
-const withoutActions = (text: string) => text.replaceAll(/^([^\S\n]*)\//gm, '$1\\/');
+const withoutActions = (text: string) =>
+  text
+    .split('\n')
+    .map((line) => (line.trimStart().startsWith('/') ? line.replace('/', '\\/') : line))
+    .join('\n');
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
