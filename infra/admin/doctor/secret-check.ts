@@ -33,6 +33,7 @@ export const SECRET_CHECK: Check = {
     await tryWith('catalog', findings, async () => {
       const addresses = await countUnopenedAddresses(database('catalog'), { secretKeys, limit: LIMIT });
       report('addresses of who is on call', addresses, 'bring the key back, or set them again');
+    });
     await tryWith('the trackers of incident', findings, async () => {
       const trackers = await countUnopenedTrackers(database('incident'), { secretKeys, limit: LIMIT });
       report('addresses of trackers', trackers, 'bring the key back, or set the credentials again');
