@@ -117,9 +117,6 @@ const DATA: { [Type in EventType]: EventData<Type> } = {
       { field: 'archived_by', from: 42, to: null },
     ],
   },
-  'incident.update_due': {
-    incident: { ...incident, revision: 3, next_update_at: '2026-11-20T10:30:00.000Z' },
-  },
   'incident.imported': {
     incident: {
       ...incident,
@@ -228,6 +225,9 @@ const DATA: { [Type in EventType]: EventData<Type> } = {
     status: 'completed',
     started_at: '2026-11-20T09:31:00.000Z',
     completed_at: '2026-11-20T09:40:00.000Z',
+  },
+  'incident.update_due': {
+    incident: { ...incident, revision: 3, next_update_at: '2026-11-20T10:30:00.000Z' },
   },
 };
 

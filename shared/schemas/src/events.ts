@@ -148,12 +148,6 @@ export const EVENTS = {
     about: 'incident',
     data: z.object({ incident, changes: archivingChanges, ...actor }),
   },
-  'incident.update_due': {
-    summary: 'The time at which the next update about an active incident was promised has passed',
-    publishers: ['incident'],
-    about: 'incident',
-    data: z.object({ incident: incident.meta({ description: 'The incident, whose revision stays' }) }),
-  },
   'incident.imported': {
     summary: 'An import from another system created or changed an incident, with its timeline',
     publishers: ['incident'],
@@ -309,6 +303,12 @@ export const EVENTS = {
       started_at: timestampInput.meta({ description: 'When the run started' }),
       completed_at: timestampInput.optional().meta({ description: 'When the run ended; absent until then' }),
     }),
+  },
+  'incident.update_due': {
+    summary: 'The time at which the next update about an active incident was promised has passed',
+    publishers: ['incident'],
+    about: 'incident',
+    data: z.object({ incident: incident.meta({ description: 'The incident, whose revision stays' }) }),
   },
 } as const satisfies Record<string, EventDefinition>;
 

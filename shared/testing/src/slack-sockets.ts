@@ -10,7 +10,7 @@ export interface SlackEnvelope {
 }
 
 /** The acknowledgement of an envelope. */
-export interface SlackAcknowledgement {
+interface SlackAcknowledgement {
   envelope_id: string;
   /** What it answers; empty: nothing. */
   payload: Record<string, unknown>;

@@ -24,7 +24,7 @@ export interface SlackUsergroup {
 }
 
 /** A person in the fake Slack. */
-export interface SlackPerson {
+interface SlackPerson {
   id: string;
   name: string;
   email?: string;

@@ -46,10 +46,10 @@ async function memberOf(context: AttackContext, workspace: Workspace): Promise<W
 /** As large as an incident can be by a few requests. */
 async function createSecret(context: AttackContext, workspace: Workspace) {
   const fields = await createTextFields(context, workspace, LARGEST.fields);
-  const { id, human_id: reference } = (await createIncident(context, workspace, {
+  const { id, human_id: reference } = await createIncident<{ id: number; human_id: string }>(context, workspace, {
     ...{ title: SECRET, service: SECRET, regions: [SECRET], external_id: SECRET, restricted: true },
     ...{ impact_summary: SECRET.repeat(100), custom_field_values: largestValues(fields) },
-  })) as { id: number; human_id: string };
+  });
   const at = (path: string, body: object) => create(context, workspace, { path: `incidents/${id}/${path}`, body });
   const event = await at('timeline', { body: SECRET.repeat(1_000) });
   const followUp = await at('follow-ups', { title: SECRET });

@@ -7,7 +7,7 @@ import type { SlackEnvelope, SlackSocket } from '../chat/clients/slack/socket.ts
 import { SOCKET_LEASE, socketStore } from './store/socket-store.ts';
 
 /** Opens the socket of a workspace; undefined: it has no token for one. @throws ChatError */
-export type OpenSocket = (
+type OpenSocket = (
   workspaceId: number,
   options: { onEnvelope: (envelope: SlackEnvelope) => void; signal: AbortSignal },
 ) => Promise<SlackSocket | undefined>;

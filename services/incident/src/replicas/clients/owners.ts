@@ -67,13 +67,7 @@ export function owners(options: {
     prepareTiers: async (list: NewServiceTiers) => catalog.post(INTERNAL_PATHS.serviceTiers, list, tiersPreparation),
 
     /** Whether the gateway and its database can serve requests now. */
-    canBeReached: async (): Promise<boolean> => {
-      const nothing = { workspace_id: 1, since: Number.MAX_SAFE_INTEGER, after: undefined };
-      return gateway.get(INTERNAL_PATHS.userChangePages, nothing, userChangePage).then(
-        () => true,
-        () => false,
-      );
-    },
+    canBeReached: async (): Promise<boolean> => canBeReached(gateway),
 
     /** Returns the IDs of the teams that a user is a member of. */
     findTeams: async (workspaceId: number, userId: number): Promise<number[]> => {
@@ -125,6 +119,14 @@ export function owners(options: {
 
     close: () => [gateway, catalog, catalogSoon, customField].forEach((client) => client.close()),
   };
+}
+
+async function canBeReached(gateway: InternalClient): Promise<boolean> {
+  const nothing = { workspace_id: 1, since: Number.MAX_SAFE_INTEGER, after: undefined };
+  return gateway.get(INTERNAL_PATHS.userChangePages, nothing, userChangePage).then(
+    () => true,
+    () => false,
+  );
 }
 
 interface NamedPeople {

@@ -16,6 +16,7 @@ import type { AttachmentUrl } from './attachment-urls.ts';
 import { formerEventHandlers } from './former-event-handlers.ts';
 import { toTimelineProperties } from './properties.ts';
 import { newEventView, timelineEventView } from './views.ts';
+import type { NewTimelineEventWire } from './wire.ts';
 import type { TimelineApi } from './contracts.ts';
 import { legacyFilters, type TimelineFilters, timelineFilters } from '../domain/timeline-filters.ts';
 
@@ -23,6 +24,9 @@ interface TimelineDependencies extends CommandDependencies {
   cursors: Cursors;
   attachmentUrl: AttachmentUrl;
 }
+
+const nextUpdateOf = ({ next_update_at: next }: NewTimelineEventWire) =>
+  typeof next === 'string' ? parseTimestamp(next) : next;
 
 export function timelineHandlers(dependencies: TimelineDependencies): TimelineApi {
   const { database, cursors, attachmentUrl } = dependencies;
@@ -74,9 +78,7 @@ export function timelineHandlers(dependencies: TimelineDependencies): TimelineAp
         ...{ status: 201, text: JSON.stringify({ event: newEventView(event) }), revision: event.revision },
       });
       const properties = { ...toTimelineProperties(body), body: body.body };
-      const { next_update_at: next } = body;
-      const nextUpdateAt = typeof next === 'string' ? parseTimestamp(next) : next;
-      const command = { principal, requestId, incidentId: params.id, properties, nextUpdateAt };
+      const command = { principal, requestId, incidentId: params.id, properties, nextUpdateAt: nextUpdateOf(body) };
       return idempotently(database, request, async (key) =>
         responseOf(await createTimelineEvent(dependencies, { ...command, outcome: key && { key, responseOf } })),
       );

@@ -35,7 +35,8 @@ const claimStatement = (condition: string) => `
       and (d.lease_until is null or d.lease_until <= (select now from moment))
       and d.host <> all((select $2::text[])::text[]) ${condition}
   ), free as (
-    select due.*, row_number() over (partition by doubt order by nth, due_at, id) as nth_of_doubt
+    select due.workspace_id, due.id, due.due_at, doubt, nth,
+      row_number() over (partition by doubt order by nth, due.due_at, due.id) as nth_of_doubt
     from due
     cross join lateral (
       select count(*) as count from destinations b
