@@ -243,7 +243,12 @@ const OCCURRED_AT: Partial<Record<EventType, string>> = {
   'incident.archived': '2026-11-21T08:00:00.000Z',
   'incident.restored': '2026-11-21T09:00:00.000Z',
   'incident.imported': '2026-11-22T07:00:00.000Z',
+  'incident.update_due': '2026-11-20T10:30:00.000Z',
 };
+
+/** Those that requests of clients cause. */
+const isOfRequest = (type: EventType) =>
+  /^(?:incident|timeline_event|follow_up)\./.test(type) && type !== 'incident.update_due';
 
 /** One complete message of every type, as published on the exchange. */
 export const EXAMPLES = Object.fromEntries(
@@ -255,11 +260,8 @@ export const EXAMPLES = Object.fromEntries(
       schema_version: 1,
       occurred_at: OCCURRED_AT[type] ?? incident.created_at,
       workspace,
-      request_id: /^(?:incident|timeline_event|follow_up)\./.test(type) ? 'req-7f3a' : null,
-      data:
-        /^(incident|timeline_event|follow_up)\./.test(type) && type !== 'incident.deleted'
-          ? { ...DATA[type], ...BY }
-          : DATA[type],
+      request_id: isOfRequest(type) ? 'req-7f3a' : null,
+      data: isOfRequest(type) && type !== 'incident.deleted' ? { ...DATA[type], ...BY } : DATA[type],
     },
   ]),
 ) as Record<EventType, Envelope>;

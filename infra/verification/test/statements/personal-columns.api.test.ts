@@ -68,7 +68,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'incident.incident_relations': 'type',
   'incident.incident_values': 'currency field_type option_keys options slug text_folded text_value value',
   'incident.incidents':
-    'customer_impact_status doc_url external_id external_url impact_summary_folded issue_type last_event_summary latest_run meet_url mrr owner_folded region_folded region_keys regions role_keys service_folded severity severity_mode status title_folded viewers visible_to',
+    'customer_impact_status doc_url external_id external_url impact_summary_folded issue_type last_event_summary latest_run meet_url mrr owner_folded region_folded region_keys regions role_keys service_folded severity severity_mode status title_folded update_reminder viewers visible_to',
   'incident.investigation_runs': 'run_id status',
   'incident.mrr_currencies': 'currency',
   'incident.provisioning_steps': 'error_code key status',

@@ -51,7 +51,7 @@ test('changes the incident of the channel, or the one that is named', async () =
   expect(await ask(slash('resolve', { channel }))).toBe(`${reference} (Checkout is down) is resolved.`);
   expect(await incident(id)).toMatchObject({ status: 'resolved', incident_manager: '42' });
   expect(await timeline(id)).toContainEqual(
-    expect.objectContaining({ type: 'note', body: 'Rolled *back* & watching', created_by: '42' }),
+    expect.objectContaining({ type: 'update', body: 'Rolled *back* & watching', created_by: '42' }),
   );
   const { body } = await workspace.client.get(`${INCIDENTS}/${id}/follow-ups`);
   expect(body.follow_ups).toMatchObject([{ title: 'Add an alert', created_by: '42' }]);

@@ -96,6 +96,7 @@ test('each property of a timeline event that is changed alone comes back, in its
   const patched = await patchEachProperty({
     client,
     schema: timelineEventPatch,
+    values: [[{ source: 'person', url: 'https://other.example/', label: 'Graph' }]],
     create: async () => {
       const { body } = await client.post(`/api/v1/incidents/${incident.id}/timeline`, event);
       return `/api/v1/timeline/${body.event.id}`;

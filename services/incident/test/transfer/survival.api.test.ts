@@ -19,13 +19,14 @@ const OTHERWISE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     ...{ id: 'Numbers, IDs', company_id: 'Numbers, IDs', human_id: 'Numbers', team_id: 'Numbers, IDs' },
     ...{ revision: 'revisions are others', imported_at: '`imported_at`', archived_by: 'who archived' },
     investigation_summary: 'investigations that other systems report',
-    visible_to: '`visible_to`',
+    ...{ visible_to: '`visible_to`', next_update_at: '`next_update_at`' },
   },
   column: {
     ...{ id: 'Numbers, IDs', workspace_id: 'Numbers, IDs', number: 'Numbers', team_id: 'Numbers, IDs' },
     ...{ revision: 'revisions are others', imported_at: '`imported_at`', archived_by: 'who archived' },
     ...{ run_count: 'investigations that other', latest_run: 'investigations that other' },
     ...{ short_title: 'short title of a channel', visible_to: '`visible_to`' },
+    ...{ next_update_at: '`next_update_at`', update_reminder: '`next_update_at`' },
   },
   event: {
     ...{ id: 'Numbers, IDs', incident_id: 'Numbers, IDs', group_id: 'Numbers, IDs', revision: 'revisions are others' },

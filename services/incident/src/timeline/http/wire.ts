@@ -12,7 +12,7 @@ import {
 } from '@tocsin/schemas';
 import { normaliseList, pageQuery, pagination, schemaReference } from '@tocsin/http';
 import { z } from 'zod';
-import { isReservedType, TIMELINE_LIMITS } from '../domain/timeline-event.ts';
+import { isReservedType, PERSON, TIMELINE_LIMITS } from '../domain/timeline-event.ts';
 import { UNGROUPED } from '../domain/timeline-filters.ts';
 import { id, webAddress } from '../../incidents/domain/property-kinds.ts';
 
@@ -215,6 +215,7 @@ const tags = z
 
 const newEvidenceLink = z
   .strictObject({
+    source: z.literal(PERSON).optional().meta({ description: 'As it is shown: that a client gave the link' }),
     url: webAddress('url').input.min(1).meta({ description: 'Absolute http or https URL' }),
     label: shownText(boundedText(TIMELINE_LIMITS.label)).optional().meta({ description: 'A short name for the link' }),
     summary: boundedText(TIMELINE_LIMITS.summary).optional().meta({ description: 'What it shows' }),

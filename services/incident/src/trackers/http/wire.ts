@@ -112,7 +112,7 @@ const settings = {
   }),
   credential: boundedText(1024)
     .min(1)
-    .regex(/^[\x21-\x7e]+$/, 'Must have visible ASCII characters without spaces')
+    .regex(/^[\x21-\x7E]+$/, 'Must have visible ASCII characters without spaces')
     .meta({
       description: 'The access token, of Jira Cloud as `email:token`; never shown again',
     }),
