@@ -415,6 +415,7 @@ describeWithServers('doctor', () => {
       'teams',
       'services',
       'team_members',
+      'on_call_sources',
       'workspace_versions',
       'configurations',
       'replica_versions',

@@ -56,6 +56,8 @@ export interface Overrides extends ServiceOverrides {
   documentTimeout: number;
   /** Milliseconds between two looks for heartbeats that were missed. */
   listening: number;
+  /** Milliseconds between two looks for updates that are due. */
+  announcing: number;
   /** Milliseconds between two polls for work in the chat if nothing wakes it. */
   provisioningInterval: number;
   /** Milliseconds between two looks for sockets of chats. */
@@ -75,6 +77,8 @@ const CHAT_TIMEOUTS: Record<ChatTimeout, number> = { request: 15_000, background
 
 /** Milliseconds between two looks for heartbeats that were missed. */
 const LISTENING = 10_000;
+/** Milliseconds between two looks for updates that are due. */
+const ANNOUNCING = 30_000;
 
 /** Milliseconds until messages and tickets are looked for after a command. */
 const WORK_DELAY = 1_000;
@@ -147,7 +151,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
         handlers: { ...customerImpactHandlers(ignored), ...investigationRunHandlers(ignored) },
       },
     ],
-    periodicTasks: periodicTasks({ ...dependencies, metrics, log }, base.limits.idempotencyHours, overrides.listening),
+    periodicTasks: periodicTasks({ ...dependencies, metrics, log }, base.limits.idempotencyHours, overrides),
     dispatchers: [provisioner, commands, trackers],
     workers: [relay, pulls, storage, announcements],
     clients: [versions, owners],
@@ -160,7 +164,7 @@ const periodicTasks = (
     Parameters<typeof chatTokenRotation>[0] &
     Parameters<typeof trackerAddressRotation>[0],
   idempotencyHours: number,
-  listening = LISTENING,
+  { listening = LISTENING, announcing = ANNOUNCING }: Partial<Overrides>,
 ): PeriodicTaskSpec[] => {
   // A clock that a test sets decides alone.
   const time = async () =>
@@ -178,7 +182,7 @@ const periodicTasks = (
     { name: 'looking for what was not heard', interval: listening, work: async () => endOverdue(dependencies) },
     {
       name: 'announcing updates that are due',
-      interval: listening,
+      interval: announcing,
       work: async () => announceDueUpdates({ ...dependencies, time }),
     },
     { name: 'rotating the encryption of chat tokens', work: chatTokenRotation(dependencies) },

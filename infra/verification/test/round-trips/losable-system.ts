@@ -63,6 +63,7 @@ export const losableSystem = () =>
         checkReplies: true,
         firstRunWithin: Number.MAX_SAFE_INTEGER,
         listening: 3_600_000,
+        announcing: 3_600_000,
         erasing: 3_600_000,
         withdrawInterval: 3_600_000,
       };

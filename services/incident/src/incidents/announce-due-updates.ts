@@ -1,6 +1,6 @@
 import { insertAllEvents } from '@tocsin/messaging';
 import { type Knex, pipeline, query } from '@tocsin/postgres';
-import type { Instant } from '@tocsin/runtime';
+import { type Clock, type Instant, systemClock } from '@tocsin/runtime';
 import { incidentSnapshot } from './domain/snapshot.ts';
 import { clearReminders, hasDueUpdates, lockDueUpdates, MAX_DUE } from './store/due-updates.ts';
 
@@ -11,17 +11,20 @@ import { clearReminders, hasDueUpdates, lockDueUpdates, MAX_DUE } from './store/
  */
 export async function announceDueUpdates({
   database,
+  clock,
   time,
   wakeRelay,
 }: {
   database: Knex;
+  clock: Clock;
   time: () => Promise<Instant>;
   wakeRelay: () => void;
 }): Promise<boolean> {
+  const asOf = clock === systemClock ? null : clock.now();
+  if (!(await hasDueUpdates(database, asOf))) return false;
   const now = await time();
-  if (!(await hasDueUpdates(database, now))) return false;
   const count = await database.transaction(async (trx) => {
-    const due = await query(trx, lockDueUpdates(now));
+    const due = await query(trx, lockDueUpdates(asOf));
     const events = due.flatMap((incident) => {
       const { updateReminder: workspace, restricted } = incident;
       if (workspace === null) return [];

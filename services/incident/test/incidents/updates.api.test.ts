@@ -5,7 +5,7 @@ import { serviceForFile } from '../service.ts';
 
 const clock = testClock('2026-11-24T10:00:00.000Z');
 const broker = new RecordingBroker();
-const service = await serviceForFile({ clock, broker, listening: 20 });
+const service = await serviceForFile({ clock, broker, announcing: 20 });
 const client = service.as();
 const HALF_AN_HOUR = 30 * 60_000;
 const inMinutes = (minutes: number) => new Date(Date.parse(clock.now()) + minutes * 60_000).toISOString();

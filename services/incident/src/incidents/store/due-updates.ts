@@ -6,11 +6,12 @@ import { INCIDENT_SELECTION } from './incident-row.ts';
 /** Incidents of which one look publishes. */
 export const MAX_DUE = 100;
 
-/** Of all workspaces. */
-const IS_DUE = `update_reminder is not null and ended_at is null and archived_at is null and next_update_at <= $1`;
+/** Of all workspaces; by the clock of the database unless a test has another one. */
+const IS_DUE = `update_reminder is not null and ended_at is null and archived_at is null
+  and next_update_at <= coalesce($1::timestamptz, now())`;
 
 /** Whether there is an active incident whose next update is due, and nobody has published it. */
-export const hasDueUpdates = async (db: Knex, now: Instant): Promise<boolean> =>
+export const hasDueUpdates = async (db: Knex, now: Instant | null): Promise<boolean> =>
   (
     await query(db, {
       name: 'find-due-update',
@@ -20,7 +21,7 @@ export const hasDueUpdates = async (db: Knex, now: Instant): Promise<boolean> =>
   ).length > 0;
 
 /** Locks those that nobody else has locked. */
-export const lockDueUpdates = (now: Instant): Statement<Incident> => ({
+export const lockDueUpdates = (now: Instant | null): Statement<Incident> => ({
   name: 'lock-due-updates',
   text: `select ${INCIDENT_SELECTION} from incidents where ${IS_DUE}
     order by next_update_at limit ${MAX_DUE} for update skip locked`,

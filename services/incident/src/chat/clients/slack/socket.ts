@@ -121,12 +121,15 @@ const failToOpen = () => {
 /** Connects to the address that Slack has given, through the proxy of the operator if there is one. */
 function socketAgent(proxy: EgressProxy | undefined, signal: AbortSignal) {
   const sockets = new Set<Socket>();
+  let isClosed = false;
   const connect = buildConnector({ allowH2: false });
   const agent = new Agent({
     webSocket: { maxPayloadSize: MAX_MESSAGE_BYTES },
     connect: (target, callback) => {
       const connected: typeof callback = (...result) => {
         const [error, socket] = result;
+        // One that was under way when everything was closed.
+        if (isClosed) socket?.destroy();
         if (error === null) {
           sockets.add(socket);
           socket.once('close', () => sockets.delete(socket));
@@ -149,6 +152,7 @@ function socketAgent(proxy: EgressProxy | undefined, signal: AbortSignal) {
   return {
     agent,
     destroySockets: () => {
+      isClosed = true;
       for (const socket of sockets) socket.destroy();
     },
   };
