@@ -270,7 +270,7 @@ const REFUSED = ['reopenIncident', 'restoreIncident', 'requestIncidentProvisioni
 
 /** The rules that JSON Schema cannot say of a body, by the field that breaks one and what the service says of it. */
 const RULES: Readonly<Record<string, RegExp>> = {
-  'what is named exists': /: Must be (?:an? (?:active|existing|timeline|user's)|one of|the revision in) /,
+  'what is named exists': /: Must be (?:an? (?:active|existing|timeline|tracker|user's)|one of|the revision in) /,
   'a team is not below itself': /^parent_team_id: Must not be the team itself/,
   'a key has no scope that another key lacks': /^scopes: Must not have scopes/,
   'a text shows something': /: Must not be blank$/,
@@ -283,9 +283,11 @@ const RULES: Readonly<Record<string, RegExp>> = {
   'templates have known placeholders':
     /^(?:postmortem_)?template: Must (?:not have (?:the|a) placeholder|have 1 to \d+ characters)/,
   'some headers are of proxies': /^headers\..*: Must have Authorization/,
-  'URLs can be read, and are public': /url: Must (?:be an absolute|use port 443|not be a private|have a public)/,
+  'URLs can be read, and are public':
+    /url: Must (?:be an absolute|use port 443|not be a private|not contain a query|have a public)/,
+  'projects are named as by their kind': /^project: Must be (?:a repository|the (?:key|path) of)/,
   'properties fit each other':
-    /: (?:Is (?:only allowed|required) (?:with|for)|Must not be (?:given|true|combined) |Must have at least one option|The event must not end)/,
+    /: (?:Is (?:only allowed|not allowed|required) (?:with|for)|Must not be (?:given|true|combined) |Must have at least one option|The event must not end)/,
   'a config fits its type': /^config\.\w+: (?:Is not allowed for|Must be at least min)/,
   'a value fits its field': /(?:^default_value|\.value).*: (?:Must|Is)/,
   'entries differ by a key, in order':

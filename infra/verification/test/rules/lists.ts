@@ -194,6 +194,10 @@ const incidentFilters: Filters = {
     context.teams.map(({ id }) => [String(id), (item) => effectiveTeam(item, context) === id]),
   unassigned_team: flag(({ team_id }) => team_id === null),
   active_only: flag((item, context) => !isTerminal(item, context)),
+  update_due: flag(
+    (item, context) => Date.parse(String(item['next_update_at'])) <= Date.now() && !isTerminal(item, context),
+    'others',
+  ),
   status_scope: (_, context) => [
     ['all', () => true],
     ['nonterminal', (item) => !isTerminal(item, context)],

@@ -11,6 +11,11 @@ import type { AlertOptions } from '../../../../services/incident/src/alerts/doma
 import { heartbeatStore } from '../../../../services/incident/src/alerts/store/heartbeat-store.ts';
 import { findDue, postpone, quietStore, tick } from '../../../../services/incident/src/alerts/store/overdue-store.ts';
 import type { Monitor } from '../../../../services/incident/src/alerts/store/source-store.ts';
+import {
+  findNumberOfChannel,
+  hasEventWith,
+} from '../../../../services/incident/src/chat-commands/store/channel-store.ts';
+import { socketStore } from '../../../../services/incident/src/chat-commands/store/socket-store.ts';
 import { channelNameStore, stepQueue } from '../../../../services/incident/src/chat/store/provisioning-store.ts';
 import { unannouncedConfigurations } from '../../../../services/incident/src/configuration/store/unannounced-configurations.ts';
 import {
@@ -61,6 +66,7 @@ async function useGateway(database: Knex, { workspaceId, userId, now }: Rare): P
   await keyStore(database).recordUses([{ workspaceId, keyId: 0, minute: now }]);
   const identity = { workspaceId, userId, issuer: 'https://idp.internal', subject: 'x' };
   await oidcIdentityStore(database).find(workspaceId, identity);
+  await identityStore(database).findInChat(workspaceId, 'rare@acme.example');
   await rolledBack(database, async (trx) => oidcIdentityStore(trx).insert(identity, now));
 }
 
@@ -96,6 +102,7 @@ async function useIncidents(database: Knex, { workspaceId, now }: Rare): Promise
     await stepQueue(database).extendLease({ ...claim, key }, now);
   await useMonitors(database, { workspaceId, monitorId: 0 }, now);
   await continueMeasurement(database, workspaceId);
+  await useChat(database, workspaceId, now);
   await hasDueUpdates(database, now);
   await rolledBack(database, async (trx) => {
     await query(trx, lockDueUpdates(now));
@@ -107,6 +114,15 @@ async function useIncidents(database: Knex, { workspaceId, now }: Rare): Promise
   await countArchivedBefore(database, { workspaceId, before: now, limit: 1 });
   for (const log of ['access_log', 'alert_records'] as const)
     await rolledBack(database, async (trx) => deleteEntries(trx, log, { workspaceId, before: now }));
+}
+
+/** Commands in a chat. */
+async function useChat(database: Knex, workspaceId: number, now: string): Promise<void> {
+  await findNumberOfChannel(database, { workspaceId, channelId: 'rare' });
+  await hasEventWith(database, { workspaceId, incidentId: 0, at: now, text: 'rare' });
+  const sockets = socketStore(database, randomUUID());
+  await sockets.renew([workspaceId]);
+  await sockets.release([workspaceId]);
 }
 
 /** A monitor that is silent, and a system that was. */

@@ -68,9 +68,14 @@ const ALLOWED: { statement: RegExp; reads: string; reason: string }[] = [
   },
   {
     statement:
-      /from destinations d join feed_workspaces w [^]* all\(\(select \$2::text\[\]\)::text\[\]\) *\s*\), chosen as |^select distinct workspace_id as id from destinations /,
+      /from destinations d join feed_workspaces w [^]* all\(\(select \$2::text\[\]\)::text\[\]\) *\s*\), free as |^select distinct workspace_id as id from destinations /,
     reads: 'destinations by destinations_sent_to',
     reason: 'every thirty seconds, all destinations in use are looked at: a few of each workspace',
+  },
+  {
+    statement: /^update chat_connections set socket_holder = \$1/,
+    reads: 'chat_connections by chat_connections_sockets',
+    reason: 'every twenty seconds, the connections with commands are looked at: one of a workspace',
   },
   {
     statement: /^with due as \(\s*select workspace_id, team_id, due_at,[^]*from on_call_sources where due_at <= \$1/,
@@ -165,7 +170,7 @@ const OF_ALL_WORKSPACES: { statement: RegExp; reason: string }[] = [
   },
   {
     statement:
-      /^with moment as .* from destinations d join feed_workspaces w .* all\(\(select \$2::text\[\]\)::text\[\]\) \), chosen as |^select distinct workspace_id as id from destinations /,
+      /^with moment as .* from destinations d join feed_workspaces w .* all\(\(select \$2::text\[\]\)::text\[\]\) (?:and d\.workspace_id = any\(\(select \$5::bigint\[\]\)::bigint\[\]\) )?\), free as |^select distinct workspace_id as id from destinations /,
     reason: 'a claim of destinations goes from workspace to workspace',
   },
   {
@@ -241,6 +246,10 @@ const OF_ALL_WORKSPACES: { statement: RegExp; reason: string }[] = [
     statement:
       /^select min\(greatest\(t\.due_at, k\.due_at\)\) as due from trackers t |^with due as \( select t\.workspace_id, t\.id, k\.follow_up_id, /,
     reason: 'a claim of tickets goes from tracker to tracker, of which each workspace has a few',
+  },
+  {
+    statement: /^update chat_connections set socket_holder = \$1/,
+    reason: 'a process takes the sockets that nobody holds, of whatever workspace',
   },
   {
     statement: /^select incident_id from provisionings where channel_name = \$1 and incident_id <> \$2 limit 1$/,
