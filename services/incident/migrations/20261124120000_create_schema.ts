@@ -377,9 +377,9 @@ async function createListIndexes(knex: Knex): Promise<void> {
   await knex.raw(`
     create index incidents_with_a_next_update on incidents (workspace_id, next_update_at)
     where next_update_at is not null and ended_at is null and archived_at is null`);
-  // For the events of all workspaces; what is published is no longer in it.
+  // Read whole, for the events of all workspaces: what is published is no longer in it.
   await knex.raw(`
-    create index incidents_with_a_reminder on incidents (next_update_at)
+    create index incidents_with_a_reminder on incidents (workspace_id, next_update_at)
     where update_reminder is not null and ended_at is null and archived_at is null`);
   // In PL/pgSQL, so that its statement is planned once for a session, and not with each list.
   await knex.raw(`

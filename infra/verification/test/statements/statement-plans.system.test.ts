@@ -73,6 +73,11 @@ const ALLOWED: { statement: RegExp; reads: string; reason: string }[] = [
     reason: 'every thirty seconds, all destinations in use are looked at: a few of each workspace',
   },
   {
+    statement: /^select [^]* from incidents where update_reminder is not null and /,
+    reads: 'incidents by incidents_with_a_reminder',
+    reason: 'this index has the promised updates alone that nobody has published',
+  },
+  {
     statement: /^update chat_connections set socket_holder = \$1/,
     reads: 'chat_connections by chat_connections_sockets',
     reason: 'every twenty seconds, the connections with commands are looked at: one of a workspace',
