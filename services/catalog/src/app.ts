@@ -55,7 +55,7 @@ export interface Overrides extends ServiceOverrides {
 
 /** Sources of who is on call that requests wait for at once; those of a workspace must not block the others. */
 const READS = { all: 16, holder: 1 };
-const ON_CALL_INTERVAL = 30_000;
+const ON_CALL_INTERVAL = 60_000;
 
 const OWNER = 'catalog';
 

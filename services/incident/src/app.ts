@@ -78,7 +78,7 @@ const CHAT_TIMEOUTS: Record<ChatTimeout, number> = { request: 15_000, background
 /** Milliseconds between two looks for heartbeats that were missed. */
 const LISTENING = 10_000;
 /** Milliseconds between two looks for updates that are due. */
-const ANNOUNCING = 30_000;
+const ANNOUNCING = 60_000;
 
 /** Milliseconds until messages and tickets are looked for after a command. */
 const WORK_DELAY = 1_000;

@@ -347,7 +347,10 @@ describeWithServers('a body that is valid by the API description', () => {
       incident_id: fc.constant(ids['other']),
       incident_manager: fc.constantFrom('', String(users)),
       incident_responders: fc.constantFrom([], [String(users)]),
-      kind: fc.constant(operation === 'setTeamOnCall' ? 'icalendar' : 'http'),
+      kind: fc.constant({ setTeamOnCall: 'icalendar', createTracker: 'github' }[operation] ?? 'http'),
+      project: fc.constant('acme/shop'),
+      // Github has none.
+      issue_type: fc.constant(undefined),
       confirmation: fc.constantFrom('INC-2', 'somebody@acme.example'),
       roles: fc.constant({}),
       visible_to: fc.constantFrom({}, { users: [users], teams: [teams] }),

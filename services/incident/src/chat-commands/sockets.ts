@@ -27,6 +27,8 @@ interface SocketOptions {
 const MAX_SOCKETS = 200;
 /** Milliseconds between two renewals of the leases, and looks for sockets that nobody holds. */
 const RENEWAL = SOCKET_LEASE / 3;
+/** Milliseconds between two looks of a process that holds none. */
+const LOOK = SOCKET_LEASE;
 /** Milliseconds until leases that could not be renewed are given up: before others may take them. */
 const GIVE_UP = SOCKET_LEASE - 10_000;
 /** Milliseconds until a socket that failed is opened again: twice as long each time. */
@@ -50,20 +52,22 @@ export function holdSockets({ database, open, onEnvelope, log, metrics, interval
   let renewedAt = performance.now();
   observe(metrics, held);
 
+  const close = (workspaceIds: Iterable<number>) => {
+    for (const id of workspaceIds) {
+      held.get(id)?.stop();
+      held.delete(id);
+    }
+  };
+
   const hold = (workspaceId: number) => {
+    // The workspace may have been connected anew since the lease was renewed.
+    close([workspaceId]);
     const stopping = new AbortController();
     const socket: HeldSocket = { isOpen: false, stop: () => stopping.abort(), ended: Promise.resolve() };
     held.set(workspaceId, socket);
     socket.ended = keepOpen({ open, onEnvelope, log }, { workspaceId, socket, signal: stopping.signal }).finally(() => {
       if (held.get(workspaceId) === socket) held.delete(workspaceId);
     });
-  };
-
-  const close = (workspaceIds: Iterable<number>) => {
-    for (const id of workspaceIds) {
-      held.get(id)?.stop();
-      held.delete(id);
-    }
   };
 
   const renew = async () => {
@@ -82,7 +86,7 @@ export function holdSockets({ database, open, onEnvelope, log, metrics, interval
     }
     renewedAt = performance.now();
     if (held.size < MAX_SOCKETS) for (const id of await store.claim(MAX_SOCKETS - held.size)) hold(id);
-    return interval ?? RENEWAL;
+    return interval ?? (held.size > 0 ? RENEWAL : LOOK);
   };
 
   const task = startPeriodicTask({

@@ -40,7 +40,7 @@ interface ProvisionerOptions {
 /** Steps that one process runs at the same time. */
 const MAX_CONCURRENCY = 8;
 /** Milliseconds between two polls for steps of processes that have ended: whoever adds a step wakes its own dispatcher. */
-const POLL_INTERVAL = 10_000;
+const POLL_INTERVAL = 60_000;
 
 /** Does the background work of incidents in the chat (contract: Chat). */
 export function startProvisioner({

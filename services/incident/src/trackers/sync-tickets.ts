@@ -38,7 +38,7 @@ export interface SyncDependencies extends ReconcileDependencies {
 const MOST = 64;
 const MOST_RETRIES = 16;
 /** Milliseconds between two polls for tickets of processes that have ended. */
-const INTERVAL = 30_000;
+const INTERVAL = 60_000;
 /** Milliseconds for all requests of a ticket: shorter than its lease. */
 const DEADLINE = 40_000;
 /** Milliseconds until what failed for one ticket is tried again by itself, if the ticket exists. */

@@ -41,6 +41,7 @@ const OTHERWISE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   followUp: {
     ...{ id: 'Numbers, IDs', incident_id: 'Numbers, IDs', revision: 'revisions are others' },
     created_by_key: 'with which key a follow-up or a relation',
+    ticket: 'tickets of follow-ups',
   },
   change: {
     ...{ id: 'Numbers, IDs', incident_id: 'Numbers, IDs', revision: 'revisions are others', imported: '`imported`' },

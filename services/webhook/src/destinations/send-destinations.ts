@@ -90,7 +90,13 @@ export function startSendingToDestinations(
       const asked = due;
       due = new Set();
       try {
-        if (isLook) for (const id of await findWorkspaces(database)) withDestinations.add(id);
+        if (isLook) {
+          for (const id of await findWorkspaces(database)) withDestinations.add(id);
+          if (withDestinations.size === 0) {
+            lookedAt = start;
+            return [];
+          }
+        }
         const claimed = await claimDestinations(database, {
           ...{ workspaceIds: isLook ? null : [...asked], blockedHosts: breakers.blockedHosts(), limit },
           ...{ limits, time: time.parameter() },
