@@ -35,7 +35,7 @@ import {
   updateOfFollowUp,
 } from './store/follow-up-store.ts';
 import { newTicket, ticketStateOf, type TicketedFollowUp } from './domain/ticket.ts';
-import { dueTicket, findAutomaticTracker, insertTicket } from './store/ticket-store.ts';
+import { dueTicket, findAutomaticTracker, findTickets, insertTicket } from './store/ticket-store.ts';
 
 interface CreateCommand extends Caller {
   incidentId: number;
@@ -93,7 +93,10 @@ interface UpdateCommand extends Caller {
  * nothing.
  * @throws DomainError `not_found`, `invalid_resource_state`, `precondition_failed`, `invalid_request`, in this order
  */
-export async function updateFollowUp(dependencies: CommandDependencies, command: UpdateCommand): Promise<FollowUp> {
+export async function updateFollowUp(
+  dependencies: CommandDependencies,
+  command: UpdateCommand,
+): Promise<TicketedFollowUp> {
   const { principal, id, expectedRevision, changes } = command;
   const { workspace } = principal;
   return runCommand(dependencies, {
@@ -102,18 +105,19 @@ export async function updateFollowUp(dependencies: CommandDependencies, command:
     reads: async (trx, attempt) => {
       const locked = await lockFollowUp(trx, workspace.id, id);
       const options = { properties: changes, before: locked.followUp, attempt };
-      return { ...locked, ...(await refusalOf(checkOwner(trx, command, options))) };
+      const ticket = (await findTickets(trx, workspace.id, [id])).get(id) ?? null;
+      return { ...locked, ticket, ...(await refusalOf(checkOwner(trx, command, options))) };
     },
-    decides: ({ incident, followUp: was, refusal }, { checkStorage, now }) => {
+    decides: ({ incident, followUp: was, ticket, refusal }, { checkStorage, now }) => {
       checkWritable(incident);
       checkRevision(was.revision, expectedRevision);
       if (refusal !== undefined) throw refusal;
       const followUp = changeFollowUp(was, changes, now);
-      if (followUp === was) return { stores: [], answer: () => was };
+      if (followUp === was) return { stores: [], answer: () => ({ followUp, ticket }) };
       checkStorage('addition');
       const stores = storesOf(authorOf(command), { incident, followUp, was, now });
       const due = ticketStateOf(followUp) === ticketStateOf(was) ? [] : [dueTicket(workspace.id, id, now)];
-      return { stores: [...stores, ...due], answer: () => followUp };
+      return { stores: [...stores, ...due], answer: () => ({ followUp, ticket }) };
     },
   });
 }

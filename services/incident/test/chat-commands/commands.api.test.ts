@@ -174,6 +174,7 @@ describe('a request', () => {
       await ask(slash('help'));
     } finally {
       await other.stop();
+      await eventually(() => slack.sockets.open === 1, { what: 'a socket of the first process' });
     }
     const { body } = await workspace.client.get(`${INCIDENTS}?q=Search is slow`);
     expect(body.incidents).toHaveLength(1);

@@ -42,8 +42,6 @@ export function followUpHandlers(dependencies: CommandDependencies & { cursors: 
     });
     return { body: { follow_ups: rows, pagination } };
   };
-  const reply = async (workspaceId: number, followUp: FollowUp) =>
-    replyOf(await withTicket(database, workspaceId, followUp));
   return {
     listFollowUps: async ({ principal, query }) => {
       const filters = {
@@ -77,13 +75,13 @@ export function followUpHandlers(dependencies: CommandDependencies & { cursors: 
       );
     },
 
-    getFollowUp: async ({ principal, params: { id } }) =>
-      reply(principal.workspace.id, await followUpStore(database, principal.workspace.id).get(id)),
+    getFollowUp: async ({ principal: { workspace }, params: { id } }) =>
+      replyOf(await withTicket(database, workspace.id, await followUpStore(database, workspace.id).get(id))),
 
     updateFollowUp: async ({ principal, requestId, params: { id }, expectedRevision, body }) => {
       const changes = toFollowUpProperties(body);
       const command = { principal, requestId, id, expectedRevision, changes };
-      return reply(principal.workspace.id, await updateFollowUp(dependencies, command));
+      return replyOf(await updateFollowUp(dependencies, command));
     },
 
     deleteFollowUp: async ({ principal, requestId, params: { id } }) => {
