@@ -66,7 +66,7 @@ export interface Overrides extends ServiceOverrides {
   feedCheckInterval: number;
 }
 
-const DISPATCH_INTERVAL = 10_000;
+const DISPATCH_INTERVAL = 20_000;
 const EXPIRY_INTERVAL = 30_000;
 const TRIM_INTERVAL = 10_000;
 const WITHDRAW_INTERVAL = 1_000;

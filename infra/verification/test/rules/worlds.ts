@@ -37,7 +37,12 @@ export async function createWorld(workspace: string, owner: Client, hasHidden: b
   };
   const team = await create('/api/v1/teams', { name: 'Payments' });
   const service = await create('/api/v1/services', { name: 'Checkout', slug: 'checkout', owner_team_id: team.id });
+  // Events of different services come in any order.
+  const recorded = async (expected: string) =>
+    eventually(async () => (await readEvents(owner)).some(({ type }) => type === expected), { what: expected });
+  await recorded('service.changed');
   const field = await create('/api/v1/custom-fields', { name: 'Cause', slug: 'cause', field_type: 'string' });
+  await recorded('custom-field.changed');
   const values = (value: string) => [{ field_id: field.id, value }];
   const fill = async (body: object, value: string) => {
     const incident = await create(INCIDENTS, { ...body, custom_field_values: values(value) });

@@ -70,7 +70,7 @@ const ALLOWED: { statement: RegExp; reads: string; reason: string }[] = [
     statement:
       /from destinations d\s+join feed_workspaces w [^]* all\(\(select \$2::text\[\]\)::text\[\]\) *\s*\), free as |^select distinct workspace_id as id from destinations /,
     reads: 'destinations by destinations_sent_to',
-    reason: 'every thirty seconds, all destinations in use are looked at: a few of each workspace',
+    reason: 'every minute, all destinations in use are looked at: a few of each workspace',
   },
   {
     statement: /^select [^]* from incidents where update_reminder is not null and /,

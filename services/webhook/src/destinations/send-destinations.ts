@@ -39,7 +39,7 @@ export interface SendingDestinations {
 const MOST = 64;
 const MOST_OF_DOUBT = [64, 24, 16] as const;
 /** Milliseconds between two looks at all destinations, in case a notification is lost. */
-const LOOK_INTERVAL = 30_000;
+const LOOK_INTERVAL = 60_000;
 /** Events that are read at once. */
 const PAGE = { limit: 50, maxBytes: 262_144 };
 /** Events in a message. */

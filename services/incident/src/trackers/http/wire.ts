@@ -105,7 +105,7 @@ export const ticketTrackerList = z.strictObject({
 });
 
 const settings = {
-  url: z.string().max(2048).meta({
+  url: boundedText(2048).min(1).meta({
     format: 'uri',
     description:
       'Absolute https URL of Jira Cloud, such as `https://acme.atlassian.net`, or of an own GitLab or the API of an own GitHub; default: that of the cloud. It is never shown again',
