@@ -71,11 +71,11 @@ export function useFilters(): readonly Filter[] {
   const ofRoles = filter('roles', 'Roles that somebody has', choices(roles, 'key', 'label'));
   return [
     filter('event_types', 'Events', Object.entries(EVENTS)),
-    filter('timeline_types', 'Timeline events', TIMELINE_TYPES),
     filter('severities', 'Severities', choices(severities, 'key', 'label')),
     filter('statuses', 'Statuses', choices(statuses, 'key', 'label')),
     filter('services', 'Services', choices(services, 'slug', 'name')),
     filter('team_ids', 'Teams', choices(teams, 'id', 'name'), (id) => `Team ${id}`),
+    filter('timeline_types', 'Timeline', TIMELINE_TYPES),
     {
       ...ofRoles,
       // Such as `scribe:7`, the role of one user.
