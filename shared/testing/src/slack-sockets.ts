@@ -44,6 +44,8 @@ export function slackSockets(server: Server): { sockets: SlackSockets; newAddres
   const tickets = new Set<string>();
   const greeted = new Set<WebSocket>();
   const waiting = new Map<string, (acknowledgement: Omit<SlackAcknowledgement, 'after'>) => void>();
+  /** What is sent over the next socket. */
+  const unsent = new Set<() => void>();
   let opened = 0;
   let lastId = 0;
   const webSockets = new WebSocketServer({ noServer: true });
@@ -63,17 +65,27 @@ export function slackSockets(server: Server): { sockets: SlackSockets; newAddres
       const hello = { type: 'hello', num_connections: greeted.size + 1, connection_info: { app_id: 'A0000001' } };
       webSocket.send(JSON.stringify(hello));
       greeted.add(webSocket);
+      const transmissions = [...unsent];
+      unsent.clear();
+      for (const transmit of transmissions) transmit();
     });
   });
 
   const deliver = async (envelope: SlackEnvelope, repetition: object) => {
     const id = envelope.envelope_id ?? `envelope-${++lastId}`;
     const sentAt = performance.now();
-    const [webSocket] = greeted;
-    if (webSocket === undefined) throw new Error('no socket is open');
     const { promise, resolve } = Promise.withResolvers<Omit<SlackAcknowledgement, 'after'>>();
     waiting.set(id, resolve);
-    webSocket.send(JSON.stringify({ accepts_response_payload: false, ...envelope, envelope_id: id, ...repetition }));
+    const text = JSON.stringify({ accepts_response_payload: false, ...envelope, envelope_id: id, ...repetition });
+    /** Over another socket if this one closes without an acknowledgement, as soon as there is one. */
+    const transmit = () => {
+      if (!waiting.has(id)) return;
+      const [webSocket] = greeted;
+      if (webSocket === undefined) return void unsent.add(transmit);
+      webSocket.once('close', transmit);
+      webSocket.send(text);
+    };
+    transmit();
     return { ...(await promise), after: performance.now() - sentAt };
   };
 
