@@ -29,6 +29,13 @@ export type DestinationProblem = 'port' | 'address' | 'name';
 export const HOW_TO_ALLOW =
   'an operator can open others with WEBHOOK_ALLOWED_NETWORKS (and NO_PROXY, if there is a proxy), or with WEBHOOK_TEST_RECEIVERS for tests';
 
+/** What a client is told of each problem. */
+export const DESTINATION_PROBLEMS: Record<DestinationProblem, string> = {
+  port: `Must use port 443; ${HOW_TO_ALLOW}`,
+  address: `Must not be a private or special-purpose address; ${HOW_TO_ALLOW}`,
+  name: `Must have a public host name; ${HOW_TO_ALLOW}`,
+};
+
 const LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
 const HOST_NAME = new RegExp(`^(?=.{1,253}$)(?:${LABEL}\\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$`);
 const isLocalhost = (host: string) => /(?:^|\.)localhost$/.test(host);

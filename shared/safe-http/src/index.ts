@@ -2,6 +2,7 @@ export { hideDuration, isAddressFailure } from './address-failure.ts';
 export { readNetworks } from './allowed-networks.ts';
 export {
   type AllowedDestinations,
+  DESTINATION_PROBLEMS,
   type DestinationProblem,
   findDestinationProblem,
   hostAndPort,

@@ -4,7 +4,7 @@ import type { Knex } from '@tocsin/postgres';
 import { addMilliseconds, type Clock, currentDryRun, type FairQueue, type Instant } from '@tocsin/runtime';
 import {
   type AllowedDestinations,
-  type DestinationProblem,
+  DESTINATION_PROBLEMS,
   findDestinationProblem,
   HOW_TO_ALLOW,
 } from '@tocsin/safe-http';
@@ -203,19 +203,13 @@ export async function removeOnCall(
   wakeRelay();
 }
 
-const PROBLEMS: Record<DestinationProblem, string> = {
-  port: `Must use port 443; ${HOW_TO_ALLOW}`,
-  address: `Must not be a private or special-purpose address; ${HOW_TO_ALLOW}`,
-  name: `Must have a public host name; ${HOW_TO_ALLOW}`,
-};
-
 /** Names are resolved, and their addresses checked, at each request. */
 function checkUrl(text: string, allowed: AllowedDestinations): URL {
   const url = URL.parse(text);
   if (url?.protocol !== 'https:') throw invalidRequest('url', 'Must be an absolute https URL');
   if (url.username !== '' || url.password !== '') throw invalidRequest('url', 'Must not contain credentials');
   const problem = findDestinationProblem(url, allowed);
-  if (problem !== undefined) throw invalidRequest('url', PROBLEMS[problem]);
+  if (problem !== undefined) throw invalidRequest('url', DESTINATION_PROBLEMS[problem]);
   return url;
 }
 

@@ -1,11 +1,6 @@
 import { invalidRequest } from '@tocsin/http';
 import { type Keyring, openKeyring, type Sealed } from '@tocsin/runtime';
-import {
-  type AllowedDestinations,
-  type DestinationProblem,
-  findDestinationProblem,
-  HOW_TO_ALLOW,
-} from '@tocsin/safe-http';
+import { type AllowedDestinations, DESTINATION_PROBLEMS, findDestinationProblem } from '@tocsin/safe-http';
 import { KINDS_BY_NAME } from './clients/kinds/index.ts';
 import type { Address, Kind, Tracker } from './domain/tracker.ts';
 
@@ -23,12 +18,6 @@ export function openAddress(keyring: Keyring, id: number, sealed: Sealed): Addre
     return undefined;
   }
 }
-
-const PROBLEMS: Record<DestinationProblem, string> = {
-  port: `Must use port 443; ${HOW_TO_ALLOW}`,
-  address: `Must not be a private or special-purpose address; ${HOW_TO_ALLOW}`,
-  name: `Must have a public host name; ${HOW_TO_ALLOW}`,
-};
 
 /** What is given of a tracker, as its kind reads it. */
 export type Given = Pick<Tracker, 'kind' | 'project' | 'issueType'> & { url: string };
@@ -55,6 +44,6 @@ function readUrl(text: string, kind: Kind, allowed: AllowedDestinations): { url:
   if (url.username !== '' || url.password !== '') throw urlError('Must not contain credentials');
   if (/[?#]/.test(text)) throw urlError('Must not contain a query or a fragment');
   const problem = findDestinationProblem(url, allowed);
-  if (problem !== undefined) throw urlError(PROBLEMS[problem]);
+  if (problem !== undefined) throw urlError(DESTINATION_PROBLEMS[problem]);
   return { url: url.href.replace(/\/$/, ''), origin: `https://${url.hostname}` };
 }

@@ -2,9 +2,8 @@ import { isIP } from 'node:net';
 import { invalidRequest } from '@tocsin/http';
 import {
   type AllowedDestinations,
-  type DestinationProblem,
+  DESTINATION_PROBLEMS,
   findDestinationProblem,
-  HOW_TO_ALLOW,
   reachedAddress,
 } from '@tocsin/safe-http';
 
@@ -19,12 +18,6 @@ export interface ReceiverUrl {
 
 /** What the API description says of the URLs that `readReceiverUrl` accepts (ADR 82). */
 export const URL_PATTERN = String.raw`^[Hh][Tt][Tt][Pp][Ss]://[^\x00-\x20\x7F\\/?#@]+(?:[/?][^\x00-\x20\x7F\\#]*)?$`;
-
-const MESSAGES: Record<DestinationProblem, string> = {
-  port: `Must use port 443; ${HOW_TO_ALLOW}`,
-  address: `Must not be a private or special-purpose address; ${HOW_TO_ALLOW}`,
-  name: `Must have a public host name; ${HOW_TO_ALLOW}`,
-};
 
 /**
  * Validates a receiver's URL by its text (contract: Webhooks); names are resolved, and their addresses checked, at
@@ -44,7 +37,7 @@ export function readReceiverUrl(text: string, allowed: AllowedDestinations): Rec
   if (url === null) throw urlError('Must be an absolute https URL');
 
   const problem = findDestinationProblem(url, allowed);
-  if (problem !== undefined) throw urlError(MESSAGES[problem]);
+  if (problem !== undefined) throw urlError(DESTINATION_PROBLEMS[problem]);
   const { hostname } = url;
   const literal = hostname.replace(/^\[(.*)\]$/, '$1');
   return {
