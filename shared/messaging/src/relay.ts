@@ -13,7 +13,7 @@ const BATCH = { rows: 500, bytes: 4_194_304, perWorkspace: 500 };
 /** Milliseconds until the relay tries again after a failure, or while its broker is away. */
 const RETRY = 250;
 /** Milliseconds between two looks for rows of a process that ended before its relay published them. */
-const POLL_INTERVAL = 15_000;
+const POLL_INTERVAL = 20_000;
 /**
  * Milliseconds between the beginnings of two batches, so that rows gather when many are committed: a larger batch costs
  * hardly more than a small one, here and in the services that consume it. A row after a pause does not wait, and neither
