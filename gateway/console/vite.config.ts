@@ -7,8 +7,9 @@ export default defineConfig({
   // Packages for other systems from their sources.
   resolve: { conditions: ['tocsin-source', ...defaultClientConditions] },
   build: {
-    // One script and one style sheet: a page without digests of its own must not mix two builds.
+    // One style sheet, and one script for the first screen; a page that is opened later brings one of its own.
     cssCodeSplit: false,
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'console', tags: ['$initial'] }] } } },
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: 'es2023',

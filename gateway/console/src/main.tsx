@@ -3,7 +3,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { createRoot, type Root } from 'react-dom/client';
 import './ui/tokens.css';
 import { failureOf } from './api/failures.ts';
-import { keepRequest } from './sign-in/connect-agent.tsx';
+import { keepRequest } from './sign-in/asked.ts';
 import { returnToPage, signIn } from './sign-in/session.ts';
 import { OtherUser, usersOf } from './sign-in/other-user.tsx';
 import { queryClient } from './api/hooks.ts';

@@ -1,26 +1,34 @@
 import { createRootRoute, createRoute, createRouter, Link } from '@tanstack/react-router';
-import { AlertsPage, readAlertsSearch } from './settings/alerts.tsx';
-import { CatalogPage } from './catalog/catalog.tsx';
-import { ConnectAgentPage } from './sign-in/connect-agent.tsx';
-import { ConfigurationPage } from './settings/configuration.tsx';
-import { TrackersPage } from './settings/trackers.tsx';
-import { DestinationsPage } from './settings/destinations.tsx';
-import { FieldsPage } from './settings/fields.tsx';
-import { FollowUpsPage, readFollowUpsSearch } from './follow-ups/follow-ups.tsx';
+import { readAlertsSearch } from './settings/alerts-search.ts';
+import { readFollowUpsSearch } from './follow-ups/follow-ups-search.ts';
 import { readListSearch } from './incidents/incident-filters.ts';
 import { IncidentAddress, readRevision } from './incident/incident-address.tsx';
 import { IncidentsPage } from './incidents/incidents.tsx';
-import { KeysPage } from './settings/keys.tsx';
-import { ServicePage } from './catalog/service.tsx';
+import { FailedPage, lazyPage, PendingPage } from './shell/lazy-page.tsx';
 import { Shell } from './shell/shell.tsx';
-import { StartPage } from './settings/start.tsx';
-import { readStatisticsSearch, StatisticsPage } from './incidents/statistics.tsx';
-import { TeamPage } from './catalog/team.tsx';
-import { UsersPage } from './settings/users.tsx';
-import { WebhooksPage } from './settings/webhooks.tsx';
+import { readStatisticsSearch } from './incidents/statistics-search.ts';
 import { buttonClass } from './ui/button.tsx';
 import { Empty } from './ui/states.tsx';
 import ui from './ui/ui.module.css';
+
+/** The list and the incident are there at once: people in a hurry come for them. Every other page is loaded by itself. */
+const pages = {
+  CatalogPage: lazyPage(async () => import('./catalog/catalog.tsx'), 'CatalogPage'),
+  ServicePage: lazyPage(async () => import('./catalog/service.tsx'), 'ServicePage'),
+  TeamPage: lazyPage(async () => import('./catalog/team.tsx'), 'TeamPage'),
+  FollowUpsPage: lazyPage(async () => import('./follow-ups/follow-ups.tsx'), 'FollowUpsPage'),
+  StatisticsPage: lazyPage(async () => import('./incidents/statistics.tsx'), 'StatisticsPage'),
+  AlertsPage: lazyPage(async () => import('./settings/alerts.tsx'), 'AlertsPage'),
+  ConfigurationPage: lazyPage(async () => import('./settings/configuration.tsx'), 'ConfigurationPage'),
+  DestinationsPage: lazyPage(async () => import('./settings/destinations.tsx'), 'DestinationsPage'),
+  FieldsPage: lazyPage(async () => import('./settings/fields.tsx'), 'FieldsPage'),
+  KeysPage: lazyPage(async () => import('./settings/keys.tsx'), 'KeysPage'),
+  StartPage: lazyPage(async () => import('./settings/start.tsx'), 'StartPage'),
+  TrackersPage: lazyPage(async () => import('./settings/trackers.tsx'), 'TrackersPage'),
+  UsersPage: lazyPage(async () => import('./settings/users.tsx'), 'UsersPage'),
+  WebhooksPage: lazyPage(async () => import('./settings/webhooks.tsx'), 'WebhooksPage'),
+  ConnectAgentPage: lazyPage(async () => import('./sign-in/connect-agent.tsx'), 'ConnectAgentPage'),
+};
 
 const root = createRootRoute({
   component: Shell,
@@ -47,27 +55,40 @@ const getParentRoute = () => root;
 const routes = [
   createRoute({ getParentRoute, path: '/', validateSearch: readListSearch, component: IncidentsPage }),
   createRoute({ getParentRoute, path: '/incidents/$id', validateSearch: readRevision, component: IncidentAddress }),
-  createRoute({ getParentRoute, path: '/follow-ups', validateSearch: readFollowUpsSearch, component: FollowUpsPage }),
-  createRoute({ getParentRoute, path: '/statistics', validateSearch: readStatisticsSearch, component: StatisticsPage }),
-  createRoute({ getParentRoute, path: '/catalog', component: CatalogPage }),
-  createRoute({ getParentRoute, path: '/catalog/teams/$id', component: TeamPage }),
-  createRoute({ getParentRoute, path: '/catalog/services/$id', component: ServicePage }),
-  createRoute({ getParentRoute, path: '/fields', component: FieldsPage }),
-  createRoute({ getParentRoute, path: '/alerts', validateSearch: readAlertsSearch, component: AlertsPage }),
-  createRoute({ getParentRoute, path: '/destinations', component: DestinationsPage }),
-  createRoute({ getParentRoute, path: '/trackers', component: TrackersPage }),
-  createRoute({ getParentRoute, path: '/webhooks', component: WebhooksPage }),
-  createRoute({ getParentRoute, path: '/users', component: UsersPage }),
-  createRoute({ getParentRoute, path: '/keys', component: KeysPage }),
-  createRoute({ getParentRoute, path: '/configuration', component: ConfigurationPage }),
-  createRoute({ getParentRoute, path: '/start', component: StartPage }),
-  createRoute({ getParentRoute, path: '/authorize', component: ConnectAgentPage }),
+  createRoute({
+    getParentRoute,
+    path: '/follow-ups',
+    validateSearch: readFollowUpsSearch,
+    component: pages.FollowUpsPage,
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/statistics',
+    validateSearch: readStatisticsSearch,
+    component: pages.StatisticsPage,
+  }),
+  createRoute({ getParentRoute, path: '/catalog', component: pages.CatalogPage }),
+  createRoute({ getParentRoute, path: '/catalog/teams/$id', component: pages.TeamPage }),
+  createRoute({ getParentRoute, path: '/catalog/services/$id', component: pages.ServicePage }),
+  createRoute({ getParentRoute, path: '/fields', component: pages.FieldsPage }),
+  createRoute({ getParentRoute, path: '/alerts', validateSearch: readAlertsSearch, component: pages.AlertsPage }),
+  createRoute({ getParentRoute, path: '/destinations', component: pages.DestinationsPage }),
+  createRoute({ getParentRoute, path: '/trackers', component: pages.TrackersPage }),
+  createRoute({ getParentRoute, path: '/webhooks', component: pages.WebhooksPage }),
+  createRoute({ getParentRoute, path: '/users', component: pages.UsersPage }),
+  createRoute({ getParentRoute, path: '/keys', component: pages.KeysPage }),
+  createRoute({ getParentRoute, path: '/configuration', component: pages.ConfigurationPage }),
+  createRoute({ getParentRoute, path: '/start', component: pages.StartPage }),
+  createRoute({ getParentRoute, path: '/authorize', component: pages.ConnectAgentPage }),
 ] as const;
 
 export const router = createRouter({
   routeTree: root.addChildren(routes),
   basepath: '/app',
   scrollRestoration: true,
+  defaultPreload: 'intent',
+  defaultPendingComponent: PendingPage,
+  defaultErrorComponent: FailedPage,
 });
 
 declare module '@tanstack/react-router' {

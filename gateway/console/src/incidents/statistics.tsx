@@ -6,35 +6,13 @@ import { useConfiguration, useGet, useServices, useTeams } from '../api/hooks.ts
 import { formatDuration } from '../ui/format.ts';
 import { Select, choices } from '../ui/fields.tsx';
 import type { ListSearch } from './incident-filters.ts';
+import { type Span, SPANS, type StatisticsSearch } from './statistics-search.ts';
 import { Bars, type Counted } from './statistics-bars.tsx';
 import { Card, Page } from '../ui/layout.tsx';
 import { Empty, Loaded } from '../ui/states.tsx';
 import ui from '../ui/ui.module.css';
 import { NUMBER, Table } from '../ui/table.tsx';
 import css from './statistics.module.css';
-
-interface StatisticsSearch {
-  span?: Span;
-  severity?: string;
-}
-
-/** Days and the size of a bucket. */
-const SPANS = {
-  '30': ['Last 30 days', 30, 'day'],
-  '90': ['Last 90 days', 90, 'week'],
-  '365': ['Last 12 months', 365, 'month'],
-  '1095': ['Last 3 years', 1_095, 'month'],
-} as const;
-type Span = keyof typeof SPANS;
-
-export function readStatisticsSearch(search: Record<string, unknown>): StatisticsSearch {
-  const span = String(search['span']);
-  const { severity } = search;
-  return {
-    ...(span in SPANS && { span: span as Span }),
-    ...(typeof severity === 'string' && severity !== '' && { severity }),
-  };
-}
 
 type Measured = Pick<IncidentStatistics['by_team'][number], 'time_to_response' | 'time_to_recovery'>;
 

@@ -2,6 +2,7 @@ import { type AlertNotification, type Heartbeat, type SendAlertReply, TocsinErro
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useApiKeys, useGet, useList, useWrite } from '../api/hooks.ts';
+import { type AlertsSearch, type Outcome, OUTCOMES } from './alerts-search.ts';
 import { configurationFor, isMonitor, type Monitor, MONITORS } from './monitors/monitors.ts';
 import { formatDuration, formatName, plural } from '../ui/format.ts';
 import { Button } from '../ui/button.tsx';
@@ -13,25 +14,6 @@ import { type Columns, Named, Table } from '../ui/table.tsx';
 import { Ago, Badge } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
 
-type Outcome = AlertNotification['outcome'];
-
-interface AlertsSearch {
-  monitor?: Monitor;
-  outcome?: Outcome;
-  key?: number;
-}
-
-const OUTCOMES = new Map<Outcome, 'good' | 'warn' | 'bad' | 'plain'>([
-  ['declared', 'warn'],
-  ['reopened', 'warn'],
-  ['collected', 'warn'],
-  ['closed_by_person', 'bad'],
-  ['added', 'plain'],
-  ['ended', 'good'],
-  ['unchanged', 'plain'],
-  ['refused', 'bad'],
-]);
-
 const FORMATS: Readonly<Record<AlertNotification['format'], string>> = {
   alertmanager: 'Alertmanager',
   azure: 'Azure Monitor',
@@ -40,13 +22,6 @@ const FORMATS: Readonly<Record<AlertNotification['format'], string>> = {
   sentry: 'Sentry',
   tocsin: 'Tocsin',
 };
-
-/** Anybody may write an address: what it does not understand is left out. */
-export const readAlertsSearch = ({ monitor, outcome, key }: Record<string, unknown>): AlertsSearch => ({
-  ...(isMonitor(monitor) && { monitor }),
-  ...(OUTCOMES.has(outcome as Outcome) && { outcome: outcome as Outcome }),
-  ...(typeof key === 'number' && { key }),
-});
 
 const route = getRouteApi('/alerts');
 
@@ -65,7 +40,10 @@ export function AlertsPage() {
       lead="Monitors declare incidents, write their timelines and end them, each with a key of its own."
     >
       <div className={ui.stack}>
-        <SetUp monitor={search.monitor ?? 'alertmanager'} onMonitor={(monitor) => change({ monitor })} />
+        <SetUp
+          monitor={isMonitor(search.monitor) ? search.monitor : 'alertmanager'}
+          onMonitor={(monitor) => change({ monitor })}
+        />
         <Heartbeats />
         <Notifications search={search} change={change} />
       </div>

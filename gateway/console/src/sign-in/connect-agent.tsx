@@ -4,31 +4,20 @@ import { reloadForOther } from '../api/browser-user.ts';
 import { tocsin } from '../api/client.ts';
 import { failureOf, sayError } from '../api/failures.ts';
 import { useMe } from '../api/hooks.ts';
+import { ASKED } from './asked.ts';
 import { Button } from '../ui/button.tsx';
 import { Card, Page } from '../ui/layout.tsx';
 import { Empty, Loaded } from '../ui/states.tsx';
 import ui from '../ui/ui.module.css';
 
-/** Where clients send people (contract: Sessions). */
-const PAGE = '/app/authorize';
 /** Where the gateway says who asks, and takes the decision. */
 const PATH = '/oauth/consent';
-/** Has what a client asks for, as it came, while the person signs in in this tab. */
-const ASKED = 'asked';
 
 /** What a client wants, in its own words. */
 interface Asked {
   client_name: string;
   redirect_host: string;
   scopes: string[];
-}
-
-/** Keeps what the address asks for: the router would write it in another way. */
-export function keepRequest(): void {
-  const { pathname, search } = window.location;
-  if (pathname !== PAGE || search === '') return;
-  sessionStorage.setItem(ASKED, search);
-  window.history.replaceState(null, '', PAGE);
 }
 
 async function ask<Body>(method: string, more: Record<string, string> = {}): Promise<Body> {
