@@ -38,9 +38,8 @@ const NEXT = `
 
 const CLAIM = `
   with due as (
-    select t.workspace_id, t.id, k.follow_up_id, k.due_at, t.failures > 0 as is_retry,
-      row_number() over (partition by t.workspace_id order by t.failures > 0, k.due_at, k.follow_up_id) as nth,
-      row_number() over (partition by t.failures > 0 order by k.due_at, k.follow_up_id) as nth_of_all
+    select t.workspace_id, k.follow_up_id, k.due_at, t.failures > 0 as is_retry,
+      row_number() over (partition by t.workspace_id order by t.failures > 0, k.due_at, k.follow_up_id) as nth
     from trackers t
     cross join lateral (
       select follow_up_id, due_at from follow_up_tickets
@@ -51,14 +50,17 @@ const CLAIM = `
         where b.workspace_id = t.workspace_id and b.tracker_id = t.id and b.lease_until > $1))
     ) k
     where ${USABLE} and t.due_at <= $1
-  ), chosen as (
-    select due.workspace_id, due.follow_up_id
+  ), free as (
+    select due.workspace_id, due.follow_up_id, due.due_at, is_retry, nth,
+      row_number() over (partition by is_retry order by nth, due.due_at, due.follow_up_id) as nth_of_all
     from due
     cross join lateral (
       select count(*) as count from follow_up_tickets b
       where b.workspace_id = due.workspace_id and b.lease_until > $1
     ) as busy
-    where nth + busy.count <= ${PER_WORKSPACE} and (not is_retry or nth_of_all <= $3::int)
+    where nth + busy.count <= ${PER_WORKSPACE}
+  ), chosen as (
+    select workspace_id, follow_up_id from free where not is_retry or nth_of_all <= $3::int
     order by is_retry, nth, due_at limit $2::int
   ), locked as (
     select k.workspace_id, k.follow_up_id
