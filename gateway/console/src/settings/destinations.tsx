@@ -1,27 +1,19 @@
 import type { Destination, DestinationTest, TocsinError } from '@tocsin/sdk';
 import { type ReactNode, useState } from 'react';
-import { sayError } from '../api/failures.ts';
 import { useAccess, useGet, useWrite } from '../api/hooks.ts';
 import { Button } from '../ui/button.tsx';
-import { Confirm, Dialog } from '../ui/dialogs.tsx';
+import { Dialog } from '../ui/dialogs.tsx';
 import { plural } from '../ui/format.ts';
 import { Card, Page } from '../ui/layout.tsx';
 import { Empty, Loaded, NoPermission } from '../ui/states.tsx';
 import { Named, Table } from '../ui/table.tsx';
-import { Ago, Badge, Fault } from '../ui/texts.tsx';
+import { Ago, Fault } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
 import { causeOf } from './cause-of.ts';
+import { ConnectionActions, ConnectionState, EVERY } from './connection.tsx';
 import { DestinationDialog, DESTINATIONS } from './destination-dialog.tsx';
 import { chosenOf, describeFilters, useFilters } from './destination-filters.tsx';
 import { addressOf } from './destination-kinds.ts';
-
-/** Milliseconds after which the state of destinations is read again. */
-const EVERY = 10_000;
-const TONES = new Map<string, 'good' | 'warn' | 'bad'>([
-  ['active', 'good'],
-  ['failing', 'bad'],
-  ['paused', 'warn'],
-]);
 
 export function DestinationsPage() {
   const { canManage, user } = useAccess();
@@ -57,7 +49,15 @@ export function DestinationsPage() {
                 ]}
                 rows={destinations}
                 keyOf={({ id }) => id}
-                actions={(destination) => <Actions destination={destination} onEdit={() => setEdited(destination)} />}
+                actions={(destination) => (
+                  <ConnectionActions
+                    connection={destination}
+                    path={DESTINATIONS}
+                    test={<SendTest {...destination} />}
+                    archived="It gets nothing any more, and Tocsin forgets its address and keys."
+                    onEdit={() => setEdited(destination)}
+                  />
+                )}
               />
             )
           }
@@ -80,13 +80,11 @@ function Gets({ filters, include_restricted: isRestricted }: Destination) {
   );
 }
 
-/** The state in one word, and why it is so. */
 function State(destination: Destination) {
   const { status, left_out: count } = destination;
   return (
     <>
-      <Badge tone={TONES.get(status)}>{status}</Badge>
-      <p className={ui.muted}>{reasonOf(destination)}</p>
+      <ConnectionState status={status}>{reasonOf(destination)}</ConnectionState>
       {count > 0 && <p className={ui.muted}>{`It refused ${plural(count, 'event')}, which it does not get again`}</p>}
     </>
   );
@@ -109,52 +107,8 @@ function reasonOf({
   );
 }
 
-/** What can be done with a destination. Only who sees restricted incidents lets others have them. */
-function Actions({ destination, onEdit }: { destination: Destination; onEdit: () => void }) {
-  const { id, name, status, include_restricted: isRestricted } = destination;
-  const { seesAllRestricted } = useAccess();
-  const act = useWrite<unknown>(DESTINATIONS);
-  const [isArchiving, setArchiving] = useState(false);
-  const canChange = seesAllRestricted || !isRestricted;
-  const send = (verb: string, onSuccess?: () => void) =>
-    act.mutate(
-      { path: `${DESTINATIONS}/${id}/${verb}` },
-      // The dialogue that asks before says why.
-      { onSuccess, onError: (error) => verb !== 'archive' && sayError(error) },
-    );
-  const button = (label: string, onClick: () => void) => (
-    <Button kind="quiet" small busy={act.isPending} onClick={onClick}>
-      {label}
-    </Button>
-  );
-  return (
-    <>
-      {canChange && button('Edit', onEdit)}
-      <SendTest id={id} name={name} />
-      {canChange && status === 'failing' && button('Try again now', () => send('resume'))}
-      {status === 'paused' ? canChange && button('Resume', () => send('resume')) : button('Pause', () => send('pause'))}
-      {button('Archive', () => {
-        act.reset();
-        setArchiving(true);
-      })}
-      {isArchiving && (
-        <Confirm
-          title={`Archive ${name}?`}
-          label="Archive"
-          busy={act.isPending}
-          error={act.error}
-          onClose={() => setArchiving(false)}
-          onSubmit={() => send('archive', () => setArchiving(false))}
-        >
-          It gets nothing any more, and Tocsin forgets its address and keys. This cannot be undone.
-        </Confirm>
-      )}
-    </>
-  );
-}
-
 /** Sends a test message, and shows what the receiver says. */
-function SendTest({ id, name }: { id: number; name: string }) {
+function SendTest({ id, name }: Destination) {
   const test = useWrite<DestinationTest>();
   const [isOpen, setOpen] = useState(false);
   const send = () => test.mutate({ path: `${DESTINATIONS}/${id}/test` }, { onSettled: () => setOpen(true) });

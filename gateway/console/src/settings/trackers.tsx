@@ -1,26 +1,18 @@
 import type { Tracker, TrackerTest } from '@tocsin/sdk';
 import { type ReactNode, useState } from 'react';
-import { sayError } from '../api/failures.ts';
 import { useAccess, useGet, useWrite } from '../api/hooks.ts';
 import { Button } from '../ui/button.tsx';
-import { Confirm, SecretDialog } from '../ui/dialogs.tsx';
+import { SecretDialog } from '../ui/dialogs.tsx';
 import { Card, Page } from '../ui/layout.tsx';
 import { Empty, Loaded, NoPermission } from '../ui/states.tsx';
 import { Named, Table } from '../ui/table.tsx';
-import { Ago, Badge, Fault } from '../ui/texts.tsx';
+import { Ago, Fault } from '../ui/texts.tsx';
 import { say } from '../ui/toast.tsx';
 import ui from '../ui/ui.module.css';
 import { whyNot } from '../follow-ups/why-not.ts';
+import { ConnectionActions, ConnectionState, EVERY } from './connection.tsx';
 import { chosenOf, describeFilters, useFilters } from './destination-filters.tsx';
 import { FILTERS, nameOfKind, TrackerDialog, TRACKERS } from './tracker-dialog.tsx';
-
-/** Milliseconds after which the state of trackers is read again. */
-const EVERY = 10_000;
-const TONES = new Map<string, 'good' | 'warn' | 'bad'>([
-  ['active', 'good'],
-  ['failing', 'bad'],
-  ['paused', 'warn'],
-]);
 
 export function TrackersPage() {
   const { canManage, user } = useAccess();
@@ -51,12 +43,23 @@ export function TrackersPage() {
                 columns={[
                   ['Tracker', (tracker) => <Named name={tracker.name} about={aboutOf(tracker)} />],
                   ['Makes', (tracker) => <Makes {...tracker} />],
-                  ['State', (tracker) => <State {...tracker} />],
+                  [
+                    'State',
+                    (tracker) => <ConnectionState status={tracker.status}>{reasonOf(tracker)}</ConnectionState>,
+                  ],
                   ['Last success', ({ last_success_at: time }) => <Ago time={time} />],
                 ]}
                 rows={trackers}
                 keyOf={({ id }) => id}
-                actions={(tracker) => <Actions tracker={tracker} onEdit={() => setEdited(tracker)} />}
+                actions={(tracker) => (
+                  <ConnectionActions
+                    connection={tracker}
+                    path={TRACKERS}
+                    test={<Test id={tracker.id} />}
+                    archived="Its tickets stay as they are, and Tocsin forgets its address and token."
+                    onEdit={() => setEdited(tracker)}
+                  />
+                )}
               />
             )
           }
@@ -105,64 +108,12 @@ function Makes({ auto_filters: filters, include_restricted: isRestricted }: Trac
   );
 }
 
-/** The state in one word, and why it is so. */
-const State = (tracker: Tracker) => (
-  <>
-    <Badge tone={TONES.get(tracker.status)}>{tracker.status}</Badge>
-    <p className={ui.muted}>{reasonOf(tracker)}</p>
-  </>
-);
-
 function reasonOf({ status, last_failure: failure, retry_at: retry }: Tracker): ReactNode {
   if (status === 'paused') return 'Is not asked until you resume it';
   if (status !== 'failing' || failure === null) return undefined;
   return (
     <>
       {whyNot(failure)} Tocsin asks again <Ago time={retry} />
-    </>
-  );
-}
-
-/** What can be done with a tracker. Only who sees restricted incidents lets others have them. */
-function Actions({ tracker, onEdit }: { tracker: Tracker; onEdit: () => void }) {
-  const { id, name, status, include_restricted: isRestricted } = tracker;
-  const { seesAllRestricted } = useAccess();
-  const act = useWrite<unknown>(TRACKERS);
-  const [isArchiving, setArchiving] = useState(false);
-  const canChange = seesAllRestricted || !isRestricted;
-  const send = (verb: string, onSuccess?: () => void) =>
-    act.mutate(
-      { path: `${TRACKERS}/${id}/${verb}` },
-      // The dialogue that asks before says why.
-      { onSuccess, onError: (error) => verb !== 'archive' && sayError(error) },
-    );
-  const button = (label: string, onClick: () => void) => (
-    <Button kind="quiet" small busy={act.isPending} onClick={onClick}>
-      {label}
-    </Button>
-  );
-  return (
-    <>
-      {canChange && button('Edit', onEdit)}
-      <Test id={id} />
-      {canChange && status === 'failing' && button('Try again now', () => send('resume'))}
-      {status === 'paused' ? canChange && button('Resume', () => send('resume')) : button('Pause', () => send('pause'))}
-      {button('Archive', () => {
-        act.reset();
-        setArchiving(true);
-      })}
-      {isArchiving && (
-        <Confirm
-          title={`Archive ${name}?`}
-          label="Archive"
-          busy={act.isPending}
-          error={act.error}
-          onClose={() => setArchiving(false)}
-          onSubmit={() => send('archive', () => setArchiving(false))}
-        >
-          Its tickets stay as they are, and Tocsin forgets its address and token. This cannot be undone.
-        </Confirm>
-      )}
     </>
   );
 }
