@@ -41,6 +41,8 @@ export const PARAMETERS: Readonly<Record<string, OperationParameters>> = {
   listIncidentRelations: {"arguments":["id"],"inputs":{"limit":"integer","cursor":"string"},"sample":"1 --limit 10"},
   createIncidentRelation: {"arguments":["id"],"inputs":{"type":"string!","incident_id":"integer!"},"values":{"type":["duplicate_of","caused_by","related"]},"sample":"1 --type caused_by --incident-id 2"},
   deleteIncidentRelation: {"arguments":["id","relationId"],"inputs":{},"sample":"1 1"},
+  findSimilarIncidents: {"arguments":[],"inputs":{"title":"string!","service":"string"},"sample":""},
+  listSimilarIncidents: {"arguments":["id"],"inputs":{},"sample":"1"},
   listTimelineEvents: {"arguments":["id"],"inputs":{"limit":"integer","cursor":"string","order":"string","type_or_source":"string","tag":"strings","key_only":"boolean","group":"strings","q":"string","suggestions":"string","started_from":"string","started_to":"string"},"values":{"order":["asc","desc"],"suggestions":["include","exclude","only"]},"sample":"1 --limit 10"},
   createTimelineEvent: {"arguments":["id"],"inputs":{"body":"string!","started_at":"string","at":"string","ended_at":"string|null","is_ongoing":"boolean","group_id":"integer|null","is_key":"boolean","icon":"string","title":"string","tags":"strings","evidence_links":"json","type":"string","next_update_at":"string|null","source":"string"},"sample":"1 --body 'Rolled back the release'"},
   getTimelineEvent: {"arguments":["id"],"inputs":{},"sample":"1"},

@@ -70,6 +70,7 @@ export const SEARCHES: readonly Operation[] = [
   read('search', '', () => '/api/v1/incidents?q=checkout'),
   read(IN_VAIN, '', () => '/api/v1/incidents?q=nothing'),
   read('statistics', '', () => '/api/v1/incidents/statistics'),
+  read('similar', '', () => '/api/v1/incidents/similar?title=Checkout%20answers%20slowly&service=checkout'),
 ];
 
 /** The same for the floor, which gets the IDs, and a body as long as that of the operation. */

@@ -67,9 +67,16 @@ interface Probe {
 function probesFor({ id, reference, event, followUp }: Awaited<ReturnType<typeof createSecret>>): Probe[] {
   const incident = `/api/v1/incidents/${id}`;
   const reads = [
-    ...['', '?at_revision=1', '/changelog', '/timeline', '/timeline/deleted', '/relations', '/follow-ups'].map(
-      (path) => incident + path,
-    ),
+    ...[
+      '',
+      '?at_revision=1',
+      '/changelog',
+      '/timeline',
+      '/timeline/deleted',
+      '/relations',
+      '/similar',
+      '/follow-ups',
+    ].map((path) => incident + path),
     ...['/postmortem', '/custom-fields', '/provisioning', '/accesses'].map((path) => incident + path),
     ...[`/api/v1/incident-references/${reference}`, `/api/v1/timeline/${event}`, `/api/v1/timeline/${event}/revisions`],
     `/api/v1/follow-ups/${followUp}`,
@@ -77,6 +84,7 @@ function probesFor({ id, reference, event, followUp }: Awaited<ReturnType<typeof
       (name) => `/api/v1/incidents?${name}=${SECRET}&include_counts=true`,
     ),
     ...[`/api/v1/incidents/statistics?q=${SECRET}`, '/api/v1/incidents?limit=100', '/api/v1/exports/incidents'],
+    `/api/v1/incidents/similar?title=${SECRET}&service=${SECRET}`,
     ...[`/api/v1/follow-ups?q=${SECRET}`, `/api/v1/events?limit=100`, `/api/v1/events?resource=incident:${id}`],
     ...['/api/v1/alerts', '/api/v1/services', '/api/v1/idempotency-keys/x'],
   ].map((path): Probe => ({ path }));

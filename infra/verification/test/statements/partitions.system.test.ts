@@ -75,6 +75,7 @@ async function use(client: Client): Promise<void> {
   for (const read of [
     ...[path, `${path}?at_revision=1`, `${path}/changelog`, `${path}/timeline`, `${path}/timeline?q=back`],
     ...[`${path}/postmortem`, `${path}/custom-fields`, `${path}/relations`, `/api/v1/timeline/${event.id}`],
+    ...[`${path}/similar`, '/api/v1/incidents/similar?title=Checkout%20is%20down&service=checkout'],
     ...['/api/v1/exports/incidents', '/api/v1/follow-ups'],
     ...[
       'status=open&severity=sev2',

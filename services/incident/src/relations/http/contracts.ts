@@ -1,9 +1,11 @@
 import { type Contracts, endpoint, type Handlers, pageQuery, pathId } from '@tocsin/http';
 import { z } from 'zod';
-import { INCIDENT, params, read, write } from '../../incidents/http/contracts.ts';
-import { newRelation, relationPage, relationReply } from './wire.ts';
+import { INCIDENT, INCIDENTS, params, read, write } from '../../incidents/http/contracts.ts';
+import { newRelation, relationPage, relationReply, similarQuery, similarReply } from './wire.ts';
 
 const RELATIONS = `${INCIDENT}/relations`;
+
+const similar = { tag: 'Incidents', ...read, cost: { base: 5 }, reply: { status: 200, body: similarReply } } as const;
 
 /** contract: Relations */
 export const relationContracts = {
@@ -30,6 +32,16 @@ export const relationContracts = {
     ...write,
     params: params.extend({ relationId: pathId.meta({ description: 'ID of the relation' }) }),
     reply: { status: 204 },
+  },
+  findSimilarIncidents: {
+    ...endpoint('GET', `${INCIDENTS}/similar`, 'Find incidents that are similar to a title'),
+    ...similar,
+    query: similarQuery,
+  },
+  listSimilarIncidents: {
+    ...endpoint('GET', `${INCIDENT}/similar`, 'List the incidents that are similar to an incident'),
+    ...similar,
+    params,
   },
 } as const satisfies Contracts;
 

@@ -11,6 +11,17 @@ const relation = {
   created_by_key: { name: 'Firefox on Linux', prefix: 'tcn_8sKq' },
 };
 
+const similar = {
+  incident_id: 2,
+  human_id: 'INC-2',
+  title: 'Checkout is down in Asia',
+  status: 'closed',
+  severity: 'sev1',
+  service: 'checkout',
+  created_at: '2026-11-20T09:40:00.000Z',
+  score: 0.71,
+};
+
 /** contract: Relations */
 export const relationOperations: Documentation<typeof relationContracts> = {
   listIncidentRelations: {
@@ -28,5 +39,16 @@ export const relationOperations: Documentation<typeof relationContracts> = {
   deleteIncidentRelation: {
     description: 'Deletes a relation of an incident. Both incidents get a revision and a changelog entry.',
     params: { ...params, relationId: relation.id },
+  },
+  findSimilarIncidents: {
+    description:
+      'Returns at most five incidents that share words with a title, before an incident is declared. Words that few incidents have count most, and those of the same service come before others. Archived incidents are left out.',
+    reply: { similar: [similar] },
+  },
+  listSimilarIncidents: {
+    description:
+      'Returns at most five incidents that share words with the title of an incident. Words that few incidents have count most, and those of the same service come before others. Archived incidents are left out.',
+    params,
+    reply: { similar: [similar] },
   },
 };

@@ -6,10 +6,11 @@ import type { Relation } from '../domain/relation.ts';
 import { type Related, relateIncidents, unrelateIncidents } from '../relate-incidents.ts';
 import { relationStore } from '../store/relation-store.ts';
 import { type RelationApi, relationContracts } from './contracts.ts';
-import type { RelationWire } from './wire.ts';
+import { findSimilar } from '../find-similar.ts';
+import type { RelationWire, SimilarIncidentWire } from './wire.ts';
 
 export function relationHandlers(dependencies: CommandDependencies & { cursors: Cursors }): RelationApi {
-  const { database, cursors } = dependencies;
+  const { database, clock, cursors } = dependencies;
   const positions = cursorsOf(cursors, { name: 'id', keys: ['integer'] });
   return {
     listIncidentRelations: async ({ principal, params: { id }, query: { limit = DEFAULT_LIMIT, cursor } }) => {
@@ -43,6 +44,17 @@ export function relationHandlers(dependencies: CommandDependencies & { cursors: 
       await unrelateIncidents(dependencies, { principal, requestId, incidentId, id });
       return {};
     },
+
+    findSimilarIncidents: async ({ principal: { workspace }, query: { title, service = '' } }) => {
+      const similar = await findSimilar(database, { workspace, compared: { title, service }, now: clock.now() });
+      return { body: { similar: similar.map(similarView) } };
+    },
+
+    listSimilarIncidents: async ({ principal: { workspace }, params: { id } }) => {
+      const compared = await incidentStore(database, workspace.id).get(id);
+      const similar = await findSimilar(database, { workspace, compared, now: clock.now() });
+      return { body: { similar: similar.map(similarView) } };
+    },
   };
 }
 
@@ -59,4 +71,20 @@ const relationView = ({ id, type, createdAt, createdBy, createdByKey, related }:
   created_at: createdAt,
   created_by: createdBy,
   created_by_key: createdByKey,
+});
+
+const similarView = ({
+  id,
+  number,
+  title,
+  status,
+  severity,
+  service,
+  createdAt,
+  score,
+}: Awaited<ReturnType<typeof findSimilar>>[number]): SimilarIncidentWire => ({
+  incident_id: id,
+  human_id: humanId(number),
+  ...{ title, status, severity, service, score },
+  created_at: createdAt,
 });

@@ -1,7 +1,8 @@
-import { instant, recordedKey } from '@tocsin/schemas';
+import { composedText, instant, nameText, recordedKey } from '@tocsin/schemas';
 import { pagination, schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { id } from '../../incidents/domain/property-kinds.ts';
+import { MAX_SIMILAR } from '../domain/similarity.ts';
 import { GIVEN_TYPES, RELATION_TYPES } from '../domain/relation.ts';
 
 const relation = z
@@ -43,3 +44,35 @@ export const newRelation = z
     incident_id: id.meta({ description: 'ID of the other incident, which is not archived' }),
   })
   .meta({ id: 'NewIncidentRelation' });
+
+export const similarQuery = z.strictObject({
+  title: nameText(255).meta({
+    description: 'The title of an incident that does not exist yet; 1 to 255 characters after trimming',
+    example: 'Checkout is down in Europe',
+  }),
+  service: composedText(128)
+    .optional()
+    .meta({ description: 'Its service: a slug, or another text; default: none is known' }),
+});
+
+const similarIncident = z
+  .strictObject({
+    incident_id: id.meta({ description: 'ID of the incident, which is not archived' }),
+    human_id: z.string().meta({ description: 'Its reference for people' }),
+    title: z.string().meta({ description: 'Its title' }),
+    status: z.string().meta({ description: 'Its status' }),
+    severity: z.string().meta({ description: 'Its severity' }),
+    service: z.string().meta({ description: 'Its service; empty: none' }),
+    created_at: instant.meta({ description: 'When it was created in Tocsin' }),
+    score: z
+      .number()
+      .min(0)
+      .max(1)
+      .meta({ description: 'How much of the title it shares, from 0 to 1; less if the services differ' }),
+  })
+  .meta({ id: 'SimilarIncident' });
+export type SimilarIncidentWire = z.infer<typeof similarIncident>;
+
+export const similarReply = z.strictObject({
+  similar: z.array(similarIncident).max(MAX_SIMILAR).meta({ description: 'The most similar first' }),
+});
