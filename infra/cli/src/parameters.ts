@@ -36,7 +36,7 @@ export const PARAMETERS: Readonly<Record<string, OperationParameters>> = {
   archiveIncident: {"arguments":["id"],"inputs":{"expected_revision":"integer"},"sample":"3"},
   restoreIncident: {"arguments":["id"],"inputs":{"expected_revision":"integer"},"sample":"3"},
   bulkIncidents: {"arguments":[],"inputs":{"items":"json!"},"sample":"--data @body.json"},
-  listIncidentChangelog: {"arguments":["id"],"inputs":{"limit":"integer","cursor":"string"},"sample":"1 --limit 10"},
+  listIncidentChangelog: {"arguments":["id"],"inputs":{"limit":"integer","cursor":"string","order":"string","new_events":"boolean"},"values":{"order":["asc","desc"]},"sample":"1 --limit 10"},
   listIncidentAccesses: {"arguments":["id"],"inputs":{"limit":"integer","cursor":"string"},"sample":"1 --limit 10"},
   listIncidentRelations: {"arguments":["id"],"inputs":{"limit":"integer","cursor":"string"},"sample":"1 --limit 10"},
   createIncidentRelation: {"arguments":["id"],"inputs":{"type":"string!","incident_id":"integer!"},"values":{"type":["duplicate_of","caused_by","related"]},"sample":"1 --type caused_by --incident-id 2"},

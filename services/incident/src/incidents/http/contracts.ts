@@ -1,7 +1,15 @@
 import { type Contracts, endpoint, type Handlers, pageQuery, pathId } from '@tocsin/http';
 import { VIEW_RESTRICTED } from '@tocsin/schemas';
 import { z } from 'zod';
-import { accessPage, changelogPage, incidentPatch, incidentQuery, incidentReply, readReply } from './wire.ts';
+import {
+  accessPage,
+  changelogPage,
+  changelogQuery,
+  incidentPatch,
+  incidentQuery,
+  incidentReply,
+  readReply,
+} from './wire.ts';
 
 // What the contracts of several rooms have in common.
 
@@ -59,7 +67,7 @@ export const changelogContracts = {
     tag: 'Incidents',
     ...read,
     params,
-    query: z.strictObject(pageQuery),
+    query: changelogQuery,
     reply: { status: 200, body: changelogPage },
   },
 } as const satisfies Contracts;

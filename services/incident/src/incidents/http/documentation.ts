@@ -27,7 +27,7 @@ export const incidentOperations: Documentation<
   },
   listIncidentChangelog: {
     description:
-      'Returns the changes of an incident, the newest first: an entry for each revision that changed a property or the timeline, and for each change of a follow-up.',
+      'Returns the changes of an incident: an entry for each revision that changed a property or the timeline, and for each change of a follow-up.',
     params,
     reply: {
       changelog: [

@@ -56,14 +56,22 @@ export function incidentHandlers(dependencies: UpdateDependencies & { rendered: 
 export const changelogHandlers = ({ database, cursors }: { database: Knex; cursors: Cursors }): ChangelogApi => {
   const entryCursors = cursorsOf(cursors, { name: 'id', keys: ['integer'] });
   return {
-    listIncidentChangelog: async ({ principal, params: { id }, query: { limit = DEFAULT_LIMIT, cursor } }) => {
+    listIncidentChangelog: async ({
+      principal,
+      params: { id },
+      query: { limit = DEFAULT_LIMIT, cursor, ...selection },
+    }) => {
       const workspaceId = principal.workspace.id;
-      const scope = { workspaceId, path: `/api/v1/incidents/${id}/changelog` };
-      const [before] = cursor === undefined ? [] : entryCursors.decode(cursor, scope);
+      const { order = 'desc', new_events: newEvents = true } = selection;
+      const scope = {
+        ...{ workspaceId, path: `/api/v1/incidents/${id}/changelog` },
+        ...((order !== 'desc' || !newEvents) && { filters: { order, newEvents } }),
+      };
+      const [after] = cursor === undefined ? [] : entryCursors.decode(cursor, scope);
       await incidentStore(database, workspaceId).get(id);
       const store = changelogStore(database, workspaceId);
       const { rows, pagination } = await buildPage({
-        listed: await store.listNewest({ incidentId: id, limit: limit + 1, before }),
+        listed: await store.list({ incidentId: id, limit: limit + 1, after, order, newEvents }),
         limit,
         whole: (listed) => withShortChanges(store.readWhole(listed)),
         view: entryView,

@@ -1,4 +1,4 @@
-import { schemaReference, pagination } from '@tocsin/http';
+import { pageQuery, pagination, schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { instant, largeValue, recordedKey } from '@tocsin/schemas';
 import {
@@ -97,8 +97,20 @@ const changelogEntry = z
 
 export type ChangelogEntryWire = z.infer<typeof changelogEntry>;
 
+export const changelogQuery = z.strictObject({
+  ...pageQuery,
+  order: z
+    .enum(['asc', 'desc'])
+    .optional()
+    .meta({ description: 'The order by ID: the oldest or the newest first; default: desc', default: 'desc' }),
+  new_events: z.boolean().optional().meta({
+    description: 'Whether to list entries that only say that timeline events were added; default: true',
+    default: true,
+  }),
+});
+
 export const changelogPage = z.strictObject({
-  changelog: z.array(changelogEntry).meta({ description: 'The entries of the page, the newest first' }),
+  changelog: z.array(changelogEntry).meta({ description: 'The entries of the page, in the order of the request' }),
   pagination,
 });
 

@@ -103,6 +103,9 @@ const WEIGH_CHANGES = `
     then greatest(pg_column_size(changes), ${LEAST_ENTRY}) else ${COMPRESSED_ENTRY} end), 0)::bigint as bytes
   from changelog where ${CHANGED_SINCE}`;
 
+/** A change that is not the addition of a timeline event. */
+const BESIDES_NEW_EVENTS = '$[*] ? (!(@.field like_regex "^timeline_events\\.[0-9]+$" && @.from == null))';
+
 const FIND_REPLACED = `
   select change ->> 'field' as field, change -> 'from' as "from"
   from (
@@ -130,18 +133,23 @@ export function changelogStore(db: Knex, workspaceId: number) {
       return query(db, { name: 'find-replaced-values', text: FIND_REPLACED, values });
     },
 
-    /** Lists an incident's newest entries, only those before the entry `before` if it is given. */
-    async listNewest(options: {
+    /** Lists an incident's entries, only those behind the entry `after` if it is given. */
+    async list(options: {
       incidentId: number;
+      order: 'asc' | 'desc';
       limit: number;
-      before: number | undefined;
+      after: number | undefined;
+      newEvents: boolean;
     }): Promise<Listed<ChangelogEntry>[]> {
+      const { order, after } = options;
       const entries = db('changelog')
         .where({ workspace_id: workspaceId, incident_id: options.incidentId })
-        .orderBy('id', 'desc')
+        .orderBy('id', order)
         .limit(options.limit)
         .select<Listed<ChangelogEntry>[]>(db.raw(LISTED_CHANGELOG_COLUMNS));
-      if (options.before !== undefined) void entries.where('id', '<', options.before);
+      if (after !== undefined) void entries.where('id', order === 'asc' ? '>' : '<', after);
+      if (!options.newEvents)
+        void entries.whereRaw(`not (is_of_parts and not jsonb_path_exists(changes, ?))`, BESIDES_NEW_EVENTS);
       return entries;
     },
 
