@@ -19,13 +19,13 @@ interface DescribedOperation {
   tags: string[];
   deprecated?: boolean;
   parameters?: (Omit<Parameter, 'required'> & { in: 'path' | 'query' | 'header'; required?: boolean })[];
-  requestBody?: { required: boolean; content: { 'application/json': { schema: JsonSchema; example?: unknown } } };
+  requestBody?: { required: boolean; content: { 'application/json'?: { schema: JsonSchema; example?: unknown } } };
   responses: Record<
     string,
     {
       headers?: Record<string, unknown>;
       content?: {
-        'application/json': { schema: JsonSchema };
+        'application/json'?: { schema: JsonSchema };
         'application/x-ndjson'?: unknown;
         'text/markdown'?: unknown;
       };
@@ -34,6 +34,7 @@ interface DescribedOperation {
   'x-tocsin-scope': string | string[];
   'x-deadline-seconds': number;
   'x-null-when-validated'?: string[];
+  'x-tocsin-body-bytes'?: number;
 }
 
 export interface Parameter {
@@ -50,6 +51,7 @@ export type Operation = ReturnType<typeof operationOf>;
 const RESOURCES = [
   ['IdempotencyKey', 'idempotencyKeys'],
   ['TimelineEvent', 'timeline'],
+  ['Picture', 'pictures'],
   ['FollowUp', 'followUps'],
   ['Tracker', 'trackers'],
   ['ApiKey', 'apiKeys'],
@@ -102,11 +104,12 @@ function operationOf(method: string, url: string, described: DescribedOperation)
       .map(({ name, required = false, description, schema }) => ({ name, required, description, schema }));
   const headers = parameters('header').map(({ name }) => name);
   const success = Object.entries(described.responses).find(([status]) => status.startsWith('2'))?.[1];
-  const reply = success?.content?.['application/json'].schema;
+  const reply = success?.content?.['application/json']?.schema;
   const properties = Object.entries(reply?.properties ?? {});
   const query = parameters('query');
   const isPage = query.some(({ name }) => name === 'cursor');
   const body = described.requestBody?.content['application/json'];
+  const isUpload = described['x-tocsin-body-bytes'] !== undefined;
   const scopes = [described['x-tocsin-scope']].flat();
   const item = 'Service-Resource-Version' in (success?.headers ?? {}) ? properties[0]?.[0] : undefined;
   return {
@@ -124,8 +127,11 @@ function operationOf(method: string, url: string, described: DescribedOperation)
     /** Without `validate_only`, which every write has. */
     query,
     /** Whether they are options: beside a body, which is the argument, and of one resource. */
-    hasQueryOption: query.length > 0 && (body !== undefined || item !== undefined),
+    hasQueryOption: query.length > 0 && (body !== undefined || isUpload || item !== undefined),
     body: body && { schema: body.schema, required: described.requestBody?.required === true, example: body.example },
+    /** The body is a file, and the response. */
+    isUpload,
+    isFile: reply === undefined && success?.content !== undefined,
     reply,
     /** Dotted paths of what is null in the reply to a write that is only validated. Items of lists may have null anyway. */
     assigned: (described['x-null-when-validated'] ?? []).filter((name) => !name.includes('[')),

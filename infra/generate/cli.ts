@@ -88,7 +88,10 @@ function valuesOf(schema: JsonSchema, description: string, schemas: Schemas): re
 }
 
 /** The arguments and flags of an example: what is required, or else the first text, or else the whole body in a file. */
-function sampleOf({ params, query, body }: Operation, inputs: Readonly<Record<string, string>>): string {
+function sampleOf(
+  { params, query, body, isUpload, isFile }: Operation,
+  inputs: Readonly<Record<string, string>>,
+): string {
   const ids = params.map(({ schema }) =>
     schema['example'] === undefined ? '1' : String(schema['example'] as string | number),
   );
@@ -99,6 +102,8 @@ function sampleOf({ params, query, body }: Operation, inputs: Readonly<Record<st
   const chosen = simple.filter(([name]) => inputs[name]?.endsWith('!'));
   const flags = (chosen.length > 0 ? chosen : simple.slice(0, 1)).map(([name, value]) => flagOf(name, String(value)));
   if (flags.length === 0 && example.length > 0) flags.push('--data @body.json');
+  if (isUpload) flags.push('--file screenshot.png');
+  if (isFile) flags.push('--output screenshot.png');
   const limit = query.some(({ name }) => name === 'limit') ? ['--limit 10'] : [];
   return [...ids, ...flags, ...limit].join(' ');
 }

@@ -14,6 +14,9 @@ const podsOf = (app: AppName) => `- podSelector: { matchLabels: { app.kubernetes
 /** The apps that call this one. */
 const callersTo = (app: AppName) => APP_NAMES.filter((other) => calledBy(other).includes(app));
 
+/** The process that encodes pictures has up to 512 MiB besides (ADR 126). */
+const WITH_PICTURES = '1Gi';
+
 /** A rule of a network policy for the internal ports of apps. */
 const rule = (direction: 'from' | 'to', apps: readonly AppName[], port: number): string[] =>
   apps.length === 0
@@ -119,7 +122,7 @@ spec:
             failureThreshold: 2
           resources:
             requests: { cpu: 250m, memory: 192Mi }
-            limits: { cpu: '2', memory: 512Mi }
+            limits: { cpu: '2', memory: ${app === 'incident' ? WITH_PICTURES : '512Mi'} }
           securityContext:
             allowPrivilegeEscalation: false
             readOnlyRootFilesystem: true

@@ -288,6 +288,7 @@ function operation(options: {
     [EXTENSIONS.deadline]: (contract.deadline ?? DEFAULT_DEADLINE) / 1_000,
     ...(contract.wait !== undefined && { [EXTENSIONS.wait]: contract.wait / 1_000 }),
     ...(contract.cost !== undefined && { [EXTENSIONS.cost]: contract.cost }),
+    ...(contract.upload !== undefined && { [EXTENSIONS.bodyBytes]: contract.upload.maxBytes }),
     ...(contract.tokenProperty !== undefined && { [EXTENSIONS.tokenProperty]: contract.tokenProperty }),
     ...(contract.reply.assigned !== undefined && { [EXTENSIONS.assigned]: contract.reply.assigned }),
     request: {
@@ -297,6 +298,7 @@ function operation(options: {
       ...(contract.body !== undefined && {
         body: { required: contract.bodyOptional !== true, content: json(contract.body, documentation?.body) },
       }),
+      ...(contract.upload !== undefined && { body: { required: true, content: files(contract.upload.types) } }),
     },
     responses: { [contract.reply.status]: success(contract, documentation), ...failures(contract) },
   };
@@ -308,6 +310,10 @@ function json(schema: z.ZodType, example: unknown) {
   schema.parse(example);
   return { 'application/json': { schema, example } };
 }
+
+/** Files of some media types. */
+const files = (types: readonly string[]) =>
+  Object.fromEntries(types.map((type) => [type, { schema: z.string().meta({ format: 'binary' }) }]));
 
 /** Gives parameters their examples. */
 function withExamples(schema: z.ZodObject, examples: Readonly<Record<string, unknown>> | undefined): z.ZodObject {
@@ -323,11 +329,12 @@ function withExamples(schema: z.ZodObject, examples: Readonly<Record<string, unk
 function success(contract: Contract, documentation: AnyDocumentation | undefined): ResponseConfig {
   return {
     description:
-      contract.reply.body === undefined && contract.lines === undefined
+      contract.reply.body === undefined && contract.reply.file === undefined && contract.lines === undefined
         ? 'Success, without a body'
         : `Success${nullsOf(contract, '. With `validate_only=true`, these are null, whatever the schema says:')}`,
     headers: references(successHeaders(contract)),
     ...(contract.lines !== undefined && { content: lines(contract.lines, documentation) }),
+    ...(contract.reply.file !== undefined && { content: files(contract.reply.file) }),
     ...(contract.reply.body !== undefined && {
       content: {
         ...json(contract.reply.body, documentation?.reply),

@@ -22,10 +22,15 @@ function operationTable(operations: readonly Operation[]): string {
       name: `${resource}.${verb}`,
       ...{ method, path, summary, deadline },
       ...(scopes.length > 0 && { scopes }),
-      ...(body === undefined ? query.length > 0 && !operation.hasQueryOption && { input: 'query' } : { input: 'body' }),
+      ...(operation.isUpload
+        ? { input: 'file' }
+        : body === undefined
+          ? query.length > 0 && !operation.hasQueryOption && { input: 'query' }
+          : { input: 'body' }),
       ...(operation.isKeyed && { isKeyed: true }),
       ...(operation.hasRevision && { hasRevision: true }),
       ...(operation.hasMarkdown && { hasMarkdown: true }),
+      ...(operation.isFile && { isFile: true }),
       ...(operation.item !== undefined && { item: operation.item }),
       ...(operation.rows !== undefined && { rows: operation.rows }),
     };
@@ -196,15 +201,16 @@ function optionsOf({ id, method, isKeyed, hasRevision, hasQueryOption }: Operati
 function methodOf(operation: Operation): string[] {
   const { verb, query, body, reply, assigned, rows, hasRevision, isDeprecated } = operation;
   const optional = (isOptional: boolean) => (isOptional ? '?' : '');
-  const input =
-    body === undefined
+  const input = operation.isUpload
+    ? ['file: Blob | Uint8Array']
+    : body === undefined
       ? query.length > 0 &&
         !operation.hasQueryOption && [
           `query${optional(query.every(({ required }) => !required))}: ${pascal(operation.id)}Query`,
         ]
       : [`body${optional(!body.required)}: ${nameOf(operation, 'Body', body.schema)}`];
   const before = [...paramsOf(operation), ...(input === false ? [] : input)];
-  const result = nameOf(operation, 'Reply', reply);
+  const result = operation.isFile ? 'Blob' : nameOf(operation, 'Reply', reply);
   const returned = rows === undefined ? `Promise<${result}>` : `Pages<${result}['${rows}'][number], ${result}>`;
   const options = optionsOf(operation);
   const docs = comment(

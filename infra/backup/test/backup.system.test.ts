@@ -5,7 +5,7 @@ import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openDatabase } from '@tocsin/postgres';
-import { type Client, eventually, httpClient, reservePorts } from '@tocsin/testing';
+import { type Client, eventually, httpClient, ONE_PIXEL, reservePorts } from '@tocsin/testing';
 import { countUnopened } from '../../../services/webhook/src/administration.ts';
 import { secretCipher } from '../../../services/webhook/src/subscriptions/secret-cipher.ts';
 import { runAdmin } from '../../admin/run-admin.ts';
@@ -81,6 +81,9 @@ async function start(data: string): Promise<Instance> {
 
 const LISTS = ['incidents', 'services', 'teams', 'custom-fields', 'settings/webhooks'];
 
+const picturesOf = ({ attachments }: { attachments: { url: string; thumbnail_url: string | null }[] }) =>
+  attachments.filter(({ thumbnail_url: thumbnail }) => thumbnail !== null);
+
 /** Everything that the API shows of a workspace. */
 async function readAll(client: Client): Promise<Record<string, unknown>> {
   const all: Record<string, unknown> = { installation: (await client.get('/api/v1/me')).body.installation_id };
@@ -93,6 +96,8 @@ async function readAll(client: Client): Promise<Record<string, unknown>> {
     for (const part of ['', '/timeline', '/changelog']) {
       const answer = await client.get(`/api/v1/incidents/${id}${part}`);
       all[`${id}${part}`] = [answer.status, answer.body];
+      for (const { url } of part === '/timeline' ? answer.body.events.flatMap(picturesOf) : [])
+        all[url] = (await client.get(url)).bytes.toString('base64');
     }
   }
   // The duration of an open incident ends now.
@@ -117,12 +122,18 @@ describe('a backup of make start', () => {
     const { body } = await client.post('/api/v1/incidents', {
       title: 'Tab\there, backslash \\ and \\N, newline\nand "quotes", ünïcödé 🔥',
     });
+    const uploaded = await client.post(`/api/v1/incidents/${body.incident.id}/pictures`, ONE_PIXEL, {
+      'Content-Type': 'image/png',
+    });
+    const { picture } = uploaded.body;
     await client.post(`/api/v1/incidents/${body.incident.id}/timeline`, {
+      attachments: [picture.id],
       title: 'Found',
       body: 'x'.repeat(60_000),
       started_at: '2026-11-20T09:00:00Z',
     });
     before = await readAll(client);
+    expect(before[picture.url]).toMatch(/^iVBOR/);
     expect(await succeeds(backup('original', 'running.backup'))).toMatch(
       /gateway: \d+ rows, incident: [1-9]\d* rows[^]*with the secret keys/,
     );

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { OperationEntry } from '@tocsin/sdk/operations';
 import { Command, Option } from 'commander';
 import { COLUMNS, commandWords } from './command-names.ts';
@@ -5,7 +7,7 @@ import { argumentFinder } from './find-id.ts';
 import { flagsOf, readFlags } from './operation-flags.ts';
 import { type OperationParameters, parseInput, parseJson, UsageError } from './operation-parameters.ts';
 import type { Row } from './output.ts';
-import { readFlag } from './read-input.ts';
+import { readBytes, readFlag } from './read-input.ts';
 import type { Call, Session } from './session.ts';
 
 /** Rows of a list, if nothing else is said. */
@@ -18,6 +20,8 @@ interface Flags {
   limit?: string;
   all?: boolean;
   data?: string;
+  file?: string;
+  output?: string;
   dryRun?: boolean;
   idempotencyKey?: string;
   ifRevision?: string;
@@ -33,7 +37,7 @@ export function operationCommand(
   begin: (command: Command) => Call,
 ): Command {
   const [resource, verb] = commandWords(id, operation.name);
-  const { method, summary, input, rows, isKeyed, hasRevision, hasMarkdown, path } = operation;
+  const { method, summary, input, rows, isKeyed, hasRevision, hasMarkdown, isFile, path } = operation;
   const command = new Command(verb).description(summary);
   for (const name of parameters.arguments)
     command.argument(`<${argumentName(name)}>`, argumentFinder(path, name)?.words);
@@ -49,6 +53,8 @@ export function operationCommand(
     command.option('--limit <rows>', `rows to print at most; default ${ROWS}`).option('--all', 'print all rows');
   }
   if (input === 'body') command.option('--data <json>', 'the body as JSON, @file or - for stdin; flags come on top');
+  if (input === 'file') command.requiredOption('--file <file>', 'the file; - for stdin');
+  if (isFile === true) command.requiredOption('--output <file>', 'where the file is written');
   if (isKeyed === true) command.option('--idempotency-key <key>', 'default: a new one');
   if (hasRevision === true) command.option('--if-revision <revision>', 'default: the current one, read before');
   if (hasMarkdown === true) command.addHelpText('after', '\nIt prints Markdown; with --json the same parts as JSON.');
@@ -79,7 +85,10 @@ async function run({ id, operation, parameters, call, flags, args }: Run): Promi
   const { signal } = call.session;
   const whole = await wholeOf(call.session, flags);
   const typed = readFlags(flagsOf(parameters), (flag) => flags[attributeOf(flag)]);
-  const options: Row = { ...optionsOf(operation, flags, call), query: typed.query };
+  const options: Row = {
+    ...optionsOf(operation, flags, call),
+    query: { ...nameOfFile(parameters, flags), ...typed.query },
+  };
   const tocsin = await call.connect();
   const [resource = '', verb = ''] = name.split('.');
   const methods = tocsin[resource as 'incidents'] as unknown as Methods;
@@ -90,7 +99,8 @@ async function run({ id, operation, parameters, call, flags, args }: Run): Promi
     }),
   );
   const data = { ...whole, ...(await typed.resolve(tocsin, signal)) };
-  const inputs = input === undefined ? [] : [data];
+  const inputs =
+    input === undefined ? [] : [input === 'file' ? await readBytes(call.session, flags.file ?? '-') : data];
 
   if (rows !== undefined) {
     const pages = (limit: number) =>
@@ -110,6 +120,10 @@ async function run({ id, operation, parameters, call, flags, args }: Run): Promi
     hasRevision === true && options['ifRevision'] === undefined
       ? await update(methods, { verb, item: item ?? '', ids, data, options })
       : await methods[verb]?.(...ids, ...inputs, options);
+  if (body instanceof Blob) {
+    await writeFile(flags.output ?? '', await body.bytes());
+    return;
+  }
   if (flags.dryRun === true && method !== 'GET')
     output.note('nothing was written: this is what the request would give');
   const { not_recorded: missing } = (body ?? {}) as Row;
@@ -130,6 +144,10 @@ async function update(
   const current = (await methods['get']?.(...ids, {})) as Record<string, { revision: number }>;
   return methods[verb]?.(...ids, data, { ...options, ifRevision: current[item]?.revision });
 }
+
+/** What is uploaded has the name of its file, if nothing else is said. */
+const nameOfFile = ({ query = {} }: OperationParameters, { file }: Flags): Row =>
+  file !== undefined && file !== '-' && 'filename' in query ? { filename: basename(file) } : {};
 
 /** The body of `--data`. */
 async function wholeOf(session: Session, flags: Flags): Promise<Row> {

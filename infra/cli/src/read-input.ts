@@ -11,7 +11,19 @@ const MAX_INPUT = 16_777_216;
  * writes it.
  * @throws UsageError
  */
-export async function readInput({ stdin, signal }: Pick<Session, 'stdin' | 'signal'>, file: string): Promise<string> {
+export async function readInput(session: Pick<Session, 'stdin' | 'signal'>, file: string): Promise<string> {
+  return readWith(session, file, decode);
+}
+
+/** The bytes of a file, or of stdin. @throws UsageError */
+export const readBytes = async (session: Pick<Session, 'stdin' | 'signal'>, file: string): Promise<Buffer> =>
+  readWith(session, file, (bytes) => bytes);
+
+async function readWith<Content>(
+  { stdin, signal }: Pick<Session, 'stdin' | 'signal'>,
+  file: string,
+  contentOf: (bytes: Buffer) => Content,
+): Promise<Content> {
   const what = file === '-' ? 'stdin' : file;
   const chunks: Buffer[] = [];
   let size = 0;
@@ -22,7 +34,7 @@ export async function readInput({ stdin, signal }: Pick<Session, 'stdin' | 'sign
       if (size > MAX_INPUT) throw new UsageError(`${what} has more than ${MAX_INPUT} bytes`);
       chunks.push(chunk);
     }
-    return decode(Buffer.concat(chunks));
+    return contentOf(Buffer.concat(chunks));
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof UsageError) throw error;

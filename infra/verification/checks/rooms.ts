@@ -35,6 +35,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['shared'],
     ['configuration', 'replicas', 'storage', 'visibility'],
     ['incidents'],
+    ['pictures'],
     ['timeline', 'values', 'chat', 'relations', 'follow-ups'],
     ['source-imports', 'lifecycle', 'list', 'configuration-changes', 'erasure', 'deletion', 'chat-commands'],
     ['creation', 'transfer', 'bulk', 'postmortem', 'retention', 'trackers'],

@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
-import { type Answer, type Client, eventually } from '@tocsin/testing';
+import { EXTENSIONS } from '@tocsin/http';
+import { type Answer, type Client, eventually, ONE_PIXEL } from '@tocsin/testing';
 import type { ApiDescription, ApiOperation } from '../../../gateway/src/description.ts';
 
 /** The documented request of one operation, which works in the sample workspace. */
@@ -27,6 +28,8 @@ export function examplesOf({ tags = [], paths }: ApiDescription): Example[] {
   );
 }
 
+export const FILE_HEADERS = { 'Content-Type': 'application/octet-stream' };
+
 /** @throws when the operation lacks an example of something that it requires */
 function exampleOf({ at, method, operation }: { at: string; method: string; operation: ApiOperation }): Example {
   const { operationId: id, parameters = [], requestBody, responses } = operation;
@@ -38,6 +41,7 @@ function exampleOf({ at, method, operation }: { at: string; method: string; oper
   });
   const content = requestBody?.content['application/json'];
   if (content !== undefined && content.example === undefined) throw new Error(`${id} has no example of its body`);
+  const isUpload = EXTENSIONS.bodyBytes in operation;
   const query = values
     .filter((parameter) => parameter.in === 'query')
     .map(({ name, example }) => [name, example] as const);
@@ -52,10 +56,13 @@ function exampleOf({ at, method, operation }: { at: string; method: string; oper
       values
         .filter((parameter) => parameter.in === 'path')
         .reduce((text, { name, example }) => text.replace(`{${name}}`, encodeURIComponent(example)), at) + search,
-    headers: Object.fromEntries(
-      values.filter((parameter) => parameter.in === 'header').map(({ name, example }) => [name, example]),
-    ),
-    body: content?.example,
+    headers: {
+      ...Object.fromEntries(
+        values.filter((parameter) => parameter.in === 'header').map(({ name, example }) => [name, example]),
+      ),
+      ...(isUpload && FILE_HEADERS),
+    },
+    body: isUpload ? ONE_PIXEL : content?.example,
     success: Number(statuses[0]),
     operation,
   };

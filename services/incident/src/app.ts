@@ -33,6 +33,8 @@ import { configurations } from './configuration/store/configuration-store.ts';
 import { configurationAnnouncements } from './configuration-changes/announcements.ts';
 import { chats, type ChatTimeout, chatTokenRotation } from './chat/chats.ts';
 import { startCommands } from './chat-commands/start-commands.ts';
+import { pictureEncoder } from './pictures/clients/picture-encoder.ts';
+import { sweepPictures } from './pictures/store/picture-store.ts';
 import { startProvisioner } from './chat/provisioner.ts';
 import { keptIncidents } from './incidents/optimistic-change.ts';
 import { replicas } from './replicas/replicas.ts';
@@ -92,6 +94,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
   const announcements = configurationAnnouncements({ database, owners, log });
   const pulls = replicaPulls({ log, metrics, deadline: config.replicaWait });
   const storage = workspaceStorage({ database, log });
+  const encoder = pictureEncoder();
   const relay = startRelay(base);
   const { provisioning, provisioner } = startChats({ base, config, overrides, owners, wakeRelay: relay.wake });
   const lookForWork = lookLater(() => [provisioner, trackers].forEach((each) => each.wake()));
@@ -106,6 +109,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
     configurations: configurations(database),
     announcements,
     storage,
+    encoder,
     replicas: replicas({ database, versions: versions.versions, owners, pulls, log }),
     documents: sourceDocuments({ ...reach({ config, overrides }), timeout: overrides.documentTimeout }),
     keptIncidents: keptIncidents(database),
@@ -153,7 +157,7 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
     ],
     periodicTasks: periodicTasks({ ...dependencies, metrics, log }, base.limits.idempotencyHours, overrides),
     dispatchers: [provisioner, commands, trackers],
-    workers: [relay, pulls, storage, announcements],
+    workers: [relay, pulls, storage, announcements, encoder],
     clients: [versions, owners],
   });
 }
@@ -178,6 +182,10 @@ const periodicTasks = (
     {
       name: 'deleting what is kept no longer',
       work: async () => deleteExpired({ ...dependencies, time }),
+    },
+    {
+      name: 'deleting pictures that no event has',
+      work: async () => sweepPictures(dependencies.database, await time()),
     },
     { name: 'looking for what was not heard', interval: listening, work: async () => endOverdue(dependencies) },
     {

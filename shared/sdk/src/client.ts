@@ -11,6 +11,7 @@ import { backoff, pause } from './retry.ts';
 /** A request of `tocsin.request`. */
 export interface AnyRequest extends CallOptions {
   query?: Query | undefined;
+  /** JSON, or a file: a `Blob` or a `Uint8Array`. */
   body?: unknown;
   headers?: Readonly<Record<string, string>> | undefined;
 }
@@ -112,7 +113,7 @@ class Client implements Core {
       ...{ method, deadline, options: call },
       path: fill(operation.path, params),
       query: { ...query, ...besides, ...(validateOnly === true && { validate_only: true }) },
-      body: input === 'body' ? (data ?? {}) : undefined,
+      body: input === 'file' ? data : input === 'body' ? (data ?? {}) : undefined,
       headers: {
         ...headers,
         ...(key !== undefined && { 'Idempotency-Key': key }),

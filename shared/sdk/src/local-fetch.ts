@@ -1,4 +1,5 @@
-type LocalInit = { method: string; headers: Headers; body: string | null; signal: AbortSignal };
+type Body = string | Uint8Array<ArrayBuffer> | null;
+type LocalInit = { method: string; headers: Headers; body: Body; signal: AbortSignal };
 type Fetch = (url: URL, init: LocalInit) => Promise<Response>;
 
 /** What is used of Node, whose types only some programs have. */
@@ -13,7 +14,7 @@ interface Builtins {
     request(
       options: object,
       onResponse: (message: IncomingMessage) => void,
-    ): { on(event: 'error', listener: (error: Error) => void): void; end(body?: string): void };
+    ): { on(event: 'error', listener: (error: Error) => void): void; end(body?: Exclude<Body, null>): void };
   };
   'node:https': Builtins['node:http'];
   'node:stream': { Readable: { toWeb(message: IncomingMessage): ReadableStream<Uint8Array<ArrayBuffer>> } };

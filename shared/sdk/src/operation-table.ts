@@ -12,12 +12,14 @@ export interface OperationEntry {
   readonly deadline: number;
   /** One of them is enough; without, any key may call it. */
   readonly scopes?: readonly string[];
-  /** Whether a call has a query or a body. */
-  readonly input?: 'query' | 'body';
+  /** Whether a call has a query, a body, or a file as its body. */
+  readonly input?: 'query' | 'body' | 'file';
   readonly isKeyed?: boolean;
   readonly hasRevision?: boolean;
   /** Whether the response may be a Markdown document: `…Markdown` returns it. */
   readonly hasMarkdown?: boolean;
+  /** Whether the response is a file. */
+  readonly isFile?: boolean;
   /** The property of the response that is the resource. */
   readonly item?: string;
   /** The property of a page that has its rows. */

@@ -21,6 +21,7 @@ export interface ApiRequest {
   /** From `/api/v1` on; `query` comes behind a query that it has. */
   path: string;
   query?: Query | undefined;
+  /** JSON, or a file: a `Blob` or a `Uint8Array`. */
   body?: unknown;
   headers?: Readonly<Record<string, string>> | undefined;
   /** Seconds that the server may take. */
@@ -33,7 +34,7 @@ export interface ApiRequest {
 export interface ApiResponse {
   status: number;
   headers: Headers;
-  /** The parsed JSON, or the text of a Markdown document; undefined if the body is empty. */
+  /** The parsed JSON, the text of a Markdown document, or a picture as a `Blob`; undefined if the body is empty. */
   body: unknown;
 }
 
@@ -58,8 +59,23 @@ async function attemptOnce(client: TocsinOptions, request: ApiRequest): Promise<
   const timeout = AbortSignal.timeout(options.timeout ?? client.timeout ?? deadline * 1_000 + WAY);
   const signal = options.signal === undefined ? timeout : AbortSignal.any([options.signal, timeout]);
   const response = await openResponse(client, request, signal);
+  const { status, headers } = response;
+  if (headers.get('content-type')?.startsWith('image/') === true)
+    return { status, headers, body: await reaching(request, signal, async () => response.blob()) };
   const text = await reaching(request, signal, async () => response.text());
-  return { status: response.status, headers: response.headers, body: parse(text, response) };
+  return { status, headers, body: parse(text, response) };
+}
+
+/** The content of a file says what it is. */
+const FILE_TYPE = 'application/octet-stream';
+
+const isFile = (body: unknown): body is Blob | Uint8Array<ArrayBuffer> =>
+  body instanceof Blob || body instanceof Uint8Array;
+
+async function bodyOf({ body }: ApiRequest): Promise<string | Uint8Array<ArrayBuffer> | null> {
+  if (body === undefined) return null;
+  if (!isFile(body)) return JSON.stringify(body);
+  return body instanceof Blob ? new Uint8Array(await body.arrayBuffer()) : body;
 }
 
 /** Sends a request once, and returns its response before the body. @throws TocsinError, or the reason of the signal */
@@ -68,10 +84,10 @@ export async function openResponse(client: TocsinOptions, request: ApiRequest, s
   const headers = new Headers({
     ...(client.token !== null && { Authorization: `Bearer ${client.token}` }),
     Accept: 'application/json',
-    ...(request.body !== undefined && { 'Content-Type': 'application/json' }),
+    ...(request.body !== undefined && { 'Content-Type': isFile(request.body) ? FILE_TYPE : 'application/json' }),
     ...request.headers,
   });
-  const body = request.body === undefined ? null : JSON.stringify(request.body);
+  const body = await bodyOf(request);
   const send = client.fetch ?? localFetch(url) ?? fetch;
   const init = { method: request.method, headers, body, signal, redirect: 'error' } as const;
   const response = await reaching(request, signal, async () => send(url, init));

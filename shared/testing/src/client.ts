@@ -1,12 +1,13 @@
 import { Agent, request } from 'node:http';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 
 /** A complete response. */
 export interface Answer {
   status: number;
   headers: Headers;
+  bytes: Buffer;
   text: string;
-  /** The parsed body; `undefined` for an empty one, for lines and for Markdown. */
+  /** The parsed body; `undefined` for an empty one, for lines, for Markdown and for a picture. */
   // Tests access bodies of every shape; the app validates the shapes itself (`checkReplies`).
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   body: any;
@@ -29,7 +30,13 @@ export interface Client {
 const agent = new Agent({ keepAlive: true, maxSockets: 100 });
 
 const isText = (headers: Headers) =>
-  /^(?:application\/x-ndjson|text\/markdown)/.test(headers.get('Content-Type') ?? '');
+  /^(?:application\/x-ndjson|text\/markdown|image\/)/.test(headers.get('Content-Type') ?? '');
+
+/** A PNG. */
+export const ONE_PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 /** What a response has that refuses a request, for `toMatchObject`. */
 export const refusal = (status: number, code: string, more: object = {}) => ({ status, body: { code, ...more } });
@@ -63,10 +70,12 @@ export function httpClient(baseUrl: string, ...headers: readonly Readonly<Record
     outgoing.once('response', (incoming) => {
       const received = new Headers();
       for (const [name, value] of Object.entries(incoming.headers)) received.set(name, String(value));
-      text(incoming).then((read) => {
+      buffer(incoming).then((bytes) => {
+        const read = bytes.toString();
         resolve({
           status: incoming.statusCode ?? 0,
           headers: received,
+          bytes,
           text: read,
           body: read === '' || isText(received) ? undefined : JSON.parse(read),
         });

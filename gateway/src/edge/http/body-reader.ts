@@ -15,10 +15,11 @@ export interface BodyReader<Holder> {
   /**
    * Reads a body to its end, or until it is over the limit: then the bytes are one more than the limit, and the rest is
    * discarded. Resolves with `undefined` if the client has gone.
+   * @param limit if not that of all others
    * @throws DomainError `invalid_request` (408) for a body that does not arrive in time, `rate_limited` or
    *   `service_unavailable` if there is no memory left for it
    */
-  read(request: IncomingMessage, holder: Holder): Promise<ReceivedBody | undefined>;
+  read(request: IncomingMessage, holder: Holder, limit?: number): Promise<ReceivedBody | undefined>;
   /** Counts a body that is in memory already. @throws DomainError if there is no memory left for it */
   hold(bytes: Buffer, holder: Holder): ReceivedBody;
 }
@@ -32,7 +33,11 @@ const MIN_CAPACITY = 1_024;
 /** @param options.holder what the leases are counted by, for people */
 export function bodyReader<Holder>(
   leases: FairQueue<Holder>,
-  { times, maxBytes, holder: name }: { times: BodyTimes; maxBytes: number; holder: 'workspace' | 'network' },
+  {
+    times,
+    maxBytes: usualLimit,
+    holder: name,
+  }: { times: BodyTimes; maxBytes: number; holder: 'workspace' | 'network' },
 ): BodyReader<Holder> {
   const hold = (bytes: Buffer, holder: Holder): ReceivedBody => {
     const lease = leases.tryTake(holder, bytes.length);
@@ -43,7 +48,7 @@ export function bodyReader<Holder>(
   return {
     hold,
 
-    read: async (request, holder) => {
+    read: async (request, holder, maxBytes = usualLimit) => {
       if (request.destroyed) return undefined;
       // Nearly all bodies: there is nothing to wait for.
       if (request.complete && request.readableLength <= maxBytes) return hold(read(request), holder);

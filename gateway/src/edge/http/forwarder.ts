@@ -57,7 +57,7 @@ export function forwarder({ shares, keys, ...parts }: Parts): Forwarder {
       const signal = keys.enter(context, caller, operation);
       const body =
         context.body === undefined
-          ? await receiveBody(bodies, request, workspace.id)
+          ? await receiveBody(bodies, request, { workspaceId: workspace.id, limit: operation.bodyBytes })
           : bodies.hold(context.body, workspace.id);
       // The client has gone.
       if (body === undefined) return;
@@ -119,12 +119,13 @@ function serviceSender({
     try {
       // The key may have ended while the request waited.
       signal.throwIfAborted();
+      const maxBytes = operation.bodyBytes ?? shares.maxBodyBytes;
       const bodyLength = isRead(request) ? undefined : (body.bytes?.length ?? 0);
       const gatewayHeaders = {
         principal: caller.principalFor(operation.service),
         requestId,
         bodyLength,
-        bodyLimit: (bodyLength ?? 0) > shares.maxBodyBytes ? shares.maxBodyBytes : undefined,
+        bodyLimit: (bodyLength ?? 0) > maxBytes ? maxBytes : undefined,
       };
       request.url = target.path + target.search;
       const { deadline, wait } = operation;
@@ -203,10 +204,10 @@ const NO_BODY: ReceivedBody = { bytes: undefined, release: () => undefined };
 async function receiveBody(
   bodies: BodyReader<number>,
   request: IncomingMessage,
-  workspaceId: number,
+  { workspaceId, limit }: { workspaceId: number; limit: number | undefined },
 ): Promise<ReceivedBody | undefined> {
   if (!hasBody(request)) return NO_BODY;
-  if (!isRead(request)) return bodies.read(request, workspaceId);
+  if (!isRead(request)) return bodies.read(request, workspaceId, limit);
   // The body of a read means nothing.
   request.resume();
   return NO_BODY;

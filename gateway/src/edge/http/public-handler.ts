@@ -132,12 +132,13 @@ async function handleRequest(context: RequestContext, dependencies: PublicHandle
   const credentialsOfRequest =
     credentials(request.headers, dependencies.cookie, { basic: operation?.basic }) ??
     (await credentialsInBody(context, operation, dependencies));
+  const maxBodyBytes = operation?.bodyBytes ?? dependencies.maxBodyBytes;
   const caller =
     (await findCaller(credentialsOfRequest, slug, dependencies)) ??
-    (await refuseAnonymous(context, slug, dependencies));
+    (await refuseAnonymous(context, slug, { ...dependencies, maxBodyBytes }));
   const { identity } = caller;
   context.workspace = identity.workspace;
-  checkContentLength(request, dependencies.maxBodyBytes);
+  checkContentLength(request, maxBodyBytes);
   context.keyId = identity.keyId;
   dependencies.uses.record(identity);
   context.operation = operation;

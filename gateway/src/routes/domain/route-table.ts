@@ -27,6 +27,8 @@ export interface Operation {
   basic?: boolean | undefined;
   /** The property of the body that may have the token. */
   tokenProperty?: string | undefined;
+  /** Bytes of its body at most, if not those of all others. */
+  bodyBytes?: number | undefined;
   /** Milliseconds that the service has to begin its response. */
   deadline: number;
   /** Seconds that a request may wait for an event; the response may be a stream of events, too. */

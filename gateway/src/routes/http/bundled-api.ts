@@ -57,6 +57,7 @@ const operationsOf = ({ paths }: ApiDescription): Operation[] =>
       needs: described[EXTENSIONS.needs] as Prerequisite[],
       basic: described.security?.some((scheme) => 'basic' in scheme),
       tokenProperty: described[EXTENSIONS.tokenProperty] as string | undefined,
+      bodyBytes: described[EXTENSIONS.bodyBytes] as number | undefined,
       deadline: 1_000 * (described[EXTENSIONS.deadline] as number),
       wait: described[EXTENSIONS.wait] as number | undefined,
       cost: described[EXTENSIONS.cost] as Cost | undefined,

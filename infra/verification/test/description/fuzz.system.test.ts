@@ -270,7 +270,8 @@ const REFUSED = ['reopenIncident', 'restoreIncident', 'requestIncidentProvisioni
 
 /** The rules that JSON Schema cannot say of a body, by the field that breaks one and what the service says of it. */
 const RULES: Readonly<Record<string, RegExp>> = {
-  'what is named exists': /: Must be (?:an? (?:active|existing|timeline|tracker|user's)|one of|the revision in) /,
+  'what is named exists':
+    /: Must be (?:an? (?:active|existing|timeline|tracker|user's)|one of|the revision in|IDs of pictures of) /,
   'a team is not below itself': /^parent_team_id: Must not be the team itself/,
   'a key has no scope that another key lacks': /^scopes: Must not have scopes/,
   'a text shows something': /: Must not be blank$/,
@@ -293,7 +294,7 @@ const RULES: Readonly<Record<string, RegExp>> = {
   'entries differ by a key, in order':
     /^\w+(?:\.\d+\.\w+)?: (?:Exactly one|.* is a duplicate|Must be greater than|Must not (?:be greater|be a keyword|have a header twice)|.* cannot be removed)/,
   'no list repeats a value in another form':
-    /: (?:Must not occur more than (?:once|2 times)|Must have at most 50 items)$/,
+    /: (?:Must not (?:occur more than (?:once|2 times)|have the same item twice)|Must have at most 50 items)$/,
   'what other systems send is read after its schema':
     /^(?:action|alerts|data|groupKey|event_action|dedup_key|payload|labels|schemaId)(?:\.[\w.]+)?: Must /,
   'some types of events are reserved': /^type: Must not be a reserved type/,

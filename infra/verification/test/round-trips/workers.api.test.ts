@@ -3,13 +3,14 @@ import { type Envelope, type QueueDefinition, QUEUES } from '@tocsin/schemas';
 import { IDEMPOTENCY_HOURS, sweepIdempotencyKeys } from '@tocsin/http';
 import { type Broker, INBOX_DAYS, type OutgoingMessage, startRelay, sweepInbox } from '@tocsin/messaging';
 import { type Knex, openDatabase } from '@tocsin/postgres';
-import { createLogger, createMetrics } from '@tocsin/runtime';
+import { createLogger, createMetrics, systemClock } from '@tocsin/runtime';
 import { eventually } from '@tocsin/testing';
 import { losing, lossOf, type LostTrip } from '@tocsin/testing/faulty-trips';
 import pg from 'pg';
 import type { ApiDescription } from '../../../../gateway/src/description.ts';
 import { auditStore } from '../../../../gateway/src/audit/store/audit-store.ts';
 import { sweepAlerts } from '../../../../services/incident/src/alerts/store/alert-store.ts';
+import { sweepPictures } from '../../../../services/incident/src/pictures/store/picture-store.ts';
 import { deleteEntries } from '../../../../services/incident/src/retention/store/retention-store.ts';
 import { deliveryLimits } from '../../../../services/webhook/src/administration.ts';
 import { deleteExpiredData } from '../../../../services/webhook/src/deliveries/housekeeping.ts';
@@ -66,7 +67,7 @@ async function losingEach(
 }
 
 /** Writes after which the replicas are behind, and those of the gateway. */
-const MORE = ['createTeam', 'createService', 'createCustomField', 'createUser', 'createApiKey'];
+const MORE = ['createTeam', 'createService', 'createCustomField', 'createUser', 'createApiKey', 'createPicture'];
 
 /** Events of all types, of which nothing is published. */
 let messages: OutgoingMessage[];
@@ -221,6 +222,7 @@ const SWEEPS: readonly [table: string, column: string, sweep: (database: Knex) =
       [`${schema}.inbox`, 'received_at', async (database) => sweepInbox(database, INBOX_DAYS)],
     ]),
     ['incident.alert_groups', 'updated_at', sweepAlerts],
+    ['incident.pictures', 'unused_since', async (database) => sweepPictures(database, systemClock.now())],
     ...(['access_log', 'alert_records'] as const).map((log, index): (typeof SWEEPS)[number] => [
       `incident.${['incident_accesses', 'alert_notifications'][index]}`,
       ['hour', 'received_at'][index] ?? '',

@@ -1,3 +1,4 @@
+import { FILE_HEADERS } from '../../systems/examples.ts';
 import type { Answer, Client } from '@tocsin/testing';
 import { type ApiOperation, type ApiSchema, readPublicDescription } from '../../../../gateway/src/description.ts';
 import { APP_NAMES } from '../../../installation/apps.ts';
@@ -124,7 +125,8 @@ export async function requestOf(
   const left = [...ids];
   const filled = template.replaceAll(/\{\w+\}/g, () => String(left.shift()));
   const path = query === undefined ? filled : `${filled}?${new URLSearchParams(query).toString()}`;
-  if (!parameters.includes(REVISION)) return { operation, method, path, headers: {}, body };
+  const ofFile = body instanceof Uint8Array ? FILE_HEADERS : {};
+  if (!parameters.includes(REVISION)) return { operation, method, path, headers: ofFile, body };
   const revision = presentRevision ?? (await client.get(path)).headers.get('Service-Resource-Version');
   return { operation, method, path, headers: { [REVISION]: String(revision) }, body };
 }

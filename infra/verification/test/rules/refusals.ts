@@ -53,12 +53,13 @@ export function refusalsOf(request: Request, { reader, stranger }: Others): Refu
     ? names.filter((name) => KEYS.includes(name))
     : [];
   const [id] = pathIds;
+  const isFile = body instanceof Uint8Array;
   return [
-    ...(isStrict || method === 'DELETE' || request.body === undefined
+    ...(!isFile && (isStrict || method === 'DELETE' || request.body === undefined)
       ? [refusal('an unknown property', { body: { ...body, unexpected: 1 } }, 'unknown_field', 'unexpected')]
       : []),
     refusal('a body that is no object', { body: '[]' }, 'invalid_request'),
-    ...(BY_ITEM.includes(operation)
+    ...(isFile || BY_ITEM.includes(operation)
       ? []
       : withMoreDigits(body).map((text) => ({ ...request, what: 'a number that would be rounded', body: text }))),
     refusal('a key without the scope', { by: reader }, 'missing_scope'),

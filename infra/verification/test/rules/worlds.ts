@@ -262,7 +262,10 @@ export async function compareWorlds(
     // Small pages, so that cursors lie beside what is hidden.
     const pages = async (world: World) =>
       (await readList<object>(clientOf(world), path, reply.name, () => 1)).map((item) =>
-        comparable({ status: 200, headers: new Headers(), text: JSON.stringify(item), body: item }, world),
+        comparable(
+          { status: 200, headers: new Headers(), bytes: Buffer.alloc(0), text: JSON.stringify(item), body: item },
+          world,
+        ),
       );
     expect([path, await pages(one)]).toEqual([path, await pages(other)]);
     requests += 1;

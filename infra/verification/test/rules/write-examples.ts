@@ -46,7 +46,7 @@ const NAMES = Object.entries({ user: 'User', team: 'Team', incident: 'Incident',
 
 /** An example with the first resource of this workspace for each ID of one. */
 function withNames(example: unknown, named: Validated['named']): object | undefined {
-  if (example === undefined) return undefined;
+  if (example === undefined || example instanceof Uint8Array) return example;
   return JSON.parse(JSON.stringify(example), (name, value: unknown) => {
     const [, kind] = NAMES.find(([word]) => new RegExp(`(?:^|_)${word}_id$`).test(name)) ?? [];
     if (kind === undefined || typeof value !== 'number') return value;

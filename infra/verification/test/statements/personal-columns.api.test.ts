@@ -71,6 +71,7 @@ const OTHERS: Readonly<Record<string, string>> = {
     'customer_impact_status doc_url external_id external_url impact_summary_folded issue_type last_event_summary latest_run meet_url mrr owner_folded region_folded region_keys regions role_keys service_folded severity severity_mode status title_folded update_reminder viewers visible_to',
   'incident.investigation_runs': 'run_id status',
   'incident.mrr_currencies': 'currency',
+  'incident.pictures': 'content_type',
   'incident.provisioning_steps': 'error_code key status',
   'incident.provisionings': 'channel_name marker request_id trace_context usergroups workspace_slug',
   'incident.replica_fields': 'definition slug',

@@ -48,6 +48,12 @@ export const PERSONAL_TABLES: PersonalTables = {
     texts: ['filename'],
     place: { kind: 'attachment', id: 'id' },
   },
+  pictures: {
+    users: ['created_by'],
+    people: ['created_by'],
+    texts: ['filename'],
+    place: { kind: 'attachment', id: 'id' },
+  },
   timeline_groups: { texts: ['name'], place: { kind: 'timeline_group', id: 'id' } },
   incident_relations: { users: ['created_by'], people: ['created_by'], json: ['created_by_key'] },
   follow_ups: {

@@ -10,6 +10,7 @@ import { deletionContracts } from '../deletion/http/contracts.ts';
 import { followUpContracts } from '../follow-ups/http/contracts.ts';
 import { lifecycleContracts } from '../lifecycle/http/contracts.ts';
 import { listContracts } from '../list/http/contracts.ts';
+import { pictureContracts } from '../pictures/http/contracts.ts';
 import { postmortemContracts } from '../postmortem/http/contracts.ts';
 import { transferContracts } from '../transfer/http/contracts.ts';
 import { retentionContracts } from '../retention/http/contracts.ts';
@@ -29,6 +30,7 @@ export const contracts = {
   ...accessContracts,
   ...relationContracts,
   ...timelineContracts,
+  ...pictureContracts,
   ...postmortemContracts,
   ...trackerContracts,
   ...followUpContracts,

@@ -13,6 +13,7 @@ import { lifecycleOperations } from '../lifecycle/http/documentation.ts';
 import { listOperations } from '../list/http/documentation.ts';
 import { incidentOperations } from '../incidents/http/documentation.ts';
 import { transferOperations } from '../transfer/http/documentation.ts';
+import { pictureOperations } from '../pictures/http/documentation.ts';
 import { postmortemOperations } from '../postmortem/http/documentation.ts';
 import { relationOperations } from '../relations/http/documentation.ts';
 import { timelineOperations } from '../timeline/http/documentation.ts';
@@ -28,6 +29,7 @@ export const documentation: Documentation<typeof contracts> = {
   ...bulkOperations,
   ...relationOperations,
   ...timelineOperations,
+  ...pictureOperations,
   ...postmortemOperations,
   ...followUpOperations,
   ...trackerOperations,

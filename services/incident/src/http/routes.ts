@@ -22,6 +22,7 @@ import { retentionHandlers } from '../retention/http/handlers.ts';
 import { followUpHandlers } from '../follow-ups/http/handlers.ts';
 import { lifecycleHandlers } from '../lifecycle/http/handlers.ts';
 import { listHandlers } from '../list/http/handlers.ts';
+import { pictureHandlers } from '../pictures/http/handlers.ts';
 import { postmortemHandlers } from '../postmortem/http/handlers.ts';
 import { transferHandlers } from '../transfer/http/handlers.ts';
 import { relationHandlers } from '../relations/http/handlers.ts';
@@ -36,6 +37,7 @@ type Dependencies = Omit<Parameters<typeof listHandlers>[0], 'rendered'> &
   Parameters<typeof creationHandlers>[0] &
   Parameters<typeof bulkHandlers>[0] &
   Parameters<typeof timelineHandlers>[0] &
+  Parameters<typeof pictureHandlers>[0] &
   Parameters<typeof postmortemHandlers>[0] &
   Parameters<typeof chatHandlers>[0] &
   Parameters<typeof configurationChangeHandlers>[0] &
@@ -56,6 +58,7 @@ export function routes(dependencies: Dependencies): Route[] {
     ...bulkHandlers(dependencies),
     ...relationHandlers(dependencies),
     ...timelineHandlers(dependencies),
+    ...pictureHandlers(dependencies),
     ...postmortemHandlers(dependencies),
     ...followUpHandlers(dependencies),
     ...trackerHandlers(dependencies),

@@ -1,3 +1,4 @@
+import { jsonEqual } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import type { Incident } from '../incidents/domain/incident.ts';
 import { type Change, changesOfPart } from '../incidents/domain/changes.ts';
@@ -10,9 +11,12 @@ import {
   type TimelineEventChange,
 } from '../incidents/save-incident.ts';
 
+/** What its attachments are called. */
+type FileNames = readonly string[];
+
 type TimelineItem = { event: TimelineEvent } & (
   | { type: 'timeline_event.created' | 'timeline_event.deleted' }
-  | { type: 'timeline_event.updated'; was: TimelineEvent }
+  | { type: 'timeline_event.updated'; was: TimelineEvent; files?: { before: FileNames; after: FileNames } }
   | { type: 'timeline_event.restored'; deletedAt: Instant }
 );
 
@@ -55,7 +59,11 @@ export function changeTimeline({ change = {}, latestOther, ...options }: Timelin
 /** What the changelog says of it. A text that a change replaces is kept as it was besides, however large it is. */
 function changesOf(item: TimelineItem, snapshot: TimelineEventChange['snapshot']): Change[] {
   const place = placeOfEvent(item.event);
-  if (item.type === 'timeline_event.updated') return changesOfPart(place, timelineEventSnapshot(item.was), snapshot);
+  if (item.type === 'timeline_event.updated') {
+    const { before: from, after: to } = item.files ?? { before: [], after: [] };
+    const files = jsonEqual(from, to) ? [] : [{ field: `${place}.attachments`, from, to }];
+    return [...changesOfPart(place, timelineEventSnapshot(item.was), snapshot), ...files];
+  }
   if (item.type === 'timeline_event.restored')
     return [{ field: `${place}.deleted_at`, from: item.deletedAt, to: null }];
   const summary = summaryOf(item.event);

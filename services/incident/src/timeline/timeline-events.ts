@@ -2,20 +2,23 @@
  * `timeline` is the events of an incident, with their files, groups and former revisions (contract: Timeline). A
  * command locks the incident first and then the event, and a timeline changes only under the lock of its incident: so
  * the count of events and the last event, which the incident has (`change-timeline.ts`), are right. Each change raises
- * the incident's revision once, and commits with an entry of the changelog and an event in the outbox. An edit keeps
- * what the event was, and a deletion moves it to the former events, from where a restoration brings it back; nothing
+ * the incident's revision once, and commits with an entry of the changelog and an event in the outbox. Pictures that an
+ * event gets are locked after it. An edit keeps what the event was, and a deletion moves it to the former events, from where a restoration brings it back; nothing
  * removes these. The quota of events and of storage is checked under the lock. `recount-timeline.ts` writes the summary
  * again, for the doctor. Files have signed addresses, which expire (`http/attachment-urls.ts`).
  */
 import { quotaOf } from '@tocsin/schemas';
-import { checkRevision, type KeyedOutcome } from '@tocsin/http';
-import { pipeline, query } from '@tocsin/postgres';
+import { checkRevision, jsonEqual, type KeyedOutcome } from '@tocsin/http';
+import { type Knex, pipeline, query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { Caller } from '@tocsin/versioned-resources';
+import type { Incident } from '../incidents/domain/incident.ts';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
 import { type CommandDependencies, runCommand } from '../incidents/run-command.ts';
 import { authorOf, creatorOf, editOf, recordedActor } from '../incidents/save-incident.ts';
 import { lockIncident, requireIncident, incidentStore } from '../incidents/store/incident-store.ts';
+import { checkPictures } from '../pictures/domain/picture.ts';
+import { lockPictures } from '../pictures/store/picture-store.ts';
 import { changeTimeline } from './change-timeline.ts';
 import {
   newTimelineEvent,
@@ -24,7 +27,7 @@ import {
   edit,
   checkRoomForEvent,
 } from './domain/timeline-event.ts';
-import { type Attachment, selectAttachments } from './store/attachment-store.ts';
+import { type Attachment, attachmentOf, isPicture, selectAttachments, setPictures } from './store/attachment-store.ts';
 import { formerEventStore, moveToDeleted, restoreAttachments } from './store/former-event-store.ts';
 import {
   explainUnknownGroup,
@@ -35,12 +38,20 @@ import {
   updateEvent,
 } from './store/timeline-store.ts';
 
+/** An event as a command leaves it, with its files. */
+export interface WholeEvent {
+  event: TimelineEvent;
+  attachments: Attachment[];
+}
+
 interface CreateTimelineEventCommand extends Caller {
   incidentId: number;
   properties: TimelineEventInput & { body: string };
+  /** IDs of its pictures. */
+  pictures: readonly number[];
   /** Of the incident; undefined: it stays. */
   nextUpdateAt: Instant | null | undefined;
-  outcome: KeyedOutcome<TimelineEvent> | undefined;
+  outcome: KeyedOutcome<WholeEvent> | undefined;
 }
 
 /**
@@ -50,7 +61,7 @@ interface CreateTimelineEventCommand extends Caller {
 export async function createTimelineEvent(
   dependencies: CommandDependencies,
   command: CreateTimelineEventCommand,
-): Promise<TimelineEvent> {
+): Promise<WholeEvent> {
   const { principal, incidentId, nextUpdateAt, outcome } = command;
   const { workspace } = principal;
   // An invalid body is reported before anything about the incident.
@@ -62,31 +73,39 @@ export async function createTimelineEvent(
     explains: explainUnknownGroup,
     reads: async (trx) => {
       const [incidents, [next]] = await pipeline(trx, [lockIncident(workspace.id, incidentId), NEXT_EVENT_ID]);
-      return { before: requireIncident(incidents), id: (next as { id: number }).id };
+      const before = requireIncident(incidents);
+      const pictures = await findPictures(trx, before, command.pictures);
+      return { before, id: (next as { id: number }).id, pictures };
     },
-    decides: ({ before, id }, { checkStorage, now }) => {
+    decides: ({ before, id, pictures }, { checkStorage, now }) => {
       checkWritable(before);
       checkRoomForEvent(before, quotaOf(workspace, 'timeline_events'));
       checkStorage('addition');
+      checkPictures(command.pictures, pictures);
+      const attachments = pictures.map((picture) => attachmentOf(id, picture));
       const event = { ...created, id };
       const timeline = [{ type: 'timeline_event.created', event }] as const;
       const change = nextUpdateAt === undefined ? {} : { nextUpdateAt };
       const { statements } = changeTimeline({ author: authorOf(command), before, timeline, change, now });
-      return { stores: [insertEvent(workspace.id, event), ...statements], answer: () => event };
+      const files = attachments.length === 0 ? [] : [setPictures(workspace.id, event, { attachments, now })];
+      return {
+        stores: [insertEvent(workspace.id, event), ...files, ...statements],
+        answer: () => ({ event, attachments }),
+      };
     },
   });
 }
+
+/** Locks those of some pictures that an incident has. */
+const findPictures = async (trx: Knex.Transaction, { workspaceId, id }: Incident, ids: readonly number[]) =>
+  ids.length === 0 ? [] : query(trx, lockPictures(workspaceId, id, ids));
 
 interface UpdateTimelineEventCommand extends Caller {
   id: number;
   expectedRevision: number;
   changes: TimelineEventInput;
-}
-
-/** An event as a command leaves it, with its files. */
-interface WholeEvent {
-  event: TimelineEvent;
-  attachments: Attachment[];
+  /** IDs of all its pictures; undefined: they stay. */
+  pictures: readonly number[] | undefined;
 }
 
 /**
@@ -112,23 +131,44 @@ export async function updateTimelineEvent(
         selectAttachments(workspace.id, [id]),
         latestEvent(workspace.id, before.id, id),
       ]);
-      return { before, event, attachments, latestOther };
+      const pictures = await findPictures(trx, before, command.pictures ?? []);
+      return { before, event, attachments, pictures, latestOther };
     },
-    decides: ({ before, event: was, attachments, latestOther }, { checkStorage, now }) => {
+    decides: ({ before, event: was, attachments: files, pictures, latestOther }, { checkStorage, now }) => {
       checkWritable(before);
       checkRevision(was.revision, expectedRevision);
-      const changed = edit(was, changes);
-      if (changed === was) return { stores: [], answer: () => ({ event: was, attachments }) };
+      checkPictures(command.pictures ?? [], pictures, id);
+      const attachments =
+        command.pictures === undefined
+          ? files
+          : [...files.filter((file) => !isPicture(file)), ...pictures.map((picture) => attachmentOf(id, picture))];
+      const hasOthers = !jsonEqual(idsOf(attachments), idsOf(files));
+      const changed = edit(was, changes, hasOthers);
+      if (changed === was) return { stores: [], answer: () => ({ event: was, attachments: files }) };
       // What the event was stays.
       checkStorage('addition');
       const author = authorOf(command);
       const event = { ...changed, ...editOf(author, now) };
-      const timeline = [{ type: 'timeline_event.updated', event, was }] as const;
+      const timeline = [
+        { type: 'timeline_event.updated', event, was, files: { before: namesOf(files), after: namesOf(attachments) } },
+      ] as const;
       const { statements } = changeTimeline({ author, before, timeline, latestOther, now });
-      return { stores: [...updateEvent(workspace.id, event), ...statements], answer: () => ({ event, attachments }) };
+      const kept = attachments.filter(isPicture);
+      return {
+        stores: [
+          ...updateEvent(workspace.id, event),
+          ...(hasOthers ? [setPictures(workspace.id, event, { attachments: kept, now })] : []),
+          ...statements,
+        ],
+        answer: () => ({ event, attachments: attachments.toSorted((one, other) => one.id - other.id) }),
+      };
     },
   });
 }
+
+const idsOf = (files: readonly Attachment[]) => files.map((file) => file.id).toSorted((one, other) => one - other);
+
+const namesOf = (files: readonly Attachment[]) => files.map(({ filename }) => filename);
 
 interface TimelineEventCommand extends Caller {
   id: number;

@@ -9,7 +9,7 @@ import type { Incident } from '../incidents/domain/incident.ts';
 import { replicatedTeams } from '../replicas/store/replica-reads.ts';
 import { recordAccess } from '../visibility/store/access-store.ts';
 import { type Person, personOf, USER_ID } from './domain/item.ts';
-import { ChangedMeanwhile, incidentLines } from './incident-lines.ts';
+import { ChangedMeanwhile, incidentLines, pictureLines } from './incident-lines.ts';
 import { incidentsAfter } from './store/export-store.ts';
 
 const PATH = '/api/v1/exports/incidents';
@@ -136,6 +136,7 @@ async function* linesOf(
         hasLine = true;
         yield line;
       }
+      yield* pictureLines(incident, { database, context });
       return;
     } catch (error) {
       if (!(error instanceof ChangedMeanwhile) || hasLine || attempt === MAX_ATTEMPTS) throw error;

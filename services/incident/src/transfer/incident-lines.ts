@@ -11,7 +11,9 @@ import {
   eventItemOf,
   type ExportedChange,
   type ExportedEvent,
+  type ExportedPicture,
   followUpItemOf,
+  pictureLineOf,
   type ExportedRelation,
   type LineContext,
   relationItemOf,
@@ -29,6 +31,7 @@ import {
   wholeEvents,
   wholeFollowUps,
 } from './store/export-store.ts';
+import { pictureAfter } from './store/picture-transfer-store.ts';
 
 /** The incident is not as it was when its first line was made. */
 export class ChangedMeanwhile extends Error {}
@@ -69,6 +72,22 @@ export async function* incidentLines(incident: Incident, options: LinesOptions):
     line.add(part, size);
   }
   yield line.toJson();
+}
+
+/** Makes a line of each picture that an event of an incident has. @throws ChangedMeanwhile */
+export async function* pictureLines(
+  incident: Incident,
+  { database, context }: Pick<LinesOptions, 'database' | 'context'>,
+): AsyncGenerator<string> {
+  const check = revisionOf(incident.workspaceId, incident.id);
+  for (let after = 0; ;) {
+    const statements = [pictureAfter(incident, after), check] as const;
+    const [[picture], [current]] = await pipeline<[ExportedPicture, { revision: number }]>(database, [...statements]);
+    if (current?.revision !== incident.revision) throw new ChangedMeanwhile();
+    if (picture === undefined) return;
+    yield JSON.stringify(pictureLineOf(picture, incident, context));
+    after = picture.id;
+  }
 }
 
 /** A line, which has at most half of what a request that imports it may have, and as many parts as an item. */

@@ -97,7 +97,7 @@ async function addRelations(
         workspaceId,
         planned.map(({ after, added }) => importEntry(after, { changes: added, author, now })),
       ),
-      insertEvents(planned.map((plan) => eventOf(plan, author, now))),
+      insertEvents(planned.map((plan) => importEvent(plan, author, now))),
     ]);
   }
   for (const [place, result] of results.entries()) {
@@ -264,7 +264,7 @@ function statementsOf(
     ...valueStatements(workspace.id, values),
     ...(entries.length > 0 ? [insertChangelogEntries(workspace.id, entries)] : []),
     ...countAllReferences(workspace.id, planned),
-    insertEvents(planned.map((plan) => eventOf(plan, author, now))),
+    insertEvents(planned.map((plan) => importEvent(plan, author, now))),
   ];
 }
 
@@ -282,7 +282,7 @@ function entriesOf(
   return [...earlier, entryOfImport, ...(parts.length > 0 ? [ofParts] : [])];
 }
 
-const importEntry = (
+export const importEntry = (
   { id: incidentId, revision }: Incident,
   { changes, author, now }: { changes: Change[]; author: Author; now: Instant },
 ) => ({ incidentId, revision, ...recordedActor(author), changedAt: now, changes, importKey: BY_IMPORT });
@@ -294,7 +294,11 @@ function importedChanges(before: Incident, after: Incident): Change[] {
   return [...changesBetween(before, after), ...(isOtherTime ? [{ field: 'status_changed_at', from, to }] : [])];
 }
 
-const eventOf = ({ before, after }: Pick<Planned, 'before' | 'after'>, author: Author, now: Instant): NewEvent => ({
+export const importEvent = (
+  { before, after }: Pick<Planned, 'before' | 'after'>,
+  author: Author,
+  now: Instant,
+): NewEvent => ({
   type: 'incident.imported',
   occurredAt: now,
   workspace: author.workspace,

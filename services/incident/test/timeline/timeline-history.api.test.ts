@@ -76,10 +76,12 @@ describe('a timeline event that somebody else changes and deletes', () => {
     const { event: before } = (await ana.get(event)).body;
     await ben.delete(event);
     const [deleted, ...others] = await deletedOf(path);
-    const { attachments: _, comment_count: __, ...rest } = before;
+    const { attachments, comment_count: _, ...rest } = before;
+    const [{ id: fileId, filename, content_type, size_bytes }] = attachments;
     expect(others).toEqual([]);
     expect(deleted).toEqual({
       ...rest,
+      attachments: [{ id: fileId, filename, content_type, size_bytes }],
       ...{ deleted_by: '43', deleted_api_key: KEY, deleted_at: expect.any(String) },
     });
     const { status, body, headers } = await ben.post(`${event}/restore`);

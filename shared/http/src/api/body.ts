@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { setting } from '@tocsin/runtime';
-import { DomainError } from '../errors/errors.ts';
+import type { Upload } from '../contracts/contract.ts';
+import { DomainError, invalidRequest } from '../errors/errors.ts';
 import { type DocumentLimits, parseJson } from '../json/json.ts';
 import { throttleByWorkspace } from '../server/throttle-by-workspace.ts';
 
@@ -54,12 +55,10 @@ export async function readJsonBody(
   },
 ): Promise<JsonBody> {
   const { optional } = options;
-  const maxBytes = Math.min(options.maxBytes, Number(request.headers[BODY_LIMIT_HEADER] ?? Infinity) || Infinity);
-  checkContentLength(request, maxBytes);
-  const bytes = await readBytes(request, maxBytes);
+  const bytes = await readWithin(request, options.maxBytes);
   options.onBytes?.(bytes);
   if (bytes.length === 0 && optional) return { bytes, value: {} };
-  checkMediaType(request, options.mediaType);
+  checkJsonType(request, options.mediaType);
   const parse = () => parseJson(bytes, options.document);
   const parseLarge = async () => {
     const parsed = parse();
@@ -77,35 +76,57 @@ export async function readJsonBody(
   return { bytes, value: value as Record<string, unknown> };
 }
 
+/**
+ * Reads a body that is a file. A media type that the client does not know is `application/octet-stream`.
+ * @throws DomainError `request_body_too_large`, `unsupported_media_type`, `invalid_request` if it is empty
+ */
+export async function readUpload(
+  request: IncomingMessage,
+  { maxBytes, types, onBytes }: Upload & { onBytes: (bytes: Buffer) => void },
+): Promise<Buffer> {
+  const bytes = await readWithin(request, maxBytes);
+  onBytes(bytes);
+  const { type, encoding } = mediaTypeOf(request);
+  const isOf = (allowed: string) => (allowed.endsWith('/*') ? type.startsWith(allowed.slice(0, -1)) : type === allowed);
+  if (!types.some(isOf) || encoding !== 'identity') throw unsupported(types.join(' or '), encoding);
+  if (bytes.length === 0) throw invalidRequest('body', 'Is required');
+  return bytes;
+}
+
+async function readWithin(request: IncomingMessage, limit: number): Promise<Buffer> {
+  const maxBytes = Math.min(limit, Number(request.headers[BODY_LIMIT_HEADER] ?? Infinity) || Infinity);
+  checkContentLength(request, maxBytes);
+  return readBytes(request, maxBytes);
+}
+
 /** Many times the length of a real one. */
 const MAX_CONTENT_TYPE = 256;
 
+function mediaTypeOf({ headers }: IncomingMessage) {
+  const { 'content-type': contentType = '', 'content-encoding': encoding = 'identity' } = headers;
+  const [type = '', ...parameters] =
+    contentType.length > MAX_CONTENT_TYPE ? [] : contentType.split(';').map((part) => part.trim().toLowerCase());
+  return { type, parameters, encoding };
+}
+
+const unsupported = (types: string, encoding: string) =>
+  new DomainError('unsupported_media_type', `The body must be ${types}, without a content encoding`, {
+    field: encoding === 'identity' ? 'Content-Type' : 'Content-Encoding',
+  });
+
 /** @throws DomainError `unsupported_media_type` unless the body is uncompressed JSON in UTF-8 */
-function checkMediaType(request: IncomingMessage, otherType: string | undefined): void {
-  const contentType = request.headers['content-type'] ?? '';
-  const [type, ...parameters] = contentType
-    .slice(0, MAX_CONTENT_TYPE + 1)
-    .split(';')
-    .map((part) => part.trim().toLowerCase());
+function checkJsonType(request: IncomingMessage, otherType: string | undefined): void {
+  const { type, parameters, encoding } = mediaTypeOf(request);
   const charset = parameters
     .find((parameter) => parameter.startsWith('charset='))
     ?.slice('charset='.length)
     .replaceAll('"', '');
-  const encoding = request.headers['content-encoding'] ?? 'identity';
   if (
-    contentType.length > MAX_CONTENT_TYPE ||
     (type !== 'application/json' && type !== otherType) ||
     (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') ||
     encoding !== 'identity'
-  ) {
-    throw new DomainError(
-      'unsupported_media_type',
-      'The body must be application/json in UTF-8, without a content encoding',
-      {
-        field: encoding === 'identity' ? 'Content-Type' : 'Content-Encoding',
-      },
-    );
-  }
+  )
+    throw unsupported('application/json in UTF-8', encoding);
 }
 
 async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import type { Reply, Route } from '../contracts/contract.ts';
 import { type DomainError, errorBody } from '../errors/errors.ts';
@@ -59,25 +59,34 @@ export function sendReply(
   if (reply.revision !== undefined) response.setHeader(VERSION_HEADER, reply.revision);
   if (reply.headers !== undefined) response.setHeaders(new Map(Object.entries(reply.headers)));
   response.statusCode = reply.status ?? route.reply.status;
-  if (pieces === undefined) response.end();
-  else
-    send(response, pieces, { unsent: unsentResponse, mediaType: reply.markdown === undefined ? JSON_TYPE : MARKDOWN });
+  const { file, markdown } = reply;
+  if (isKept(response.req, reply.headers?.['ETag'])) response.statusCode = 304;
+  if (pieces === undefined || response.statusCode === 304) response.end();
+  else if (file !== undefined) send(response, pieces, { unsent: unsentResponse, contentType: file.mediaType });
+  else send(response, pieces, { unsent: unsentResponse, contentType: textType(markdown ? MARKDOWN : JSON_TYPE) });
 }
 
-function piecesOf({ markdown, text = markdown, body }: Reply): readonly Buffer[] | undefined {
+/** Whether the client has the version of a file that an ETag names. */
+const isKept = ({ headers }: IncomingMessage, etag: string | undefined): boolean =>
+  etag !== undefined && (headers['if-none-match'] ?? '').split(',').some((each) => each.trim() === etag);
+
+function piecesOf({ file, markdown, text = markdown, body }: Reply): readonly Buffer[] | undefined {
+  if (file !== undefined) return [file.bytes];
   if (text !== undefined) return [Buffer.from(text)];
   return body === undefined ? undefined : jsonPieces(body);
 }
+
+const textType = (mediaType: string) => `${mediaType}; charset=utf-8`;
 
 const sizeOf = (pieces: readonly Buffer[]) => pieces.reduce((bytes, { length }) => bytes + length, 0);
 
 function send(
   response: ServerResponse,
   pieces: readonly Buffer[],
-  { unsent, mediaType = JSON_TYPE }: { unsent?: UnsentResponse; mediaType?: string } = {},
+  { unsent, contentType = textType(JSON_TYPE) }: { unsent?: UnsentResponse; contentType?: string } = {},
 ): void {
   const bytes = sizeOf(pieces);
-  response.setHeader('Content-Type', `${mediaType}; charset=utf-8`);
+  response.setHeader('Content-Type', contentType);
   response.setHeader('Content-Length', bytes);
   if (response.req.method === 'HEAD') response.end();
   else if (bytes <= ALWAYS_SENT) response.end(pieces.length === 1 ? pieces[0] : Buffer.concat(pieces));
@@ -122,6 +131,10 @@ export function checkReply(route: Route, reply: Reply): void {
   if (reply.text !== undefined || reply.status !== undefined) return;
   if (reply.markdown !== undefined) {
     if (route.markdown !== true) throw new Error(`the contract of ${route.id} has no markdown`);
+    return;
+  }
+  if (reply.file !== undefined) {
+    if (route.reply.file?.includes(reply.file.mediaType) !== true) throw new Error(`${route.id} has no such file`);
     return;
   }
   for (const kind of ['lines', 'stream'] as const) {

@@ -4,7 +4,7 @@ import type { RequestHandler } from 'express';
 import Negotiator from 'negotiator';
 import { z } from 'zod';
 import { checkAccess } from './access.ts';
-import { MAX_BODY_BYTES, readJsonBody } from './body.ts';
+import { type JsonBody, MAX_BODY_BYTES, readJsonBody, readUpload } from './body.ts';
 import type { InternalRoute, Reply, Route, RouteRequest } from '../contracts/contract.ts';
 import { deprecationHeaders } from '../contracts/deprecation.ts';
 import { DomainError } from '../errors/errors.ts';
@@ -192,20 +192,11 @@ async function readRequest(route: Route, received: Received): Promise<RouteReque
   const expectedRevision = route.precondition === true ? readExpectedRevision(headerOf(request, IF_VERSION)) : 0;
   const { validate_only: validateOnly = false, ...query } = readSearch(request, { route, querySchema });
   received.validateOnly = validateOnly === true;
-  const body =
-    route.method === 'get'
-      ? { bytes: Buffer.alloc(0), value: {} }
-      : await readJsonBody(request, {
-          optional: route.body === undefined || route.bodyOptional === true,
-          maxBytes: limits.bodyBytes,
-          document: route.document,
-          workspaceId: principal.workspace.id,
-          onBytes: (bytes) => (received.bytes = bytes),
-        });
+  const body = await readBody(route, received);
   return {
     params,
     query,
-    body: route.method === 'get' ? {} : validate(route.body ?? NOTHING, body.value, route.bodyFault),
+    body: validate(route.body ?? NOTHING, body.value, route.bodyFault),
     bytes: body.bytes,
     principal,
     requestId,
@@ -224,6 +215,22 @@ async function readRequest(route: Route, received: Received): Promise<RouteReque
       wantsMarkdown: new Negotiator(request).mediaType([JSON_TYPE, MARKDOWN]) === MARKDOWN,
     }),
   };
+}
+
+/** A body that is a file has no value. */
+async function readBody(route: Route, received: Received): Promise<JsonBody> {
+  if (route.method === 'get') return { bytes: Buffer.alloc(0), value: {} };
+  const { exchange, principal, options } = received;
+  const { request } = exchange;
+  const onBytes = (bytes: Buffer) => (received.bytes = bytes);
+  if (route.upload !== undefined) return { bytes: await readUpload(request, { ...route.upload, onBytes }), value: {} };
+  return readJsonBody(request, {
+    optional: route.body === undefined || route.bodyOptional === true,
+    maxBytes: options.limits.bodyBytes,
+    document: route.document,
+    workspaceId: principal.workspace.id,
+    onBytes,
+  });
 }
 
 function readSearch(

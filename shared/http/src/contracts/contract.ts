@@ -67,6 +67,8 @@ export interface Contract {
   readonly bodyFault?: ErrorCode;
   /** An empty body counts as `{}`. */
   readonly bodyOptional?: boolean;
+  /** The body is a file instead of JSON, which the handler gets as `bytes`: its content says what it is. */
+  readonly upload?: Upload;
   /** Accepts an Idempotency-Key. */
   readonly idempotent?: boolean;
   /** Requires If-Service-Resource-Version. */
@@ -91,6 +93,8 @@ export interface Contract {
     readonly status: number;
     /** Without one, the response has no body. */
     readonly body?: z.ZodType;
+    /** The response is a file of one of these media types instead. */
+    readonly file?: readonly string[];
     /** The response is one versioned resource, with its revision in a header. */
     readonly versioned?: boolean;
     /**
@@ -102,6 +106,13 @@ export interface Contract {
     /** For a create with an Idempotency-Key: the path of what it has made, with properties of the body: `{incident.id}`. */
     readonly resource?: string;
   };
+}
+
+/** A file as a body. */
+export interface Upload {
+  readonly maxBytes: number;
+  /** Media types that a client may give it, also as `image/*`. */
+  readonly types: readonly string[];
 }
 
 /** The operations of a service by their IDs, which are unique over all services. */
@@ -154,6 +165,8 @@ export interface Reply<Body = unknown> {
   text?: string;
   /** Instead of a body, if the client wants the Markdown document and the contract has one. */
   markdown?: string;
+  /** Instead of a body, if the contract has a file. */
+  file?: { bytes: Buffer; mediaType: string };
   /** Sent as Service-Resource-Version. */
   revision?: number | undefined;
   headers?: Record<string, string>;

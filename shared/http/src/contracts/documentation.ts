@@ -12,6 +12,7 @@ export const EXTENSIONS = {
   cost: 'x-tocsin-cost',
   assigned: 'x-null-when-validated',
   tokenProperty: 'x-tocsin-token-property',
+  bodyBytes: 'x-tocsin-body-bytes',
 } as const;
 
 type Input<Schema> = Schema extends z.ZodType ? z.input<Schema> : never;

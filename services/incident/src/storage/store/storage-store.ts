@@ -64,6 +64,7 @@ const MEASURE_INCIDENTS = `
     coalesce(sum(bytes
       + ${sumOf('timeline_events', ...TEXTS_OF_EVENT)} + ${sumOf('former_timeline_events', ...TEXTS_OF_EVENT, 'attachments')}
       + ${sumOf(ATTACHMENTS, 'filename', 'url')}
+      + ${sumOf('pictures', 'content', 'thumbnail')}
       + ${sumOf('incident_values', 'value')} + ${sumOf('changelog', 'changes')}
       + ${sumOf('follow_ups', 'title', 'description')}), 0)::bigint as bytes
   from chosen`;

@@ -132,9 +132,10 @@ export function newTimelineEvent({ properties, ...given }: NewTimelineEventInput
 
 /**
  * Returns the event after an edit; the same object if the edit changes nothing.
+ * @param hasOtherPictures whether something changes that the event does not contain
  * @throws DomainError `invalid_request` for a new type that is reserved, or an invalid span
  */
-export function edit(event: TimelineEvent, change: TimelineEventInput): TimelineEvent {
+export function edit(event: TimelineEvent, change: TimelineEventInput, hasOtherPictures = false): TimelineEvent {
   const { evidenceLinks: links } = change;
   const ofService = event.evidenceLinks.filter(({ source }) => source !== PERSON);
   const edited = {
@@ -145,7 +146,7 @@ export function edit(event: TimelineEvent, change: TimelineEventInput): Timeline
   if (edited.type !== event.type && isReservedType(edited.type))
     throw invalidRequest('type', 'Must not be a reserved type');
   checkSpan(edited, change);
-  if (jsonEqual(edited, event)) return event;
+  if (jsonEqual(edited, event) && !hasOtherPictures) return event;
   const isRewritten = edited.title !== event.title || edited.body !== event.body;
   return {
     ...edited,

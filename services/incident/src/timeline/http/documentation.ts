@@ -26,7 +26,7 @@ export const timelineEventExample = newEventView({
 
 const key = { name: 'demo', prefix: 'tcs_7Jq2' };
 const { attachments: _, comment_count: __, ...present } = timelineEventExample;
-const former = { ...present, deleted_by: null, deleted_at: null, deleted_api_key: null };
+const former = { ...present, attachments: [], deleted_by: null, deleted_at: null, deleted_api_key: null };
 
 /** The first event of the timeline of `INC-1` in the sample workspace. */
 const first = { id: 1, type: 'note', icon: '', title: '', is_key: false, tags: [] };

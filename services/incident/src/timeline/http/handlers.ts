@@ -1,7 +1,6 @@
 import { parseTimestamp } from '@tocsin/schemas';
 import { buildPage, type Cursors, type CursorScope, DEFAULT_LIMIT, idempotently, cursorsOf } from '@tocsin/http';
-import type { TimelineEvent } from '../domain/timeline-event.ts';
-import { type Attachment, attachmentsOf } from '../store/attachment-store.ts';
+import { attachmentsOf } from '../store/attachment-store.ts';
 import { type TimelineCounts, type TimelinePosition, timelineReader } from '../store/timeline-list.ts';
 import { timelineStore } from '../store/timeline-store.ts';
 import { readLegacyCursor } from '../../shared/domain/legacy-cursor.ts';
@@ -11,11 +10,12 @@ import {
   deleteTimelineEvent,
   restoreTimelineEvent,
   updateTimelineEvent,
+  type WholeEvent,
 } from '../timeline-events.ts';
 import type { AttachmentUrl } from './attachment-urls.ts';
 import { formerEventHandlers } from './former-event-handlers.ts';
 import { toTimelineProperties } from './properties.ts';
-import { newEventView, timelineEventView } from './views.ts';
+import { timelineEventView } from './views.ts';
 import type { NewTimelineEventWire } from './wire.ts';
 import type { TimelineApi } from './contracts.ts';
 import { legacyFilters, type TimelineFilters, timelineFilters } from '../domain/timeline-filters.ts';
@@ -38,7 +38,7 @@ export function timelineHandlers(dependencies: TimelineDependencies): TimelineAp
     const [startedAt, id] = timelineCursors.decode(cursor, scope);
     return { startedAt, id };
   };
-  const eventReply = ({ event, attachments }: { event: TimelineEvent; attachments: Attachment[] }) => ({
+  const eventReply = ({ event, attachments }: WholeEvent) => ({
     body: { event: timelineEventView(event, attachments, attachmentUrl) },
     revision: event.revision,
   });
@@ -74,11 +74,14 @@ export function timelineHandlers(dependencies: TimelineDependencies): TimelineAp
 
     createTimelineEvent: async (request) => {
       const { principal, requestId, params, body } = request;
-      const responseOf = (event: TimelineEvent) => ({
-        ...{ status: 201, text: JSON.stringify({ event: newEventView(event) }), revision: event.revision },
-      });
+      const responseOf = (whole: WholeEvent) => {
+        const { body: reply, revision } = eventReply(whole);
+        return { status: 201, text: JSON.stringify(reply), revision };
+      };
       const properties = { ...toTimelineProperties(body), body: body.body };
-      const command = { principal, requestId, incidentId: params.id, properties, nextUpdateAt: nextUpdateOf(body) };
+      const { attachments: pictures = [] } = body;
+      const content = { properties, pictures, nextUpdateAt: nextUpdateOf(body) };
+      const command = { principal, requestId, incidentId: params.id, ...content };
       return idempotently(database, request, async (key) =>
         responseOf(await createTimelineEvent(dependencies, { ...command, outcome: key && { key, responseOf } })),
       );
@@ -91,9 +94,9 @@ export function timelineHandlers(dependencies: TimelineDependencies): TimelineAp
     },
 
     updateTimelineEvent: async ({ principal, requestId, params: { id }, expectedRevision, body }) => {
-      const changes = toTimelineProperties(body);
+      const changes = { changes: toTimelineProperties(body), pictures: body.attachments };
       return eventReply(
-        await updateTimelineEvent(dependencies, { principal, requestId, id, expectedRevision, changes }),
+        await updateTimelineEvent(dependencies, { principal, requestId, id, expectedRevision, ...changes }),
       );
     },
 

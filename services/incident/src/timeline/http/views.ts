@@ -1,6 +1,7 @@
 import { keyOf } from '../../incidents/domain/acts.ts';
 import type { TimelineEvent } from '../domain/timeline-event.ts';
-import type { Attachment } from '../store/attachment-store.ts';
+import { thumbnailUrl } from '../../pictures/domain/picture.ts';
+import { type Attachment, isPicture } from '../store/attachment-store.ts';
 import type { FormerTimelineEvent } from '../store/former-event-store.ts';
 import type { AttachmentUrl } from './attachment-urls.ts';
 import type { FormerEventWire, TimelineEventWire } from './wire.ts';
@@ -51,6 +52,9 @@ export function formerEventView(event: FormerTimelineEvent): FormerEventWire {
   const { attachments, comment_count, ...former } = newEventView({ ...event, id: event.eventId });
   return {
     ...former,
+    attachments: (event.files ?? []).map(({ id, filename, content_type, size_bytes }) => ({
+      ...{ id, filename, content_type, size_bytes },
+    })),
     deleted_by: event.deletedBy,
     deleted_at: event.deletedAt,
     deleted_api_key: keyOf({ keyName: event.deletedKeyName, keyPrefix: event.deletedKeyPrefix }),
@@ -68,6 +72,7 @@ function attachmentView(attachment: Attachment, url: string): TimelineEventWire[
     url,
     url_available: url !== '',
     content_type: attachment.contentType,
+    thumbnail_url: isPicture(attachment) ? thumbnailUrl(attachment.id) : null,
     size_bytes: attachment.sizeBytes,
     created_at: attachment.createdAt,
     created_by: attachment.createdBy,

@@ -14,6 +14,7 @@ import { normaliseList, pageQuery, pagination, schemaReference } from '@tocsin/h
 import { z } from 'zod';
 import { isReservedType, PERSON, TIMELINE_LIMITS } from '../domain/timeline-event.ts';
 import { UNGROUPED } from '../domain/timeline-filters.ts';
+import { PICTURE_LIMITS } from '../../pictures/domain/picture.ts';
 import { id, webAddress } from '../../incidents/domain/property-kinds.ts';
 
 const count = z.int().min(0);
@@ -25,11 +26,15 @@ const attachment = z
     filename: z.string().meta({ description: 'The name of the file, for people' }),
     url: z.string().meta({
       description:
-        'A link to download the file, without a token, valid for 15 minutes, or the address of an image that a monitor sent; empty if the file is not available',
+        'A link to download the file, without a token, valid for 15 minutes, the address of an image that a monitor sent, or the path of a picture in this API; empty if the file is not available',
     }),
     url_available: z
       .boolean()
       .meta({ description: 'Whether url is a link; false also if the installation serves no files' }),
+    thumbnail_url: z
+      .string()
+      .nullable()
+      .meta({ description: 'The path of the thumbnail of a picture in this API; null: it is no uploaded picture' }),
     content_type: z
       .string()
       .meta({ description: 'The media type of the file, such as `image/png`; `image/*` if a monitor has not said it' }),
@@ -116,6 +121,9 @@ export const timelineEvent = z
 const formerEvent = timelineEvent
   .omit({ attachments: true, comment_count: true })
   .extend({
+    attachments: z
+      .array(attachment.pick({ id: true, filename: true, content_type: true, size_bytes: true }))
+      .meta({ description: 'The files that it had; empty: none, or its revision is older than this property' }),
     deleted_by: z.string().nullable().meta({ description: 'ID, as text, of the user who deleted it; null: changed' }),
     deleted_at: instant.nullable().meta({ description: 'When it was deleted; null: it was changed' }),
     deleted_api_key: recordedKey
@@ -250,6 +258,14 @@ const properties = {
   evidence_links: z.array(newEvidenceLink).max(TIMELINE_LIMITS.links).optional().meta({
     description: 'Links to what shows it, in place of those with the source `person`; others stay',
   }),
+  attachments: z
+    .array(id)
+    .max(PICTURE_LIMITS.ofEvent)
+    .refine((ids) => new Set(ids).size === ids.length, 'Must not have the same item twice')
+    .optional()
+    .meta({
+      description: 'IDs of uploaded pictures of the incident, which replace those of the event; other files stay',
+    }),
 };
 
 /** The properties of a new event that a create may omit. */
@@ -263,6 +279,10 @@ const defaults = {
   title: properties.title.meta({ default: '' }),
   tags: properties.tags.meta({ default: [] }),
   evidence_links: properties.evidence_links.meta({ description: 'Links to what shows it', default: [] }),
+  attachments: properties.attachments.meta({
+    description: 'IDs of uploaded pictures of the incident that no event has',
+    default: [],
+  }),
 };
 
 const hasOneStart = ({ at, started_at }: { at?: string | undefined; started_at?: string | undefined }) =>

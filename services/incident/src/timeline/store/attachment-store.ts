@@ -1,8 +1,10 @@
 import { column, type ColumnsOf, rowMapping } from '@tocsin/versioned-resources';
 import { type Knex, query, type Statement } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
+import { type Picture, pictureUrl } from '../../pictures/domain/picture.ts';
+import type { TimelineEvent } from '../domain/timeline-event.ts';
 
-/** A file of a timeline event, which another system stores: the file store, or a monitor that shows an image. */
+/** A file of a timeline event: a picture, or what another system stores, the file store or a monitor that shows an image. */
 export interface Attachment {
   id: number;
   eventId: number;
@@ -64,6 +66,40 @@ export async function insertAttachments(
     ],
   });
 }
+
+/** A picture as an attachment of an event that is about to have it. */
+export const attachmentOf = (eventId: number, picture: Picture): Attachment => ({
+  ...{ id: picture.id, eventId, filename: picture.filename, storageKey: null, url: pictureUrl(picture.id) },
+  ...{ contentType: picture.contentType, sizeBytes: picture.sizeBytes },
+  ...{ createdAt: picture.createdAt, createdBy: picture.createdBy },
+});
+
+export const isPicture = ({ id, url }: Pick<Attachment, 'id' | 'url'>): boolean => url === pictureUrl(id);
+
+/** Sets which pictures an event has; the transaction must have locked its incident, and the pictures that it gets. */
+export const setPictures = (
+  workspaceId: number,
+  { id, incidentId }: Pick<TimelineEvent, 'id' | 'incidentId'>,
+  { attachments, now }: { attachments: readonly Attachment[]; now: Instant },
+): Statement => ({
+  name: 'set-pictures',
+  text: `with released as (
+      update pictures set timeline_event_id = null, unused_since = $5
+      where workspace_id = $1 and incident_id = $2 and timeline_event_id = $3
+        and id <> all((select $4::bigint[])::bigint[]) returning id),
+    detached as (delete from timeline_attachments using released
+      where timeline_attachments.workspace_id = $1 and timeline_attachments.id = released.id),
+    taken as (
+      update pictures set timeline_event_id = $3, unused_since = null
+      where workspace_id = $1 and incident_id = $2 and timeline_event_id is null
+        and id = any((select $4::bigint[])::bigint[])
+      returning id, filename, content_type, size_bytes, created_at, created_by)
+    insert into timeline_attachments
+      (workspace_id, id, timeline_event_id, filename, url, content_type, size_bytes, created_at, created_by)
+    select $1, taken.id, $3, filename, url, content_type, size_bytes, created_at, created_by
+    from taken join unnest((select $4::bigint[]), (select $6::text[])) as given (id, url) on given.id = taken.id`,
+  values: [workspaceId, incidentId, id, attachments.map((each) => each.id), now, attachments.map(({ url }) => url)],
+});
 
 /** Selects the attachments of some events in the order of their creation. */
 export const selectAttachments = (workspaceId: number, eventIds: readonly number[]): Statement<Attachment> => ({

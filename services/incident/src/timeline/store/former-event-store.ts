@@ -16,15 +16,21 @@ export interface FormerTimelineEvent extends TimelineEvent {
   deletedBy: string | null;
   deletedKeyName: string | null;
   deletedKeyPrefix: string | null;
+  /** Rows of its attachments; null: none. */
+  files: readonly { id: number; filename: string; content_type: string; size_bytes: number }[] | null;
 }
 
 const COLUMNS = timelineMapping.names.join(', ');
 
+/** The rows of the attachments of an event. */
+const FILES = `(select jsonb_agg(to_jsonb(file) order by file.id) from timeline_attachments as file
+  where file.workspace_id = $1 and file.timeline_event_id = event.id)`;
+
 /** Keeps the present states of events, which the transaction is about to change. */
 export const keepEvents = (workspaceId: number, ids: readonly number[]): Statement => ({
   name: 'keep-timeline-events',
-  text: `insert into former_timeline_events (workspace_id, ${COLUMNS})
-    select workspace_id, ${COLUMNS} from timeline_events
+  text: `insert into former_timeline_events (workspace_id, ${COLUMNS}, attachments)
+    select workspace_id, ${COLUMNS}, ${FILES} from timeline_events as event
     where workspace_id = $1 and id = any((select $2::bigint[])::bigint[])`,
   values: [workspaceId, ids],
 });
@@ -40,10 +46,8 @@ export const moveToDeleted = (
       delete from timeline_events where workspace_id = $1 and id = $2 returning workspace_id, ${COLUMNS})
     insert into former_timeline_events (workspace_id, ${COLUMNS},
       deleted_at, deleted_by, deleted_key_name, deleted_key_prefix, attachments)
-    select workspace_id, ${COLUMNS}, $3, $4, $5, $6,
-      (select jsonb_agg(to_jsonb(file) order by file.id) from timeline_attachments as file
-       where workspace_id = $1 and timeline_event_id = $2)
-    from gone`,
+    select workspace_id, ${COLUMNS}, $3, $4, $5, $6, ${FILES}
+    from gone as event`,
   values: [workspaceId, id, by.at, by.actor, by.keyName, by.keyPrefix],
 });
 
@@ -69,7 +73,10 @@ const GET_DELETED = `
 
 type Deleted = TimelineEvent & { deletedAt: Instant; hasGroup: boolean; isThereAgain: boolean };
 
-const NAMES = ['seq', ...timelineMapping.names, 'deleted_at', 'deleted_by', 'deleted_key_name', 'deleted_key_prefix'];
+const NAMES = [
+  ...['seq', ...timelineMapping.names, 'deleted_at', 'deleted_by', 'deleted_key_name', 'deleted_key_prefix'],
+  'attachments',
+];
 /** Rows of lists are known by their sequence numbers. */
 const PROPERTIES = new Map([
   ...timelineMapping.propertyOf,
@@ -80,6 +87,7 @@ const PROPERTIES = new Map([
     ['deleted_by', 'deletedBy'],
     ['deleted_key_name', 'deletedKeyName'],
     ['deleted_key_prefix', 'deletedKeyPrefix'],
+    ['attachments', 'files'],
   ] as const),
 ]);
 const WHOLE = NAMES.map((name) => `${name} as "${PROPERTIES.get(name)}"`).join(', ');

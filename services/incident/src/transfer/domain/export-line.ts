@@ -92,6 +92,30 @@ export const eventItemOf = (event: ExportedEvent, { personOf }: PersonContext) =
   source_ref: event.sourceRef,
 });
 
+/** A picture of an event, whose bytes a request to import it has. */
+export const pictureLineOf = (
+  { eventId, eventExternalId, filename, contentType, content }: ExportedPicture,
+  incident: Incident,
+  { workspace }: Pick<LineContext, 'workspace'>,
+) => ({
+  kind: 'picture',
+  external: externalOf(incident.externalId, { workspace, reference: humanId(incident.number) }),
+  event: eventExternalId ?? ownIdOf(eventId),
+  filename,
+  content_type: contentType,
+  data: content.toString('base64'),
+});
+
+/** What an export has of a picture. */
+export interface ExportedPicture {
+  id: number;
+  eventId: number;
+  eventExternalId: string | null;
+  filename: string;
+  contentType: string;
+  content: Buffer;
+}
+
 export const followUpItemOf = (followUp: FollowUp, { personOf }: PersonContext) => ({
   external_id: followUp.externalId ?? ownIdOf(followUp.id),
   title: followUp.title,

@@ -1,6 +1,7 @@
 import { type Contracts, DEFAULT_DEADLINE, endpoint, type Handlers } from '@tocsin/http';
 import { IMPORT_DOCUMENT } from '../domain/item.ts';
-import { exportLine, exportQuery, importBody, importReply } from './wire.ts';
+import { PICTURE_COST, PICTURE_UPLOAD } from '../../pictures/http/contracts.ts';
+import { exportLine, exportQuery, importBody, importPictureQuery, importPictureReply, importReply } from './wire.ts';
 
 /** contract: Import, Export */
 export const transferContracts = {
@@ -13,6 +14,17 @@ export const transferContracts = {
     body: importBody,
     document: IMPORT_DOCUMENT,
     reply: { status: 200, body: importReply },
+  },
+  importPicture: {
+    ...endpoint('POST', '/api/v1/imports/pictures', 'Import a picture of a timeline event'),
+    tag: 'Import and export',
+    scope: 'imports:write',
+    needs: ['manage_settings'],
+    query: importPictureQuery,
+    upload: PICTURE_UPLOAD,
+    errors: ['invalid_resource_state'],
+    ...PICTURE_COST,
+    reply: { status: 200, body: importPictureReply, assigned: ['id'] },
   },
   exportIncidents: {
     ...endpoint('GET', '/api/v1/exports/incidents', 'Export all incidents'),

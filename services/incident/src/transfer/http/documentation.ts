@@ -39,6 +39,11 @@ export const transferOperations: Documentation<typeof transferContracts> = {
       results: [{ index: 0, outcome: 'created', incident_id: 5, human_id: 'INC-5', revision: 1 }],
     },
   },
+  importPicture: {
+    description:
+      'Adds a picture to an event that an import brought, as the line `picture` of an export has it: the body is its `data`, decoded. The same bytes for the same event change nothing.',
+    reply: { outcome: 'created', id: 2 },
+  },
   exportIncidents: {
     description:
       'Streams the workspace as JSON objects, one a line: the workspace with its configuration, its teams, services and custom fields, and then all incidents in the form of an import. A line `position` has a cursor, with which an export that breaks off goes on behind it; `end` is the last line of a complete one. The key needs `users:read`, too, for the email addresses of people.',

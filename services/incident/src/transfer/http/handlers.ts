@@ -15,6 +15,7 @@ import {
 } from '../domain/item.ts';
 import { type ExportDependencies, exportLines } from '../export-incidents.ts';
 import { type ImportDependencies, importIncidents } from '../import-incidents.ts';
+import { importPicture } from '../import-picture.ts';
 import type { TransferApi } from './contracts.ts';
 import {
   type ImportResultWire,
@@ -26,6 +27,7 @@ import {
   type TimelineEventItem,
 } from './wire.ts';
 import { toIncidentProperties } from '../../incidents/http/properties.ts';
+import type { PictureDependencies } from '../../pictures/pictures.ts';
 import { toFollowUpProperties } from '../../follow-ups/http/handlers.ts';
 import { toTimelineProperties } from '../../timeline/http/properties.ts';
 
@@ -37,7 +39,9 @@ const MAX_RELATIONS_IN_ALL = 500;
 const PARTS_OF_ONE_COST = 20;
 
 /** contract: Import, Export */
-export const transferHandlers = (dependencies: ImportDependencies & ExportDependencies): TransferApi => ({
+export const transferHandlers = (
+  dependencies: ImportDependencies & ExportDependencies & PictureDependencies,
+): TransferApi => ({
   importIncidents: async ({ principal, requestId, body }) => {
     const items = body.incidents.map(readItem);
     const parts = items.reduce((sum, item) => sum + partsOf(item), 0);
@@ -57,6 +61,10 @@ export const transferHandlers = (dependencies: ImportDependencies & ExportDepend
       headers: { [COST_HEADER]: String(cost) },
       assigned: assignedIn(results),
     };
+  },
+  importPicture: async ({ principal, requestId, query: { source, id, event, filename }, bytes }) => {
+    const names = { externalId: toExternalId({ source, id }).trim(), eventExternalId: event.trim(), filename };
+    return { body: await importPicture(dependencies, { principal, requestId, ...names, bytes }) };
   },
   exportIncidents: async ({ principal, query: { cursor }, waiting }) => ({
     lines: await exportLines(dependencies, { principal, cursor, waiting }),

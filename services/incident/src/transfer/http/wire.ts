@@ -21,6 +21,7 @@ import { TRANSFERRED, TRANSFERRED_MOMENTS } from '../../incidents/domain/propert
 import { optionalInputs } from '../../incidents/http/wire.ts';
 import { followUpInput } from '../../follow-ups/http/wire.ts';
 import { RELATION_TYPES } from '../../relations/domain/relation.ts';
+import { pictureName } from '../../pictures/http/wire.ts';
 import { newTimelineEvent, timelineText } from '../../timeline/http/wire.ts';
 import {
   EMAIL,
@@ -275,9 +276,35 @@ export const exportQuery = z.strictObject({
 
 const resource = <Kind extends string>(kind: Kind) => z.looseObject({ kind: z.literal(kind), slug: z.string() });
 
+/** Names the event of a picture. */
+export const importPictureQuery = z.strictObject({
+  source: external.shape.source.meta({ description: 'The source of the incident', example: 'dispatch' }),
+  id: external.shape.id.meta({ description: 'ID of the incident there', example: '214' }),
+  event: nameText(200).meta({ description: 'The external_id of the event in the incident', example: '9120' }),
+  filename: pictureName.meta({ description: 'The name of the file, for people', example: 'latency.png' }),
+});
+
+export const importPictureReply = z.strictObject({
+  outcome: z
+    .enum(['created', 'unchanged'])
+    .meta({ description: '`unchanged`: the event has a picture of the same bytes' }),
+  id: id.meta({ description: 'ID of the picture' }),
+});
+
+/** A picture of an event, as a line of an export. */
+const pictureLine = z.strictObject({
+  kind: z.literal('picture'),
+  external: z.strictObject({ source: z.string(), id: z.string() }),
+  event: z.string(),
+  filename: z.string(),
+  content_type: z.string(),
+  data: z.string(),
+});
+
 /** A line of an export. */
 export const exportLine = z.union([
   incidentItem.extend({ kind: z.literal('incident') }),
+  pictureLine,
   resource('workspace').extend({ exported_at: instant, configuration: z.looseObject({}) }),
   resource('team'),
   resource('service'),
