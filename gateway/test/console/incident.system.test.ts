@@ -3,6 +3,7 @@ import { describeWithServersAndBrowser } from '@tocsin/testing/suites';
 import { testActivity } from './activity.ts';
 import { testAround } from './around.ts';
 import { consoleInBrowser } from './harness.ts';
+import { testPictures } from './pictures.ts';
 import { testRestricted } from './restricted.ts';
 import { testTwoPeople } from './two-people.ts';
 
@@ -10,6 +11,7 @@ describeWithServersAndBrowser('an incident in the console', () => {
   const console = consoleInBrowser();
   describe('the activity of an incident in the console', () => testActivity(console));
   describe('what surrounds an incident in the console', () => testAround(console));
+  describe('pictures in the console', () => testPictures(console));
   describe('a restricted incident in the console', () => testRestricted(console));
   describe('two people who write at the same time in the console', () => testTwoPeople(console));
 });

@@ -11,23 +11,30 @@ import ui from '../ui/ui.module.css';
 import { isSending, useKeys } from '../ui/use-keys.ts';
 import css from './activity.module.css';
 import { labelOf } from '../incidents/describe.ts';
+import { AttachButton, type EventPicture, PictureDrafts, usePictures } from './pictures.tsx';
 
 /** What people write of an event, as the API has it. */
-export type EventFields = Pick<TimelineEvent, 'body' | 'is_key' | 'ended_at'> & { started_at: string | null };
+export type EventFields = Pick<TimelineEvent, 'body' | 'is_key' | 'ended_at'> & {
+  started_at: string | null;
+  /** Absent in an old draft. */
+  pictures?: readonly EventPicture[];
+};
 
 const TIMES = ['started_at', 'ended_at'] as const;
 
-/** The fields of an event. The text is sent with Ctrl+Enter. */
+/** The fields of an event. The text is sent with Ctrl+Enter, when its pictures are there. */
 export function EventForm({
+  incidentId,
   label,
   value,
   onValue,
-  onSubmit,
+  onSubmit: send,
   error,
   hasTimes,
   children,
   ...area
 }: Omit<ComponentProps<'textarea'>, 'value' | 'onSubmit'> & {
+  incidentId: number;
   label: string;
   value: EventFields;
   onValue: (changes: Partial<EventFields>) => void;
@@ -37,10 +44,19 @@ export function EventForm({
   /** Below the fields. */
   children: ReactNode;
 }) {
+  const { pictures = [] } = value;
+  const { events, add, isUploading, ...drafts } = usePictures({
+    ...{ incidentId, pictures },
+    onPictures: (next) => onValue({ pictures: next }),
+  });
+  const onSubmit = () => {
+    if (!isUploading) send();
+  };
   return (
     <form
       className={css.composer}
       noValidate
+      {...events}
       onSubmit={(event) => {
         event.preventDefault();
         onSubmit();
@@ -74,8 +90,10 @@ export function EventForm({
           </div>
         )}
       </Refusable>
+      <PictureDrafts pictures={pictures} {...drafts} />
       <div className={classes(ui.row, css.compose)}>
         <Check label="Key event" value={value.is_key} onValue={(isKey) => onValue({ is_key: isKey })} />
+        <AttachButton add={add} />
         {children}
       </div>
     </form>
@@ -99,8 +117,9 @@ const NEXT: Options = [
 ];
 
 /** The body of the request. */
-const eventOf = ({ body, is_key, started_at, ended_at, isUpdate = false, next = '' }: Draft) => ({
+const eventOf = ({ body, is_key, started_at, ended_at, pictures = [], isUpdate = false, next = '' }: Draft) => ({
   ...{ body, is_key, ...(started_at && { started_at }), ...(ended_at && { ended_at }) },
+  ...(pictures.length > 0 && { attachments: pictures.map(({ id }) => id) }),
   ...(isUpdate && {
     type: 'update',
     next_update_at: next === '' ? null : new Date(Date.now() + Number(next) * 60_000).toISOString(),
@@ -124,7 +143,7 @@ export function Composer({ incidentId }: { incidentId: number }) {
   const submit = async () => {
     if (draft.body.trim() === '' || state === 'sending') return;
     const { attempt: last, ...fields } = latest.current;
-    const { body } = fields;
+    const { body, pictures: sent = [] } = fields;
     const content = JSON.stringify(fields);
     const attempt = last?.content === content ? last : { content, key: crypto.randomUUID(), event: eventOf(fields) };
     set({ ...fields, attempt });
@@ -135,7 +154,8 @@ export function Composer({ incidentId }: { incidentId: number }) {
       const newText = latest.current.body.startsWith(body)
         ? latest.current.body.slice(body.length)
         : latest.current.body;
-      set(newText.trim() === '' ? undefined : { ...NOTHING, body: newText });
+      const pictures = (latest.current.pictures ?? []).filter(({ id }) => sent.every((each) => each.id !== id));
+      set(newText.trim() === '' && pictures.length === 0 ? undefined : { ...NOTHING, body: newText, pictures });
       setHasTimes(false);
       setState('rest');
       await refreshTimeline(incidentId);
@@ -146,15 +166,16 @@ export function Composer({ incidentId }: { incidentId: number }) {
   return (
     <div ref={form} id="write" className={css.write}>
       <EventForm
+        incidentId={incidentId}
         label="Write to the timeline"
         placeholder="What happened?"
         rows={2}
         value={draft}
         onValue={(changes) => {
           const next = { ...latest.current, ...changes };
-          set(
-            next.body === '' && next.started_at === null && next.ended_at === null && !next.is_key ? undefined : next,
-          );
+          const { body, started_at, ended_at, is_key, pictures = [] } = next;
+          const isEmpty = body === '' && started_at === null && ended_at === null && !is_key && pictures.length === 0;
+          set(isEmpty ? undefined : next);
         }}
         onSubmit={() => void submit()}
         error={state instanceof TocsinError ? state : null}

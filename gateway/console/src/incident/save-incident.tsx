@@ -5,6 +5,7 @@ import { queryClient, refresh } from '../api/hooks.ts';
 import { refreshTimeline } from '../api/live.ts';
 import { type Edit, equal, resourceAt, type Target, type Values, useConflict } from '../resources/conflict.tsx';
 import { ROLE, useDescribe } from '../incidents/describe.ts';
+import { picturesOf } from './pictures.tsx';
 
 const valuesOf = (resource: object) => resource as Record<string, unknown>;
 
@@ -70,7 +71,11 @@ const valueOf = (id: number): Target => ({
 const eventAt = ({ id, incident_id: incidentId }: TimelineEvent): Target => {
   const event = resourceAt(`/timeline/${id}`);
   return {
-    ...event,
+    read: async () => {
+      const { values, revision } = await event.read();
+      const pictures = picturesOf(values as unknown as TimelineEvent);
+      return { values: { ...values, attachments: pictures.map((each) => each.id) }, revision };
+    },
     write: async (...edit) => {
       await event.write(...edit);
       await Promise.all([refreshTimeline(incidentId), refresh(`/timeline/${id}/revisions`)]);

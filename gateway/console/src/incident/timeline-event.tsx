@@ -16,6 +16,7 @@ import { Badge } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
 import css from './activity.module.css';
 import { type EventFields, EventForm } from './composer.tsx';
+import { EventPictures, picturesOf } from './pictures.tsx';
 import { useEditedIncident } from './save-incident.tsx';
 
 /** An edit of an event, on what was shown when it began. */
@@ -25,8 +26,15 @@ interface Draft {
   revision: number;
 }
 
-const fieldsOf = ({ body, is_key, started_at, ended_at }: TimelineEvent): EventFields => ({
-  ...{ body, is_key, started_at, ended_at },
+const fieldsOf = (event: TimelineEvent): EventFields => {
+  const { body, is_key, started_at, ended_at } = event;
+  return { body, is_key, started_at, ended_at, pictures: picturesOf(event) };
+};
+
+/** As the API has them. */
+const valuesOf = ({ pictures, ...fields }: EventFields) => ({
+  ...fields,
+  ...(pictures && { attachments: pictures.map(({ id }) => id) }),
 });
 
 export function Event({ event }: { event: TimelineEvent }) {
@@ -89,6 +97,7 @@ export function Event({ event }: { event: TimelineEvent }) {
       ) : (
         <Markdown text={event.body} />
       )}
+      {draft === undefined && <EventPictures event={event} />}
       {isOpen && <Former id={event.id} />}
       <Attached event={event} />
       {deleted && (
@@ -155,7 +164,7 @@ export function DeletedEvent({ id }: { id: number }) {
 
 function EventEditor({
   event,
-  draft: { value, base, revision },
+  draft: { value, base: shownBefore, revision },
   setDraft,
 }: {
   event: TimelineEvent;
@@ -164,14 +173,15 @@ function EventEditor({
 }) {
   const { saveEvent } = useEditedIncident();
   const [state, setState] = useState<'rest' | 'saving' | TocsinError>('rest');
-  const names = (Object.keys(base) as (keyof EventFields)[]).filter((name) => !equal(value[name], base[name]));
+  const [values, base] = [valuesOf(value), valuesOf(shownBefore)];
+  const names = (Object.keys(base) as (keyof typeof base)[]).filter((name) => !equal(values[name], base[name]));
   const submit = async () => {
     if (state === 'saving') return;
     if (names.length === 0) {
       setDraft(undefined);
       return;
     }
-    const changes = Object.fromEntries(names.map((name) => [name, value[name]]));
+    const changes = Object.fromEntries(names.map((name) => [name, values[name]]));
     setState('saving');
     try {
       const ends = changes['ended_at'] && event.is_ongoing ? { is_ongoing: false } : {};
@@ -184,11 +194,12 @@ function EventEditor({
   };
   return (
     <EventForm
+      incidentId={event.incident_id}
       label="Text of the event"
       // A draft that comes back with the page leaves the focus where it is.
       autoFocus={names.length === 0}
       value={value}
-      onValue={(changes) => setDraft({ value: { ...value, ...changes }, base, revision })}
+      onValue={(changes) => setDraft({ value: { ...value, ...changes }, base: shownBefore, revision })}
       onSubmit={() => void submit()}
       error={state instanceof TocsinError ? state : null}
       hasTimes
@@ -208,7 +219,8 @@ function EventEditor({
 
 /** Tags, files and where it comes from. */
 function Attached({ event }: { event: TimelineEvent }) {
-  const { tags, evidence_links: evidence, attachments, source_ref: source } = event;
+  const { tags, evidence_links: evidence, source_ref: source } = event;
+  const attachments = event.attachments.filter(({ thumbnail_url: thumbnail }) => thumbnail === null);
   const isLink = URL.canParse(source);
   if (tags.length + evidence.length + attachments.length === 0 && !isLink) return null;
   return (
