@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { SCOPES } from '@tocsin/schemas';
-import { MARKDOWN, NDJSON } from '@tocsin/http';
+import { HTML, MARKDOWN, NDJSON } from '@tocsin/http';
 import { APP_NAMES, APPS } from '../installation/apps.ts';
 import { ROOT } from '../installation/environment.ts';
 import type { JsonSchema } from './tolerant-schema.ts';
@@ -28,6 +28,7 @@ interface DescribedOperation {
         'application/json'?: { schema: JsonSchema };
         'application/x-ndjson'?: unknown;
         'text/markdown'?: unknown;
+        'text/html'?: unknown;
       };
     }
   >;
@@ -140,6 +141,7 @@ function operationOf(method: string, url: string, described: DescribedOperation)
     /** The property of the response that is the one resource, and of a page that has its rows. */
     item,
     hasMarkdown: MARKDOWN in (success?.content ?? {}),
+    hasHtml: HTML in (success?.content ?? {}),
     rows: isPage ? properties.find(([, { type }]) => type === 'array')?.[0] : undefined,
     /** Seconds. */
     deadline: described['x-deadline-seconds'],

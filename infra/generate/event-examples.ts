@@ -229,6 +229,10 @@ const DATA: { [Type in EventType]: EventData<Type> } = {
   'incident.update_due': {
     incident: { ...incident, revision: 3, next_update_at: '2026-11-20T10:30:00.000Z' },
   },
+  'incident.postmortem_changed': {
+    incident: { id, reference },
+    postmortem: { revision: 4, state: 'published', previous_state: 'in_review' },
+  },
 };
 
 const OCCURRED_AT: Partial<Record<EventType, string>> = {
@@ -244,6 +248,7 @@ const OCCURRED_AT: Partial<Record<EventType, string>> = {
   'incident.restored': '2026-11-21T09:00:00.000Z',
   'incident.imported': '2026-11-22T07:00:00.000Z',
   'incident.update_due': '2026-11-20T10:30:00.000Z',
+  'incident.postmortem_changed': '2026-11-23T09:00:00.000Z',
 };
 
 /** Those that requests of clients cause. */

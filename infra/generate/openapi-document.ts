@@ -19,6 +19,7 @@ import {
   IDEMPOTENCY_HEADER,
   IF_VERSION_HEADER,
   LAST_EVENT_ID_HEADER,
+  HTML,
   MARKDOWN,
   messageOf,
   NDJSON,
@@ -339,7 +340,8 @@ function success(contract: Contract, documentation: AnyDocumentation | undefined
       content: {
         ...json(contract.reply.body, documentation?.reply),
         ...stream(contract, documentation),
-        ...(contract.markdown === true && { [MARKDOWN]: markdown(documentation) }),
+        ...(contract.markdown === true && { [MARKDOWN]: documentIn('Markdown', documentation?.markdown) }),
+        ...(contract.html === true && { [HTML]: documentIn('an HTML page', documentation?.html) }),
       },
     }),
   };
@@ -368,9 +370,9 @@ function stream({ stream: data }: Contract, documentation: AnyDocumentation | un
 }
 
 /** A document with the content of the JSON. */
-const markdown = (documentation: AnyDocumentation | undefined) => ({
-  schema: z.string().meta({ description: 'The same as Markdown, for a client that prefers it' }),
-  ...(documentation?.markdown !== undefined && { example: documentation.markdown }),
+const documentIn = (format: string, example: string | undefined) => ({
+  schema: z.string().meta({ description: `The same as ${format}, for a client that prefers it` }),
+  ...(example !== undefined && { example }),
 });
 
 /** The media type of lines, of which OpenAPI 3.1 can only say that they are text. */

@@ -31,6 +31,7 @@ function operationTable(operations: readonly Operation[]): string {
       ...(operation.hasRevision && { hasRevision: true }),
       ...(operation.hasMarkdown && { hasMarkdown: true }),
       ...(operation.isFile && { isFile: true }),
+      ...(operation.hasHtml && { hasHtml: true }),
       ...(operation.item !== undefined && { item: operation.item }),
       ...(operation.rows !== undefined && { rows: operation.rows }),
     };
@@ -182,7 +183,8 @@ function resourceType(resource: string, group: readonly Operation[], all: readon
     ...group.flatMap((operation) => [
       ...methodOf(operation),
       ...(operation.hasRevision ? updateOf(operation, all) : []),
-      ...(operation.hasMarkdown ? markdownOf(operation) : []),
+      ...(operation.hasMarkdown ? documentOf(operation, 'Markdown', 'a Markdown document') : []),
+      ...(operation.hasHtml ? documentOf(operation, 'Html', 'an HTML page') : []),
     ]),
     '}',
     '',
@@ -229,16 +231,18 @@ function methodOf(operation: Operation): string[] {
 const scopesOf = ({ scopes }: Operation) =>
   scopes.length === 0 ? 'with any key' : `needs the scope ${scopes.map((scope) => `\`${scope}\``).join(' or ')}`;
 
-/** The method that returns the Markdown document. */
-const markdownOf = (operation: Operation) => [
-  comment(`${operation.summary} as a Markdown document.`, '  '),
-  `  ${operation.verb}Markdown(${[...paramsOf(operation), 'options?: CallOptions'].join(', ')}): Promise<string>;`,
+/** The method that returns the resource in another format. */
+const documentOf = (operation: Operation, format: string, what: string) => [
+  comment(`${operation.summary} as ${what}.`, '  '),
+  `  ${operation.verb}${format}(${[...paramsOf(operation), 'options?: CallOptions'].join(', ')}): Promise<string>;`,
 ];
 
 /** The method that reads, changes and writes. */
 function updateOf(operation: Operation, all: readonly Operation[]): string[] {
   const { resource, verb, item, body } = operation;
-  const get = all.find((other) => other.resource === resource && other.verb === 'get');
+  // As the client does it.
+  const reader = verb.startsWith('update') ? verb.replace('update', 'get') : 'get';
+  const get = all.find((other) => other.resource === resource && other.verb === reader);
   if (get?.reply === undefined || item === undefined || body === undefined)
     throw new Error(`${operation.id} has no resource that can be read`);
   const reply = nameOf(get, 'Reply', get.reply);

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { OperationEntry } from '@tocsin/sdk/operations';
+import { type OperationEntry, readerOf } from '@tocsin/sdk/operations';
 import { Command, Option } from 'commander';
 import { COLUMNS, commandWords } from './command-names.ts';
 import { argumentFinder } from './find-id.ts';
@@ -23,6 +23,7 @@ interface Flags {
   file?: string;
   output?: string;
   dryRun?: boolean;
+  html?: boolean;
   idempotencyKey?: string;
   ifRevision?: string;
 }
@@ -37,7 +38,7 @@ export function operationCommand(
   begin: (command: Command) => Call,
 ): Command {
   const [resource, verb] = commandWords(id, operation.name);
-  const { method, summary, input, rows, isKeyed, hasRevision, hasMarkdown, isFile, path } = operation;
+  const { method, summary, input, rows, isKeyed, hasRevision, hasMarkdown, hasHtml, isFile, path } = operation;
   const command = new Command(verb).description(summary);
   for (const name of parameters.arguments)
     command.argument(`<${argumentName(name)}>`, argumentFinder(path, name)?.words);
@@ -58,6 +59,7 @@ export function operationCommand(
   if (isKeyed === true) command.option('--idempotency-key <key>', 'default: a new one');
   if (hasRevision === true) command.option('--if-revision <revision>', 'default: the current one, read before');
   if (hasMarkdown === true) command.addHelpText('after', '\nIt prints Markdown; with --json the same parts as JSON.');
+  if (hasHtml === true) command.option('--html', 'print the HTML page');
   if (method !== 'GET') command.option('--dry-run', 'check the request, and carry out nothing (validate_only)');
   command.addHelpText(
     'after',
@@ -113,7 +115,8 @@ async function run({ id, operation, parameters, call, flags, args }: Run): Promi
   if (input === 'body' && Object.keys(data).length === 0 && hasRevision === true)
     throw new UsageError(`nothing to change: see tocsin ${commandWords(id, name).join(' ')} --help`);
   if (hasMarkdown === true && call.options.json !== true) {
-    output.line(((await methods[`${verb}Markdown`]?.(...ids, options)) as string).trimEnd());
+    const format = flags.html === true ? 'Html' : 'Markdown';
+    output.line(((await methods[`${verb}${format}`]?.(...ids, options)) as string).trimEnd());
     return;
   }
   const body =
@@ -141,7 +144,7 @@ async function update(
   { verb, item, ids, data, options }: { verb: string; item: string; ids: string[]; data: Row; options: Row },
 ): Promise<unknown> {
   if (options['validateOnly'] !== true) return methods[`${verb}With`]?.(...ids, () => data, options);
-  const current = (await methods['get']?.(...ids, {})) as Record<string, { revision: number }>;
+  const current = (await methods[readerOf(verb)]?.(...ids, {})) as Record<string, { revision: number }>;
   return methods[verb]?.(...ids, data, { ...options, ifRevision: current[item]?.revision });
 }
 

@@ -106,7 +106,7 @@ export {
 } from './calls/principal.ts';
 export { type Refusals, refusalsOf } from './errors/refusals.ts';
 export { quotaExceeded } from './errors/quota-exceeded.ts';
-export { MARKDOWN, sendDraining, sendError, sendHealth, sendJson } from './api/replies.ts';
+export { HTML, MARKDOWN, sendDraining, sendError, sendHealth, sendJson } from './api/replies.ts';
 export { REQUEST_ID_HEADER, requestIdOf } from './server/request-id.ts';
 export { traceRequest } from './server/request-span.ts';
 export { type AddressChange, type ServiceAddresses, serviceAddresses } from './calls/service-addresses.ts';

@@ -310,6 +310,22 @@ export const EVENTS = {
     about: 'incident',
     data: z.object({ incident: incident.meta({ description: 'The incident, whose revision stays' }) }),
   },
+  'incident.postmortem_changed': {
+    summary: 'The post-mortem of an incident was begun, or its state changed',
+    publishers: ['incident'],
+    about: 'incident',
+    data: z.object({
+      incident: incidentReference.omit({ revision: true }).meta({ description: 'The incident, whose revision stays' }),
+      postmortem: z
+        .object({
+          revision: id.meta({ description: 'Its revision after the change' }),
+          state: z.string().meta({ description: '`draft`, `in_review` or `published`' }),
+          previous_state: z.string().nullable().meta({ description: 'The state before; null: it was begun' }),
+        })
+        .meta({ description: 'The post-mortem after the change' }),
+      ...actor,
+    }),
+  },
 } as const satisfies Record<string, EventDefinition>;
 
 type Events = typeof EVENTS;

@@ -2,7 +2,7 @@ import type { Api } from './generated/api.ts';
 import { PreconditionFailedError } from './error-classes.ts';
 import { exportLines, type ExportLine, type ExportOptions } from './export-lines.ts';
 import { type FollowOptions, type FollowedEvent, followEvents } from './follow-events.ts';
-import { type OperationEntry, OPERATIONS } from './operation-table.ts';
+import { type OperationEntry, OPERATIONS, readerOf } from './operation-table.ts';
 import type { CallOptions, KeyedOptions, RevisionOptions, TocsinOptions, UpdateOptions } from './options.ts';
 import { Pages } from './pages.ts';
 import { type ApiResponse, type Query, sendRequest } from './request.ts';
@@ -66,6 +66,7 @@ class Client implements Core {
         methods[`${verb}With`] = async (...args) => this.#updateWith(methods, operation, args);
       if (operation.hasMarkdown === true)
         methods[`${verb}Markdown`] = this.#methodOf(operation, { Accept: 'text/markdown' });
+      if (operation.hasHtml === true) methods[`${verb}Html`] = this.#methodOf(operation, { Accept: 'text/html' });
     }
     (resources['events'] ??= {})['follow'] = (follow) => followEvents(options, follow as FollowOptions | undefined);
     (resources['incidents'] ??= {})['export'] = (given) => exportLines(options, given as ExportOptions | undefined);
@@ -133,12 +134,13 @@ class Client implements Core {
     const params = args.slice(0, parametersOf(path).length);
     const [change, given = {}] = args.slice(params.length) as [(current: unknown) => unknown, UpdateOptions?];
     const { attempts = ATTEMPTS, ...options } = given;
-    const write = methods[name.slice(name.indexOf('.') + 1)];
+    const verb = name.slice(name.indexOf('.') + 1);
+    const [read, write] = [methods[readerOf(verb)], methods[verb]];
     for (let attempt = 1; ; attempt += 1) {
-      const read = (await methods['get']?.(...params, options)) as Record<string, { revision: number }>;
-      const current = read[item];
+      const stored = (await read?.(...params, options)) as Record<string, { revision: number }>;
+      const current = stored[item];
       const patch = await change(current);
-      if (patch === undefined) return read;
+      if (patch === undefined) return stored;
       try {
         return await write?.(...params, patch, { ...options, ifRevision: current?.revision });
       } catch (error) {

@@ -20,8 +20,13 @@ export interface OperationEntry {
   readonly hasMarkdown?: boolean;
   /** Whether the response is a file. */
   readonly isFile?: boolean;
+  /** Whether it may be an HTML page: `…Html` returns it. */
+  readonly hasHtml?: boolean;
   /** The property of the response that is the resource. */
   readonly item?: string;
   /** The property of a page that has its rows. */
   readonly rows?: string;
 }
+
+/** The verb that reads what another verb changes: `getPostmortem` for `updatePostmortem`. */
+export const readerOf = (verb: string): string => (verb.startsWith('update') ? verb.replace('update', 'get') : 'get');

@@ -34,7 +34,7 @@ export interface ApiRequest {
 export interface ApiResponse {
   status: number;
   headers: Headers;
-  /** The parsed JSON, the text of a Markdown document, or a picture as a `Blob`; undefined if the body is empty. */
+  /** The parsed JSON, the text of a document in Markdown or HTML, or a picture as a `Blob`; undefined if the body is empty. */
   body: unknown;
 }
 
@@ -63,7 +63,7 @@ async function attemptOnce(client: TocsinOptions, request: ApiRequest): Promise<
   if (headers.get('content-type')?.startsWith('image/') === true)
     return { status, headers, body: await reaching(request, signal, async () => response.blob()) };
   const text = await reaching(request, signal, async () => response.text());
-  return { status, headers, body: parse(text, response) };
+  return { status, headers, body: parse(text, response, request) };
 }
 
 /** The content of a file says what it is. */
@@ -140,9 +140,12 @@ function reasonOf(error: unknown): string {
   return typeof reason === 'string' ? reason : '';
 }
 
-function parse(text: string, response: Response): unknown {
+function parse(text: string, response: Response, { headers }: ApiRequest): unknown {
   if (text === '') return undefined;
-  if (response.headers.get('content-type')?.startsWith('text/markdown') === true) return text;
+  const type = response.headers.get('content-type') ?? '';
+  if (type.startsWith('text/markdown')) return text;
+  // A page that nobody has asked for is that of another server.
+  if (type.startsWith('text/html') && new Headers(headers).get('accept')?.includes('text/html') === true) return text;
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {

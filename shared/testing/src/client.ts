@@ -30,7 +30,7 @@ export interface Client {
 const agent = new Agent({ keepAlive: true, maxSockets: 100 });
 
 const isText = (headers: Headers) =>
-  /^(?:application\/x-ndjson|text\/markdown|image\/)/.test(headers.get('Content-Type') ?? '');
+  /^(?:application\/x-ndjson|text\/markdown|text\/html|image\/)/.test(headers.get('Content-Type') ?? '');
 
 /** A PNG. */
 export const ONE_PIXEL = Buffer.from(

@@ -116,6 +116,10 @@ function apply({ type, data }: FeedEvent): void {
       const path = `/incidents/${data.incident.id}`;
       return refreshSoon('/follow-ups', `${path}/follow-ups`, `${path}/changelog`);
     }
+    case 'incident.postmortem_changed': {
+      const path = `/incidents/${data.incident.id}`;
+      return refreshSoon('/incidents', path, `${path}/postmortem`, `${path}/changelog`);
+    }
     case 'incident.update_due':
       // The page sees it by its clock.
       return undefined;

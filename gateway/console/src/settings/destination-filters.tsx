@@ -24,6 +24,7 @@ const EVENTS: Readonly<Record<FeedEvent['type'], string>> = {
   'follow_up.created': 'Follow-up added',
   'follow_up.updated': 'Follow-up changed',
   'follow_up.deleted': 'Follow-up deleted',
+  'incident.postmortem_changed': 'Post-mortem begun or in another state',
   'service.changed': 'Service changed',
   'team.changed': 'Team changed',
   'custom-field.changed': 'Custom field changed',

@@ -31,7 +31,9 @@ import { type Attachment, selectAttachments } from '../timeline/store/attachment
 import { currentFields } from '../values/set-values.ts';
 import { type Entry, HALF, MAX_ENTRIES, orderEntries, type Position, takeFromBothEnds } from './domain/activity.ts';
 import { namedIn } from './domain/names.ts';
+import type { WrittenPostmortem } from './domain/written.ts';
 import { countChanges, selectChanges, selectEvents, wholeChanges, wholeEvents } from './store/activity-store.ts';
+import { selectWritten } from './store/written-store.ts';
 
 export interface PostmortemDependencies extends CommandDependencies {
   owners: Pick<Owners, 'findPeople'>;
@@ -47,6 +49,8 @@ export interface PostmortemFacts extends History {
   teamNames: ReadonlyMap<number, string>;
   /** The workspace's own; empty: none. */
   template: string;
+  /** Undefined: nobody has begun. */
+  written: WrittenPostmortem | undefined;
   /** Of the incident's service; null if the catalog does not have it. */
   tier: string | null;
 }
@@ -75,7 +79,8 @@ export async function readPostmortem(
   return throttleByWorkspace(workspace.id, async () => {
     const read = async (db: Knex) => {
       const incident = await incidentStore(db, workspace.id).get(id);
-      return { incident, ...(await readHistory(db, incident)) };
+      const [written] = await query(db, selectWritten({ workspaceId: workspace.id, incidentId: id }));
+      return { incident, written, ...(await readHistory(db, incident)) };
     };
     const facts = await database.transaction(read, { isolationLevel: 'repeatable read', readOnly: true });
     const fields = await currentFields(dependencies, workspace);

@@ -152,7 +152,7 @@ const decoded = (address: string) =>
 
 /** The document as a reader of Markdown shows it. */
 async function rendered(postmortem: PostmortemWire) {
-  const whole = marked.parse(await postmortemDocument(postmortem, ''), { async: false });
+  const whole = marked.parse(await postmortemDocument(postmortem, { template: '' }), { async: false });
   const [before = '', after = ''] = whole.split('<h2>Activity</h2>');
   const end = after.indexOf('<h2>Related incidents</h2>');
   const activity = after.slice(0, end);
@@ -231,7 +231,7 @@ test('whatever is stored is shown as the text that it is, and nothing else', asy
         ),
       ).toEqual([]);
       const lists = marked
-        .lexer(await postmortemDocument(postmortem, '{{activity}}'))
+        .lexer(await postmortemDocument(postmortem, { template: '{{activity}}' }))
         .filter(({ type }) => type === 'list');
       const words = (text: string) => text.replaceAll(/\s+/g, '');
       const items = lists.flatMap((list) => (list as Tokens.List).items);
@@ -290,7 +290,7 @@ test.each([
 test('an address of the web is a link, whatever is in it', async () => {
   const urls = ['http://[::1]:8080/[a](b)', 'https://x.example/?a=1&copy;=2#|', 'javascript:alert(1)'];
   const links = urls.map((url) => ({ label: 'x', url, summary: '', timeline_event_id: null }));
-  const document = await postmortemDocument({ ...example, links, attachments: [] }, '');
+  const document = await postmortemDocument({ ...example, links, attachments: [] }, { template: '' });
   expect(document.slice(document.indexOf('- [x]')).split('\n').slice(0, 3)).toEqual([
     '- [x](<http://[::1]:8080/%5Ba%5D%28b%29>)',
     '- [x](<https://x.example/?a=1&amp;copy;=2#%7C>)',

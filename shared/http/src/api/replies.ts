@@ -9,6 +9,7 @@ import { ALWAYS_SENT, type UnsentBytes, type UnsentResponse } from '../streams/u
 export const JSON_TYPE = 'application/json';
 /** The media type of a Markdown document. */
 export const MARKDOWN = 'text/markdown';
+export const HTML = 'text/html';
 
 /** What is handed to a connection at once, unless it is the rest: each write costs every process on the way. */
 const CHUNK_BYTES = 65_536;
@@ -59,18 +60,22 @@ export function sendReply(
   if (reply.revision !== undefined) response.setHeader(VERSION_HEADER, reply.revision);
   if (reply.headers !== undefined) response.setHeaders(new Map(Object.entries(reply.headers)));
   response.statusCode = reply.status ?? route.reply.status;
-  const { file, markdown } = reply;
+  const { file } = reply;
   if (isKept(response.req, reply.headers?.['ETag'])) response.statusCode = 304;
   if (pieces === undefined || response.statusCode === 304) response.end();
-  else if (file !== undefined) send(response, pieces, { unsent: unsentResponse, contentType: file.mediaType });
-  else send(response, pieces, { unsent: unsentResponse, contentType: textType(markdown ? MARKDOWN : JSON_TYPE) });
+  else send(response, pieces, { unsent: unsentResponse, contentType: file?.mediaType ?? textType(mediaTypeOf(reply)) });
 }
 
 /** Whether the client has the version of a file that an ETag names. */
 const isKept = ({ headers }: IncomingMessage, etag: string | undefined): boolean =>
   etag !== undefined && (headers['if-none-match'] ?? '').split(',').some((each) => each.trim() === etag);
 
-function piecesOf({ file, markdown, text = markdown, body }: Reply): readonly Buffer[] | undefined {
+function mediaTypeOf({ markdown, html }: Reply): string {
+  if (html !== undefined) return HTML;
+  return markdown === undefined ? JSON_TYPE : MARKDOWN;
+}
+
+function piecesOf({ file, html, markdown = html, text = markdown, body }: Reply): readonly Buffer[] | undefined {
   if (file !== undefined) return [file.bytes];
   if (text !== undefined) return [Buffer.from(text)];
   return body === undefined ? undefined : jsonPieces(body);
@@ -129,8 +134,9 @@ function* chunksOf(pieces: Buffer[]): Generator<Buffer> {
  */
 export function checkReply(route: Route, reply: Reply): void {
   if (reply.text !== undefined || reply.status !== undefined) return;
-  if (reply.markdown !== undefined) {
-    if (route.markdown !== true) throw new Error(`the contract of ${route.id} has no markdown`);
+  for (const format of ['markdown', 'html'] as const) {
+    if (reply[format] === undefined) continue;
+    if (route[format] !== true) throw new Error(`the contract of ${route.id} has no ${format}`);
     return;
   }
   if (reply.file !== undefined) {

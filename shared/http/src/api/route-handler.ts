@@ -21,7 +21,7 @@ import {
 import type { Principal } from '@tocsin/schemas';
 import { DRY_RUN_HEADER } from '../calls/internal-client.ts';
 import { PRINCIPAL_HEADER, type PrincipalVerifier } from '../calls/principal.ts';
-import { checkedParts, checkReply, JSON_TYPE, MARKDOWN, sendJson, sendReply } from './replies.ts';
+import { checkedParts, checkReply, HTML, JSON_TYPE, MARKDOWN, sendJson, sendReply } from './replies.ts';
 import { requestIdOf } from '../server/request-id.ts';
 import type { ExchangeHandler } from './route-table.ts';
 import { toDomainError } from './to-domain-error.ts';
@@ -211,9 +211,7 @@ async function readRequest(route: Route, received: Received): Promise<RouteReque
     },
     toError: (error: unknown) => toDomainError(error, request, log),
     ...(waiting !== undefined && { waiting }),
-    ...(route.markdown === true && {
-      wantsMarkdown: new Negotiator(request).mediaType([JSON_TYPE, MARKDOWN]) === MARKDOWN,
-    }),
+    ...wantedDocument(request, route),
   };
 }
 
@@ -231,6 +229,14 @@ async function readBody(route: Route, received: Received): Promise<JsonBody> {
     workspaceId: principal.workspace.id,
     onBytes,
   });
+}
+
+/** Which document the client wants instead of JSON, of those that the contract has. */
+function wantedDocument(request: IncomingMessage, { markdown, html }: Route) {
+  if (markdown !== true && html !== true) return {};
+  const types = [JSON_TYPE, ...(markdown === true ? [MARKDOWN] : []), ...(html === true ? [HTML] : [])];
+  const type = new Negotiator(request).mediaType(types);
+  return { wantsMarkdown: type === MARKDOWN, wantsHtml: type === HTML };
 }
 
 function readSearch(

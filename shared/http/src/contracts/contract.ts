@@ -86,6 +86,8 @@ export interface Contract {
   readonly lines?: z.ZodType;
   /** The response may also be a Markdown document with the same content (contract: Requests). */
   readonly markdown?: boolean;
+  /** The response may also be an HTML page with the same content. */
+  readonly html?: boolean;
   /** What a request counts toward the workspace's limit of cost; default: 1 (contract: Limits). */
   readonly cost?: Cost;
   readonly deprecated?: Deprecation;
@@ -155,7 +157,9 @@ export interface RouteRequest<Params, Query, Body> {
 export type RequestOf<C extends Contract> = RouteRequest<PartOf<C, 'params'>, PartOf<C, 'query'>, PartOf<C, 'body'>> &
   (C extends { readonly wait: number } ? { waiting: WaitingRequest } : unknown) &
   // Whether the client wants the Markdown document.
-  (C extends { readonly markdown: true } ? { wantsMarkdown: boolean } : unknown);
+  (C extends { readonly markdown: true } ? { wantsMarkdown: boolean } : unknown) &
+  // Whether it wants the HTML page.
+  (C extends { readonly html: true } ? { wantsHtml: boolean } : unknown);
 
 /** A handler's response. `body` is serialised as JSON; `text`, such as a stored response, is sent unchanged. */
 export interface Reply<Body = unknown> {
@@ -167,6 +171,8 @@ export interface Reply<Body = unknown> {
   markdown?: string;
   /** Instead of a body, if the contract has a file. */
   file?: { bytes: Buffer; mediaType: string };
+  /** The same as an HTML page. */
+  html?: string;
   /** Sent as Service-Resource-Version. */
   revision?: number | undefined;
   headers?: Record<string, string>;

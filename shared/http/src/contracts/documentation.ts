@@ -36,6 +36,8 @@ type LinesExample<C> = C extends { readonly lines: infer Schema }
 
 type MarkdownExample<C> = C extends { readonly markdown: true } ? { readonly markdown: string } : unknown;
 
+type HtmlExample<C> = C extends { readonly html: true } ? { readonly html: string } : unknown;
+
 /**
  * What the API description says about an operation beyond its contract. The examples of requests work in the sample
  * workspace of a fresh installation, in the order of the description.
@@ -50,7 +52,8 @@ type OperationDocumentation<C extends Contract> = {
   RevisionExample<C> &
   StreamExample<C> &
   LinesExample<C> &
-  MarkdownExample<C>;
+  MarkdownExample<C> &
+  HtmlExample<C>;
 
 /** The documentation of every operation of a service; only the generator of the API description reads it. */
 export type Documentation<C extends Contracts> = { readonly [Id in keyof C]: OperationDocumentation<C[Id]> };
@@ -73,4 +76,5 @@ export interface AnyDocumentation {
   readonly stream?: readonly { readonly id: string; readonly event: string; readonly data: unknown }[];
   readonly lines?: readonly unknown[];
   readonly markdown?: string;
+  readonly html?: string;
 }

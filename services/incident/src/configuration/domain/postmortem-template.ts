@@ -19,16 +19,21 @@ export const PLACEHOLDERS = [
 
 export type Placeholder = (typeof PLACEHOLDERS)[number];
 
+/** The placeholders that stand in a line; each of the others is a block of its own. */
+const IN_LINE: readonly string[] = ['reference', 'title', 'status', 'severity', 'generated_at'] satisfies Placeholder[];
+
+export const standsInLine = (placeholder: Placeholder): boolean => IN_LINE.includes(placeholder);
+
 /** Bytes of UTF-8. */
 export const MAX_TEMPLATE_BYTES = 65_536;
 /** Of one placeholder: each is replaced by up to a few mebibytes. */
-const MAX_REPETITIONS = 3;
+export const MAX_REPETITIONS = 3;
 
 /** There, a text could end the tag or the attribute. */
 const IN_TAG = /<[a-z/][^<>]*\{\{/i;
-const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
+export const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
 
-const isPlaceholder = (name: string): name is Placeholder => (PLACEHOLDERS as readonly string[]).includes(name);
+export const isPlaceholder = (name: string): name is Placeholder => (PLACEHOLDERS as readonly string[]).includes(name);
 
 /** Says what is wrong with a template; undefined if nothing is. */
 export function faultOf(template: string): string | undefined {
@@ -57,3 +62,47 @@ export function fillTemplate(template: string, partOf: (placeholder: Placeholder
     return part;
   });
 }
+
+/** The template of a workspace that has none of its own. */
+export const BUILT_IN_TEMPLATE = `# {{reference}}: {{title}}
+
+{{overview}}
+
+## Summary
+
+{{summary}}
+
+## Moments
+
+{{moments}}
+
+## People
+
+{{people}}
+
+## Services
+
+{{services}}
+
+## Custom fields
+
+{{custom_fields}}
+
+## Activity
+
+{{activity}}
+
+## Related incidents
+
+{{relations}}
+
+## Follow-ups
+
+{{follow_ups}}
+
+## Evidence
+
+{{evidence}}
+
+Made by Tocsin at {{generated_at}}.
+`;

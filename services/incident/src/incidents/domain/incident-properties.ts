@@ -34,6 +34,7 @@ import {
 } from './property-kinds.ts';
 
 export const ISSUE_TYPES = ['ticket', 'incident', 'postmortem'] as const;
+export const POSTMORTEM_STATES = ['draft', 'in_review', 'published'] as const;
 const SEVERITY_MODES = ['auto', 'manual'] as const;
 export const CUSTOMER_IMPACTS = ['unknown', 'none', 'confirmed'] as const;
 
@@ -172,6 +173,13 @@ export const INCIDENT_PROPERTIES = {
     inputDescription: 'What the incident is: a ticket, an incident, or one to learn from after it is resolved',
     createDescription:
       'What the incident is: a ticket, an incident, or one to learn from after it is resolved; default: `incident`',
+  },
+  postmortemState: {
+    name: 'postmortem_state',
+    type: 'text',
+    schema: z.enum(POSTMORTEM_STATES).nullable(),
+    initial: null,
+    description: 'State of the written post-mortem, which changes without a revision; null: nobody has begun one',
   },
   severityMode: {
     ...choice('severity_mode', SEVERITY_MODES),

@@ -12,6 +12,7 @@ const NOT_RECORDED = [
   'duration_seconds',
   'event_count',
   'investigation_summary',
+  'postmortem_state',
 ] as const satisfies readonly WireName<Shown>[];
 
 const VALUES = 'custom_fields.';

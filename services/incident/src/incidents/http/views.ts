@@ -27,6 +27,7 @@ export function incidentView(incident: Incident, now: Instant): IncidentWire {
     last_event_at: incident.lastEventAt,
     last_event_summary: incident.lastEventSummary,
     issue_type: incident.issueType,
+    postmortem_state: incident.postmortemState,
     severity_mode: incident.severityMode,
     impact_summary: incident.impactSummary,
     customer_impact_status: incident.customerImpactStatus,

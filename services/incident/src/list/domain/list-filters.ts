@@ -1,13 +1,19 @@
 import { ceilTimestamp, fold, foldedKey, parseTimestamp } from '@tocsin/schemas';
 import { invalidRequest } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
-import type { CUSTOMER_IMPACTS } from '../../incidents/domain/incident-properties.ts';
+import type { CUSTOMER_IMPACTS, POSTMORTEM_STATES } from '../../incidents/domain/incident-properties.ts';
 
 /** Issue types, and `alert`: declared by an alert, and nobody has acted since. */
 export const LIFECYCLES = ['ticket', 'incident', 'postmortem', 'alert'] as const;
+/** States of written post-mortems, and `none`: nobody has begun one. */
+export const POSTMORTEMS = ['none', 'draft', 'in_review', 'published'] as const satisfies readonly (
+  | 'none'
+  | (typeof POSTMORTEM_STATES)[number]
+)[];
 export const COMPARISONS = ['<', '>', '='] as const;
 
 type Lifecycle = (typeof LIFECYCLES)[number];
+type Postmortem = (typeof POSTMORTEMS)[number];
 type CustomerImpact = (typeof CUSTOMER_IMPACTS)[number];
 
 export interface Comparison {
@@ -30,6 +36,7 @@ export interface FilterParameters extends RangeParameters<'created'>, RangeParam
   region?: readonly string[] | undefined;
   role?: readonly string[] | undefined;
   lifecycle?: readonly Lifecycle[] | undefined;
+  postmortem?: readonly Postmortem[] | undefined;
   service_tier?: readonly string[] | undefined;
   effective_team_id?: readonly number[] | undefined;
   unassigned_team?: boolean | undefined;
@@ -57,6 +64,7 @@ export interface FilterParameters extends RangeParameters<'created'>, RangeParam
 export interface ListFilters {
   postmortemsOnly: boolean;
   lifecycles: readonly Lifecycle[];
+  postmortems: readonly Postmortem[];
   statuses: readonly string[];
   /** `nonterminal` or the key of a status; null: all statuses. */
   statusScope: string | null;
@@ -104,6 +112,7 @@ export function listFilters(parameters: FilterParameters, reportingCurrency: str
   return {
     postmortemsOnly: parameters.scope === 'postmortem',
     lifecycles: canonical(parameters.lifecycle),
+    postmortems: canonical(parameters.postmortem),
     statuses: canonical(parameters.status),
     statusScope:
       parameters.status_scope === undefined || parameters.status_scope === 'all' ? null : parameters.status_scope,

@@ -9,7 +9,7 @@ import {
 } from '@tocsin/schemas';
 import { pageQuery, pagination, schemaReference } from '@tocsin/http';
 import { z } from 'zod';
-import { DIAGNOSES, COMPARISONS, LIFECYCLES } from '../domain/list-filters.ts';
+import { DIAGNOSES, COMPARISONS, LIFECYCLES, POSTMORTEMS } from '../domain/list-filters.ts';
 import { CUSTOMER_IMPACTS } from '../../incidents/domain/incident-properties.ts';
 import { SORT_KEYS } from '../domain/list-sort.ts';
 import { incident } from '../../incidents/http/wire.ts';
@@ -77,6 +77,9 @@ export const listQuery = z.strictObject({
   }),
   lifecycle: repeated(z.enum(LIFECYCLES)).meta({
     description: 'Issue types, and `alert`: an alert declared it, and nobody has acted on it yet; default: any',
+  }),
+  postmortem: repeated(z.enum(POSTMORTEMS)).meta({
+    description: 'States of written post-mortems, and `none`: nobody has begun one; default: any',
   }),
   service_tier: repeated(key).meta({
     description: 'Keys of service tiers, for incidents whose service is in the catalog; default: any',

@@ -67,6 +67,7 @@ function propertyConditions({ workspaceId, filters, catalog: { services }, conve
     ...(duplicate === null ? [] : [duplicate ? sql`i.is_duplicate` : sql`not i.is_duplicate`]),
     ...rangeConditions(sql`i.impact_started_at`, filters.impactStarted),
     ...lifecycleConditions(filters),
+    ...unlessEmpty(filters.postmortems, () => withPostmortems(filters.postmortems)),
     ...unlessEmpty(severities, () => sql`i.severity = any(${severities})`),
     ...unlessEmpty(filters.services, () => ofServices(filters.services)),
     ...unlessEmpty(serviceTiers, () => ofServices(slugsOf(services.filter(({ tier }) => serviceTiers.includes(tier))))),
@@ -101,6 +102,13 @@ function lifecycleConditions({ postmortemsOnly, lifecycles }: ListFilters): Sql[
   if (!lifecycles.includes('alert')) return [ofType];
   const unhandled = lifecycles.length === 1 ? sql`i.is_unhandled_alert` : sql`(i.is_unhandled_alert or ${ofType})`;
   return [unhandled, ...(postmortemsOnly ? [sql`i.issue_type = 'postmortem'`] : [])];
+}
+
+function withPostmortems(postmortems: ListFilters['postmortems']): Sql {
+  const states = postmortems.filter((each) => each !== 'none');
+  if (states.length === postmortems.length) return oneOf(sql`i.postmortem_state`, states);
+  const none = sql`i.postmortem_state is null`;
+  return states.length === 0 ? none : sql`(${none} or ${oneOf(sql`i.postmortem_state`, states)})`;
 }
 
 /** `false` for no values, so that Postgres does not search for them. */

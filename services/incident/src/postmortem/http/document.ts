@@ -1,9 +1,16 @@
 import { setImmediate } from 'node:timers/promises';
-import { fillTemplate, type Placeholder } from '../../configuration/domain/postmortem-template.ts';
+import {
+  BUILT_IN_TEMPLATE,
+  fillTemplate,
+  isPlaceholder,
+  type Placeholder,
+  standsInLine,
+} from '../../configuration/domain/postmortem-template.ts';
 import { actorText } from '@tocsin/schemas';
 import { MAX_BYTES, MAX_ENTRIES } from '../domain/activity.ts';
 import { capitalised, momentText } from '../domain/texts.ts';
-import { inline, item, lineOf, link, list, note, paragraphs, table } from './markdown.ts';
+import { sectionsOf, type WrittenPostmortem } from '../domain/written.ts';
+import { inline, item, lineOf, link, list, note, paragraphs, sectionBody, table, textWithParts } from './markdown.ts';
 import type { EntryWire, PostmortemWire } from './wire.ts';
 
 /** What stands in the document for a part that has nothing. */
@@ -76,58 +83,41 @@ const PARTS = {
   generated_at: ({ generated_at: at, time_zone: zone }) => `${momentText(at, zone)} ${zone}`,
 } as const satisfies Record<Exclude<Placeholder, 'activity'>, (postmortem: PostmortemWire) => string>;
 
-const TEMPLATE = `# {{reference}}: {{title}}
-
-{{overview}}
-
-## Summary
-
-{{summary}}
-
-## Moments
-
-{{moments}}
-
-## People
-
-{{people}}
-
-## Services
-
-{{services}}
-
-## Custom fields
-
-{{custom_fields}}
-
-## Activity
-
-{{activity}}
-
-## Related incidents
-
-{{relations}}
-
-## Follow-ups
-
-{{follow_ups}}
-
-## Evidence
-
-{{evidence}}
-
-Made by Tocsin at {{generated_at}}.
-`;
-
 /**
- * Returns the post-mortem as Markdown (contract: Post-mortems). No stored text but notes becomes markup.
- * @param template of the workspace; empty: the built-in one
+ * Returns the post-mortem as Markdown (contract: Post-mortems). No stored text but notes and sections becomes markup.
+ * @param options.template of the workspace; empty: the built-in one
+ * @param options.written undefined: nobody has begun, and it is made by the template
  */
-export async function postmortemDocument(postmortem: PostmortemWire, template: string): Promise<string> {
+export async function postmortemDocument(
+  postmortem: PostmortemWire,
+  { template, written }: { template: string; written?: WrittenPostmortem | undefined },
+): Promise<string> {
   const activity = await activityOf(postmortem);
-  return fillTemplate(template || TEMPLATE, (placeholder) =>
-    placeholder === 'activity' ? activity : PARTS[placeholder](postmortem),
-  );
+  const partOf = (placeholder: Placeholder) => (placeholder === 'activity' ? activity : PARTS[placeholder](postmortem));
+  if (written === undefined) return fillTemplate(template || BUILT_IN_TEMPLATE, partOf);
+  return sectionsDocument(written, partOf);
+}
+
+/** What is still as in the template that it began from stays Markdown of any kind: an administrator wrote it. */
+function sectionsDocument(
+  { sections, template }: WrittenPostmortem,
+  partOf: (placeholder: Placeholder) => string,
+): string {
+  const ofTemplate = sectionsOf(template || BUILT_IN_TEMPLATE);
+  const titles = new Set(ofTemplate.map(({ title }) => title));
+  const bodies = new Set(ofTemplate.map(({ body }) => body));
+  const partIf = (isMeant: (placeholder: Placeholder) => boolean) => (name: string) =>
+    isPlaceholder(name) && isMeant(name) ? partOf(name) : undefined;
+  const parts = { inLine: partIf(standsInLine), block: partIf((placeholder) => !standsInLine(placeholder)) };
+  const blocks = sections.flatMap((section) => {
+    const { title, body } = section;
+    const heading = titles.has(title) ? fillTemplate(title, partOf) : textWithParts(title.trim(), parts);
+    return [
+      ...(title.trim() === '' ? [] : [`## ${heading}`]),
+      bodies.has(body) ? fillTemplate(body, partOf) : sectionBody(section, parts),
+    ];
+  });
+  return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
 }
 
 const ROLES = {

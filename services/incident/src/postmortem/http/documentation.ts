@@ -1,7 +1,11 @@
 import type { Documentation } from '@tocsin/http';
 import { params } from '../../incidents/http/examples.ts';
+import { BUILT_IN_TEMPLATE } from '../../configuration/domain/postmortem-template.ts';
+import { changePostmortem, newPostmortem, sectionsOf } from '../domain/written.ts';
 import type { postmortemContracts } from './contracts.ts';
 import { postmortemDocument } from './document.ts';
+import { htmlPage } from './page.ts';
+import { formerView, writtenView } from './views.ts';
 import type { PostmortemWire } from './wire.ts';
 
 const ana = { id: 1, name: 'Ana', api_key: null };
@@ -71,13 +75,47 @@ const example: PostmortemWire = {
   left_out: null,
 };
 
+const begun = newPostmortem(
+  { incidentId: 1, sections: sectionsOf(BUILT_IN_TEMPLATE), template: '' },
+  { now: '2026-11-20T12:00:00.000Z', actor: '1', key: { name: 'Firefox on Linux', prefix: 'tcn_8sKq' } },
+);
+const at = { now: '2026-11-23T09:00:00.000Z', actor: '1', key: begun.createdByKey };
+const published = changePostmortem(begun, { state: 'published' }, at);
+const markdown = await postmortemDocument(example, { template: '', written: begun });
+
 /** contract: Post-mortems */
 export const postmortemOperations: Documentation<typeof postmortemContracts> = {
   getIncidentPostmortem: {
     description:
-      'Returns what a post-mortem of the incident begins with: what is known of it now, with timeline and changes in one table. With `Accept: text/markdown` it is a Markdown document, otherwise JSON of the same parts. It is computed, and nothing is stored.',
+      'Returns what is known of the incident now, with timeline and changes in one table, and the `document` that people have written. With `Accept: text/markdown` or `text/html` it is that document with its live parts, or the one that the template makes if nobody has begun.',
     params,
-    reply: { postmortem: example },
-    markdown: await postmortemDocument(example, ''),
+    reply: { postmortem: example, document: writtenView(begun) },
+    markdown,
+    html: await htmlPage(`${example.human_id}: ${example.title}`, markdown),
+  },
+  createIncidentPostmortem: {
+    description:
+      "Begins the document as a draft: with the sections of the workspace's template, or those of the request. Its live parts are placeholders, which Markdown and HTML fill. Send an `Idempotency-Key`, so that a repeated request is not refused. The revision of the incident stays.",
+    params,
+    body: {},
+    reply: { document: writtenView(begun) },
+  },
+  updateIncidentPostmortem: {
+    description:
+      'Changes `sections`, as a whole list, and `state`. `If-Service-Resource-Version` must be the current revision of the document. What it was is kept as a former revision.',
+    params,
+    revision: 1,
+    body: { state: 'published' },
+    reply: { document: writtenView(published) },
+  },
+  listIncidentPostmortemRevisions: {
+    description: 'Returns what the document was before its changes, without the sections, the latest first.',
+    params,
+    reply: { former: [formerView(begun)], pagination: { limit: 50, has_more: false } },
+  },
+  getIncidentPostmortemRevision: {
+    description: 'Returns a former revision with its sections.',
+    params: { ...params, revision: 1 },
+    reply: { former: { ...formerView(begun), sections: [...begun.sections] } },
   },
 };

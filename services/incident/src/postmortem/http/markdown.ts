@@ -84,25 +84,87 @@ export function link(text: string, url: string): string {
 /** How far the headings of notes are below those of the document. */
 const LOWERED = 2;
 
-/** A note as the Markdown that it is, in blocks, with nothing in it that the console does not show (contract: Post-mortems). */
-export const note = (text: string): string[] => blocksOf(text).map(blockOf);
+/** How texts in blocks are written: what is no markup in a line, and headings by their levels. */
+interface Style {
+  text: (text: string) => string;
+  level: (level: number) => number;
+}
 
-function blockOf({ kind, level, lines }: Block): string {
+const OF_NOTES: Style = { text: escapeMarkup, level: (level) => Math.min(6, level + LOWERED) };
+
+/** A note as the Markdown that it is, in blocks, with nothing in it that the console does not show (contract: Post-mortems). */
+export const note = (text: string): string[] => blocksOf(text).map((block) => blockOf(block, OF_NOTES));
+
+/** Makes live parts of placeholders: in a line, or as a block of its own. Undefined: it is none there, but text. */
+export interface LiveParts {
+  inLine: (placeholder: string) => string | undefined;
+  block: (placeholder: string) => string | undefined;
+}
+
+const PLACEHOLDERS = /(\{\{[^{}]*\}\})/;
+const nameIn = (placeholder: string) => placeholder.slice(2, -2);
+
+/** A text in a line with its placeholders, of which nothing else becomes markup. */
+export const textWithParts = (text: string, { inLine }: LiveParts): string =>
+  text
+    .split(PLACEHOLDERS)
+    .map((part, index) => (index % 2 === 1 ? inLine(nameIn(part)) : undefined) ?? escapeMarkup(part))
+    .join('');
+
+/** A section that somebody has written, as a note, with live parts. Its headings stay below that of the section. */
+export function sectionBody({ title, body }: { title: string; body: string }, parts: LiveParts): string {
+  const style: Style = {
+    text: (text) => textWithParts(text, parts),
+    level: (level) => (title === '' ? level : Math.max(LOWERED + 1, level)),
+  };
+  return blocksOf(body)
+    .flatMap((block) => (block.kind === 'text' ? textBlocks(block, parts, style) : blockOf(block, style)))
+    .join('\n\n');
+}
+
+/** A paragraph, which lines that are a live part each divide. */
+function textBlocks({ lines, ...block }: Block, { block: partOf }: LiveParts, style: Style): string[] {
+  const blocks: string[] = [];
+  let open: string[] = [];
+  const end = () => {
+    if (open.length > 0) blocks.push(blockOf({ ...block, lines: open }, style));
+    open = [];
+  };
+  for (const line of lines) {
+    const part = /^\s*\{\{[^{}]*\}\}\s*$/.test(line) ? partOf(nameIn(line.trim())) : undefined;
+    if (part === undefined) open.push(line);
+    else {
+      end();
+      blocks.push(part);
+    }
+  }
+  end();
+  return blocks;
+}
+
+function blockOf({ kind, level, lines }: Block, style: Style): string {
   if (kind === 'code') return fenced(lines);
-  const shown = lines.map((line) => escapeStart(inlinesOf(line).map(partOf).join('').trim()));
+  const shown = lines.map((line) =>
+    escapeStart(
+      inlinesOf(line)
+        .map((part) => partOf(part, style))
+        .join('')
+        .trim(),
+    ),
+  );
   if (kind === 'bullets') return list(shown);
   if (kind === 'numbers') return shown.map((line, index) => `${index + 1}. ${line}`).join('\n');
   if (kind === 'quote') return paragraphsOf(shown).replaceAll(/^/gm, '> ');
-  if (kind === 'heading') return `${'#'.repeat(Math.min(6, level + LOWERED))} ${shown.join('')}`;
+  if (kind === 'heading') return `${'#'.repeat(style.level(level))} ${shown.join('')}`;
   return paragraphsOf(shown);
 }
 
-function partOf(part: Inline): string {
-  if (part.kind === 'text') return escapeMarkup(part.text);
+function partOf(part: Inline, style: Style): string {
+  if (part.kind === 'text') return style.text(part.text);
   if (part.kind === 'code') return `\`${showControls(part.text)}\``;
   if (part.kind === 'link') return link(part.text, part.url);
   const mark = part.kind === 'strong' ? '**' : '*';
-  return `${mark}${part.children.map(partOf).join('')}${mark}`;
+  return `${mark}${part.children.map((child) => partOf(child, style)).join('')}${mark}`;
 }
 
 /** Lines between fences that are longer than any in them. */

@@ -6,8 +6,10 @@ import type { Entry } from '../domain/activity.ts';
 import { measuresOf, momentsOf } from '../domain/moments.ts';
 import { idIn } from '../domain/names.ts';
 import { changeTexts, type Labels, labelOf, personName, valueText } from '../domain/texts.ts';
+import type { WrittenPostmortem } from '../domain/written.ts';
 import type { PostmortemFacts } from '../read-postmortem.ts';
-import type { EntryWire, PostmortemWire } from './wire.ts';
+import type { FormerPostmortem } from '../store/written-store.ts';
+import type { EntryWire, FormerWire, PostmortemWire, WrittenWire } from './wire.ts';
 
 /** Returns the parts of a post-mortem as the API shows them. */
 export function postmortemView(facts: PostmortemFacts, now: Instant): PostmortemWire {
@@ -115,3 +117,25 @@ function entryView(entry: Entry, labels: Labels): EntryWire {
     author: personView(createdBy, createdByKey, labels),
   };
 }
+
+export const writtenView = (written: WrittenPostmortem): WrittenWire => ({
+  incident_id: written.incidentId,
+  ...formerView(written),
+  sections: [...written.sections],
+  created_at: written.createdAt,
+  created_by: written.createdBy,
+  created_by_key: written.createdByKey,
+  in_review_at: written.inReviewAt,
+  in_review_by: written.inReviewBy,
+  published_at: written.publishedAt,
+  published_by: written.publishedBy,
+});
+
+/** What a revision was, without its sections. */
+export const formerView = (former: Omit<FormerPostmortem, 'sections'>): FormerWire => ({
+  revision: former.revision,
+  state: former.state,
+  updated_at: former.updatedAt,
+  updated_by: former.updatedBy,
+  updated_by_key: former.updatedByKey,
+});

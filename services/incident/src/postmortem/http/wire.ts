@@ -1,10 +1,13 @@
-import { instant, recordedKey } from '@tocsin/schemas';
-import { schemaReference } from '@tocsin/http';
+import { boundedText, instant, recordedKey } from '@tocsin/schemas';
+import { pageQuery, pagination, schemaReference } from '@tocsin/http';
+import { LINE_BREAK } from '@tocsin/schemas/markdown';
 import { z } from 'zod';
 import { FOLLOW_UP_STATUSES } from '../../follow-ups/domain/follow-up.ts';
-import { CUSTOMER_IMPACTS } from '../../incidents/domain/incident-properties.ts';
+import { CUSTOMER_IMPACTS, POSTMORTEM_STATES } from '../../incidents/domain/incident-properties.ts';
 import { RELATION_TYPES } from '../../relations/domain/relation.ts';
 import { MOMENT_NAMES } from '../domain/moments.ts';
+import { MAX_REPETITIONS } from '../../configuration/domain/postmortem-template.ts';
+import { repeatedPlaceholder, WRITTEN_LIMITS } from '../domain/written.ts';
 
 const id = z.int().min(1);
 const count = z.int().min(0);
@@ -178,6 +181,99 @@ const postmortem = z
 
 export type PostmortemWire = z.infer<typeof postmortem>;
 
+const { sections: maxSections, bytes: maxBytes, bodyBytes } = WRITTEN_LIMITS;
+const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+
+const section = z
+  .strictObject({
+    key: boundedText(WRITTEN_LIMITS.key).min(1).meta({ description: 'Names the section in the document; any text' }),
+    title: boundedText(WRITTEN_LIMITS.title)
+      .refine((title) => !LINE_BREAK.test(title), 'Must be one line')
+      .meta({ description: 'Its heading, in one line; empty: none' }),
+    body: boundedText(bodyBytes)
+      .refine((body) => Buffer.byteLength(body) <= bodyBytes, `Must be at most ${bodyBytes} bytes`)
+      .meta({
+        description: `Markdown, at most ${bodyBytes} bytes, in which the placeholders of the template stand for live parts`,
+      }),
+  })
+  .meta({ id: 'PostmortemSection' });
+
+const sections = z.array(section);
+
+/** Of requests, and of items of imports. */
+export const sectionsInput = sections
+  .max(maxSections)
+  .refine((all) => new Set(all.map(({ key }) => key)).size === all.length, 'Must not have a key twice')
+  .refine((all) => bytesOf(all) <= maxBytes, `Must be at most ${maxBytes} bytes of JSON`)
+  .refine(
+    (all) => repeatedPlaceholder(all) === undefined,
+    `Must not have a placeholder more than ${MAX_REPETITIONS} times`,
+  );
+
+const SECTIONS = `The whole list: at most ${maxSections}, and ${maxBytes} bytes of JSON`;
+const state = z.enum(POSTMORTEM_STATES);
+const who = (description: string) => z.string().nullable().meta({ description });
+const key = (description: string) => recordedKey.nullable().meta({ description });
+
+const version = {
+  revision: id.meta({ description: 'Starts at 1 and increases with every change; a PATCH must send it' }),
+  state: state.meta({ description: 'How far it is; any state may follow another' }),
+  updated_at: instant.meta({ description: 'When it last changed' }),
+  updated_by: z.string().meta({ description: 'ID, as text, of the user who changed it' }),
+  updated_by_key: key('The API key, or session, that changed it for the user; null: not known'),
+};
+const shownSections = sections.meta({ description: 'Its sections, in their order' });
+
+const written = z
+  .strictObject({
+    incident_id: id.meta({ description: 'ID of the incident' }),
+    ...version,
+    sections: shownSections,
+    created_at: instant.meta({ description: 'When it was begun' }),
+    created_by: z.string().meta({ description: 'ID, as text, of the user who began it' }),
+    created_by_key: key('The API key, or session, that began it for the user; null: not known'),
+    in_review_at: instant
+      .nullable()
+      .meta({ description: 'When it last went into review; null: it is a draft, or never did' }),
+    in_review_by: who('ID, as text, of the user who put it into review; null: nobody'),
+    published_at: instant.nullable().meta({ description: 'When it was published; null: it is not' }),
+    published_by: who('ID, as text, of the user who published it; null: nobody'),
+  })
+  .meta({ id: 'PostmortemDocument' });
+export type WrittenWire = z.infer<typeof written>;
+
 export const postmortemReply = z.strictObject({
   postmortem: schemaReference(postmortem, 'The parts of the document'),
+  document: schemaReference(written, 'What people have written; null: nobody has begun').nullable(),
+});
+
+export const documentReply = z.strictObject({
+  document: schemaReference(written, 'The document as it is after the request'),
+});
+
+export const newPostmortem = z
+  .strictObject({
+    sections: sectionsInput.optional().meta({ description: `${SECTIONS}; default: those of the workspace's template` }),
+  })
+  .meta({ id: 'NewPostmortem' });
+
+export const postmortemPatch = z
+  .strictObject({
+    sections: sectionsInput.optional().meta({ description: SECTIONS }),
+    state: state.optional().meta({ description: 'How far it is; any state may follow another' }),
+  })
+  .meta({ id: 'PostmortemPatch' });
+
+const former = z.strictObject(version).meta({ id: 'FormerPostmortem' });
+export type FormerWire = z.infer<typeof former>;
+
+export const formerQuery = z.strictObject(pageQuery);
+export const formerPage = z.strictObject({
+  former: z.array(former).meta({ description: 'Former revisions, the latest first' }),
+  pagination,
+});
+export const formerReply = z.strictObject({
+  former: z
+    .strictObject({ ...version, sections: shownSections })
+    .meta({ id: 'FormerPostmortemDocument', description: 'The document as it was' }),
 });

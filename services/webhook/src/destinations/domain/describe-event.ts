@@ -224,12 +224,20 @@ function whatHappened(
     return `declared${byText}: ${facts.filter((fact) => fact !== '').join(', ')}`;
   }
   if (verb === 'update_due') return 'the next update is due';
+  if (verb === 'postmortem_changed') return `post-mortem ${stepOf(other)}${byText}`;
   if (verb !== 'updated' || changes.length === 0) return verb + byText;
   const shown = changes.map(({ field, from, to }) => {
     const [old, present] = [from, to].map((value) => valueOf(textOf(field), value, context).slice(0, SHOWN) || 'none');
     return `${textOf(field).replaceAll('_', ' ')} ${old} → ${present}`;
   });
   return shown.join('; ') + (by === '' ? '' : `, by ${by}`);
+}
+
+/** What has happened to a post-mortem. A state of a later release is named as it is. */
+function stepOf({ state, previous_state: was }: Properties): string {
+  if (was === null) return 'begun';
+  if (state === 'in_review') return 'put into review';
+  return state === 'draft' ? 'made a draft again' : textOf(state);
 }
 
 function valueOf(field: string, value: unknown, context: EventContext): string {
