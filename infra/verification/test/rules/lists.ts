@@ -188,6 +188,10 @@ const incidentFilters: Filters = {
   region: elements('regions'),
   role: holders,
   lifecycle: by('issue_type'),
+  postmortem: (items) => [
+    ['none', (item) => item['postmortem_state'] === null],
+    ...by('postmortem_state')(items.filter((item) => item['postmortem_state'] !== null)),
+  ],
   service_tier: (_, context) =>
     context.tiers.map(({ key }) => [key, (item) => serviceOf(item, context)?.['tier'] === key]),
   effective_team_id: (_, context) =>

@@ -63,6 +63,20 @@ export const PERSONAL_TABLES: PersonalTables = {
     texts: ['title', 'description'],
     place: { kind: 'follow_up', id: 'id' },
   },
+  postmortems: {
+    users: ['created_by', 'updated_by', 'in_review_by', 'published_by'],
+    people: ['created_by', 'updated_by', 'in_review_by', 'published_by'],
+    json: ['created_by_key', 'updated_by_key'],
+    texts: ['sections', 'template'],
+    place: { kind: 'postmortem', id: 'incident_id' },
+  },
+  former_postmortems: {
+    users: ['updated_by'],
+    people: ['updated_by'],
+    json: ['updated_by_key'],
+    texts: ['sections'],
+    place: { kind: 'postmortem', id: 'incident_id' },
+  },
   trackers: { texts: ['name', 'project'], place: { kind: 'tracker', id: 'id' } },
   alert_notifications: {
     people: ['key_name'],

@@ -90,7 +90,7 @@ export async function updatePostmortem(
       if (written === was) return { stores: [], answer: () => was };
       checkStorage('addition');
       const stores = [
-        ...keepWritten({ workspaceId: workspace.id, incidentId }),
+        ...keepWritten(workspace.id, [incidentId]),
         updateOfWritten(workspace.id, written),
         ...(written.state === was.state ? [] : recordOf(author, { incident, written, was: was.state, now })),
       ];

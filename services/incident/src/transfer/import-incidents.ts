@@ -27,6 +27,7 @@ import {
   textOfPerson,
 } from './domain/item.ts';
 import type { PreparedItem, PreparedChange, PreparedEvent, PreparedFollowUp, PreparedValue } from './domain/plan.ts';
+import { preparePostmortem } from './domain/plan-postmortem.ts';
 import { writeItems } from './write-items.ts';
 import { type Configuration, selectEntry } from '../configuration/domain/configuration.ts';
 import type { Incident } from '../incidents/domain/incident.ts';
@@ -223,6 +224,7 @@ function prepareItem(
     },
     events,
     followUps,
+    postmortem: item.postmortem && preparePostmortem(item.postmortem, { now, textOf }),
     relations,
     changelog: item.changelog
       .map((entry) => prepareChange(entry, textOf))

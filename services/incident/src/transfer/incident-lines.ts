@@ -14,6 +14,7 @@ import {
   type ExportedPicture,
   followUpItemOf,
   pictureLineOf,
+  postmortemItemOf,
   type ExportedRelation,
   type LineContext,
   relationItemOf,
@@ -25,6 +26,7 @@ import {
   eventsAfter,
   EXPORT_PAGE,
   followUpsAfter,
+  findPostmortem,
   relationsAfter,
   revisionOf,
   wholeChanges,
@@ -47,11 +49,12 @@ interface LinesOptions {
 
 type Part =
   | { name: 'values'; part: [slug: string, value: unknown] }
+  | { name: 'postmortem'; part: object }
   | { name: 'timeline' | 'changelog' | 'follow_ups' | 'relations'; part: object };
 
 /**
  * Makes the lines of an incident: the first has its properties, and each as much of its values, its timeline, its
- * changelog, its follow-ups and its relations as fits.
+ * changelog, its follow-ups, its post-mortem and its relations as fits.
  * @throws ChangedMeanwhile
  */
 export async function* incidentLines(incident: Incident, options: LinesOptions): AsyncGenerator<string> {
@@ -94,24 +97,26 @@ export async function* pictureLines(
 function openLine(head: object, bodyBytes: number) {
   const size = sizeOfJson(JSON.stringify(head));
   const values: [string, unknown][] = [];
-  const parts: Record<Exclude<Part['name'], 'values'>, object[]> = {
+  let postmortem: object | undefined;
+  const parts: Record<Exclude<Part['name'], 'values' | 'postmortem'>, object[]> = {
     ...{ timeline: [], changelog: [], follow_ups: [], relations: [] },
   };
   const count = () => Object.values(parts).flat().length;
   const isFull = (name: Part['name']) => (name === 'values' ? values.length === MAX_VALUES : count() === MAX_PARTS);
   return {
-    isEmpty: () => values.length + count() === 0,
+    isEmpty: () => values.length + count() === 0 && postmortem === undefined,
     hasRoomFor: ({ name }: Part, { bytes, complexity }: DocumentSize) =>
       !isFull(name) &&
       2 * (size.bytes + bytes) <= bodyBytes &&
       2 * (size.complexity + complexity) <= IMPORT_DOCUMENT.complexity,
     add: ({ name, part }: Part, { bytes, complexity }: DocumentSize) => {
       if (name === 'values') values.push(part);
+      else if (name === 'postmortem') postmortem = part;
       else parts[name].push(part);
       size.bytes += bytes;
       size.complexity += complexity;
     },
-    toJson: () => JSON.stringify({ ...head, values: Object.fromEntries(values), ...parts }),
+    toJson: () => JSON.stringify({ ...head, values: Object.fromEntries(values), ...parts, postmortem }),
   };
 }
 
@@ -144,6 +149,12 @@ async function* partsOf(incident: Incident, { database, context, load }: LinesOp
     await load(page.flatMap(({ createdBy, owner }) => [createdBy, owner]));
     for (const followUp of page) yield { name: 'follow_ups', part: followUpItemOf(followUp, context) };
   }
+  const [written] = await readUnchanged(reader, findPostmortem(incident));
+  if (written !== undefined) {
+    const { createdBy, updatedBy, inReviewBy, publishedBy } = written;
+    await load([createdBy, updatedBy, inReviewBy ?? '', publishedBy ?? '']);
+    yield { name: 'postmortem', part: postmortemItemOf(written, context) };
+  }
   const relations = pagesOf<ExportedRelation>(reader, {
     after: relationsAfter,
     whole: undefined,
@@ -154,21 +165,30 @@ async function* partsOf(incident: Incident, { database, context, load }: LinesOp
   }
 }
 
+interface Reader {
+  database: Knex;
+  incident: Incident;
+}
+
+/** @throws ChangedMeanwhile */
+async function readUnchanged<Row>({ database, incident }: Reader, statement: Statement<Row>): Promise<Row[]> {
+  const check = revisionOf(incident.workspaceId, incident.id);
+  const [rows, [current]] = await pipeline<[Row, { revision: number }]>(database, [statement, check]);
+  if (current?.revision !== incident.revision) throw new ChangedMeanwhile();
+  return rows;
+}
+
 /** Reads the rows of an incident page by page, those with large columns a few at a time. @throws ChangedMeanwhile */
 async function* pagesOf<Row extends { id: number }>(
-  { database, incident }: { database: Knex; incident: Incident },
+  reader: Reader,
   statements: {
     after: (of: Incident, last: Row | undefined) => Statement<Listed<Row>>;
     /** Undefined if no row is large. */
     whole: ((of: Incident, ids: readonly number[]) => Statement<Row>) | undefined;
   },
 ): AsyncGenerator<Row[]> {
-  const check = revisionOf(incident.workspaceId, incident.id);
-  const read = async <Each>(statement: Statement<Each>): Promise<Each[]> => {
-    const [rows, [current]] = await pipeline<[Each, { revision: number }]>(database, [statement, check]);
-    if (current?.revision !== incident.revision) throw new ChangedMeanwhile();
-    return rows;
-  };
+  const { incident } = reader;
+  const read = async <Each>(statement: Statement<Each>): Promise<Each[]> => readUnchanged(reader, statement);
   let last: Row | undefined;
   for (;;) {
     const listed = await read(statements.after(incident, last));

@@ -13,6 +13,7 @@ import { BY_IMPORT, type ChangelogEntry, insertChangelogEntries } from '../incid
 import { lockIncidents } from '../incidents/store/incident-store.ts';
 import { countAllReferences } from '../incidents/store/service-references.ts';
 import { Retry } from '../shared/domain/retry.ts';
+import { keepWritten } from '../postmortem/store/written-store.ts';
 import { keepEvents } from '../timeline/store/former-event-store.ts';
 import { valueStatements } from '../values/store/value-store.ts';
 import { type ImportResult, ownIdOf, type Refusal, refusalOf } from './domain/item.ts';
@@ -23,12 +24,14 @@ import {
   findFollowUps,
   findLatestEvents,
   findMissingEntries,
+  findPostmortems,
   lockByExternalIds,
   lockCounter,
   nextIds,
   putEvents,
   putFollowUps,
   putIncidents,
+  putPostmortems,
   raiseCounter,
   type StoredEvent,
 } from './store/import-store.ts';
@@ -201,10 +204,12 @@ async function readStored(
     return incidentId === undefined ? [] : item.changelog.map((entry) => ({ ...entry, incidentId, item }));
   });
   const withFollowUps = items.flatMap((item) => (item.followUps.length === 0 ? [] : (idOf(item) ?? [])));
-  const [storedEvents, missing, storedFollowUps] = await pipeline(trx, [
+  const withPostmortem = items.flatMap((item) => (item.postmortem === undefined ? [] : (idOf(item) ?? [])));
+  const [storedEvents, missing, storedFollowUps, storedPostmortems] = await pipeline(trx, [
     findEvents(workspaceId, events),
     findMissingEntries(workspaceId, entries),
     findFollowUps(workspaceId, withFollowUps),
+    findPostmortems(workspaceId, withPostmortem),
   ]);
   const followUpsOf = Map.groupBy(storedFollowUps, ({ incidentId }) => incidentId);
   const byIncident = Map.groupBy(storedEvents, ({ incidentId }) => incidentId);
@@ -227,6 +232,7 @@ async function readStored(
           .map((each) => [each.externalId ?? ownIdOf(each.id), each]),
       ),
       followUpCount: followUps.length,
+      postmortem: storedPostmortems.find(({ incidentId }) => incidentId === idOf(item)),
     };
   };
 }
@@ -251,6 +257,8 @@ function statementsOf(
   );
   const changed = events.filter(({ revision }) => revision > 1).map(({ id }) => id);
   const followUps = planned.flatMap((plan) => plan.followUps);
+  const postmortems = planned.flatMap((plan) => plan.postmortem ?? []);
+  const rewritten = postmortems.filter(({ revision }) => revision > 1).map(({ incidentId }) => incidentId);
   const values = planned.map(({ after, before, values: changed }) => {
     const by = before === undefined ? { at: after.createdAt, by: after.createdBy } : { at: now, by: author.actor };
     return { incidentId: after.id, values: changed, ...by };
@@ -261,6 +269,8 @@ function statementsOf(
     ...(changed.length > 0 ? [keepEvents(workspace.id, changed)] : []),
     ...(events.length > 0 ? [putEvents(workspace.id, events)] : []),
     ...(followUps.length > 0 ? [putFollowUps(workspace.id, followUps)] : []),
+    ...(rewritten.length > 0 ? keepWritten(workspace.id, rewritten) : []),
+    ...(postmortems.length > 0 ? [putPostmortems(workspace.id, postmortems)] : []),
     ...valueStatements(workspace.id, values),
     ...(entries.length > 0 ? [insertChangelogEntries(workspace.id, entries)] : []),
     ...countAllReferences(workspace.id, planned),

@@ -15,6 +15,9 @@ test('an incident is deleted by its owner with all that belongs to it, and its n
   const path = `/api/v1/incidents/${incident.id}`;
   await client.post(`${path}/timeline`, { body: 'Secret' }, key);
   await client.post(`${path}/follow-ups`, { title: 'Secret' });
+  const sections = [{ key: 'a', title: 'Secret', body: 'Secret' }];
+  await client.post(`${path}/postmortem`, { sections }, key);
+  await client.patch(`${path}/postmortem`, { sections: [] }, { 'If-Service-Resource-Version': '1' });
   const relation = { type: 'duplicate_of', incident_id: incident.id };
   expect((await client.post(`/api/v1/incidents/${other.id}/relations`, relation)).status).toBe(201);
   await client.post(`${path}/archive`);

@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals';
 import { INCIDENT_TABLE } from '../../src/incidents/store/incident-row.ts';
 import { changelogPage, incident as incidentSchema } from '../../src/incidents/http/wire.ts';
 import { followUpPage } from '../../src/follow-ups/http/wire.ts';
+import { written } from '../../src/postmortem/http/wire.ts';
 import { relationPage } from '../../src/relations/http/wire.ts';
 import { timelineEvent } from '../../src/timeline/http/wire.ts';
 import { configure } from '../configure.ts';
@@ -12,6 +13,8 @@ import { anEvent, anItem, transferWorkspace } from './transfer.ts';
 
 const service = await serviceForFile();
 const author = { name: 'Ana', email: 'ana@acme.example' };
+
+const KEYS = 'with which key a follow-up, a post-mortem or a relation';
 
 /** Of each property that a move does not keep: the words of the contract that say so. */
 const OTHERWISE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -40,15 +43,18 @@ const OTHERWISE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   followUp: {
     ...{ id: 'Numbers, IDs', incident_id: 'Numbers, IDs', revision: 'revisions are others' },
-    created_by_key: 'with which key a follow-up or a relation',
+    created_by_key: KEYS,
     ticket: 'tickets of follow-ups',
+  },
+  postmortem: {
+    ...{ incident_id: 'Numbers, IDs', revision: 'revisions are others', created_by_key: KEYS, updated_by_key: KEYS },
   },
   change: {
     ...{ id: 'Numbers, IDs', incident_id: 'Numbers, IDs', revision: 'revisions are others', imported: '`imported`' },
   },
   relation: {
     ...{ id: 'Numbers, IDs', incident: 'Numbers, IDs' },
-    created_by_key: 'with which key a follow-up or a relation',
+    created_by_key: KEYS,
   },
 };
 /** The names of all properties that the API shows, and of the columns of an incident. */
@@ -57,6 +63,7 @@ const ALL: Readonly<Record<string, readonly string[]>> = {
   column: Object.values(INCIDENT_TABLE).map(({ name }) => name),
   event: Object.keys(timelineEvent.shape),
   followUp: Object.keys(followUpPage.shape.follow_ups.element.shape),
+  postmortem: Object.keys(written.shape),
   change: Object.keys(changelogPage.shape.changelog.element.shape),
   relation: Object.keys(relationPage.shape.relations.element.shape),
 };
@@ -91,6 +98,11 @@ const ITEM = {
       updated_at: at(52),
     },
   ],
+  postmortem: {
+    ...{ state: 'published', created_at: at(53), author, updated_at: at(57), updated_by: { name: 'Ben' } },
+    sections: [{ key: 'a', title: 'Why', body: 'It **was** {{activity}}' }],
+    ...{ in_review_at: at(54), in_review_by: author, published_at: at(56), published_by: author },
+  },
   relations: [
     { type: 'duplicate_of', external: { source: 'dispatch', id: '2' }, created_at: at(55), author },
     { type: 'related', external: { source: 'dispatch', id: '2' }, created_at: at(56), author: { name: 'Ben' } },
@@ -117,6 +129,7 @@ async function stateOf({ client, id: workspaceId }: Awaited<ReturnType<typeof st
     column: [row],
     event: (await read('/timeline')).events,
     followUp: (await read('/follow-ups')).follow_ups,
+    postmortem: [(await read('/postmortem')).document],
     // Those of imports themselves are not exported.
     change: (await read('/changelog')).changelog.filter(({ imported }: { imported: boolean }) => imported),
     relation: (await read('/relations')).relations,

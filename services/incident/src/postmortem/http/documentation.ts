@@ -5,7 +5,7 @@ import { changePostmortem, newPostmortem, sectionsOf } from '../domain/written.t
 import type { postmortemContracts } from './contracts.ts';
 import { postmortemDocument } from './document.ts';
 import { htmlPage } from './page.ts';
-import { formerView, writtenView } from './views.ts';
+import { formerView, sectionsView, writtenView } from './views.ts';
 import type { PostmortemWire } from './wire.ts';
 
 const ana = { id: 1, name: 'Ana', api_key: null };
@@ -116,6 +116,6 @@ export const postmortemOperations: Documentation<typeof postmortemContracts> = {
   getIncidentPostmortemRevision: {
     description: 'Returns a former revision with its sections.',
     params: { ...params, revision: 1 },
-    reply: { former: { ...formerView(begun), sections: [...begun.sections] } },
+    reply: { former: { ...formerView(begun), sections: sectionsView(begun.sections) } },
   },
 };

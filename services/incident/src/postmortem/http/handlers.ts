@@ -9,7 +9,7 @@ import { beginPostmortem, updatePostmortem } from '../write-postmortem.ts';
 import type { PostmortemApi } from './contracts.ts';
 import { postmortemDocument } from './document.ts';
 import { htmlPage, PAGE_POLICY } from './page.ts';
-import { formerView, postmortemView, writtenView } from './views.ts';
+import { formerView, postmortemView, sectionsView, writtenView } from './views.ts';
 
 /** contract: Post-mortems */
 export function postmortemHandlers(dependencies: PostmortemDependencies & { cursors: Cursors }): PostmortemApi {
@@ -72,7 +72,7 @@ export function postmortemHandlers(dependencies: PostmortemDependencies & { curs
       await incidentStore(database, of.workspaceId).getVersion(id);
       const [former] = await query(database, selectFormerVersion(of, revision));
       if (former === undefined) throw notFound('The former revision of the post-mortem');
-      return { body: { former: { ...formerView(former), sections: [...former.sections] } } };
+      return { body: { former: { ...formerView(former), sections: sectionsView(former.sections) } } };
     },
   };
 }

@@ -6,7 +6,7 @@ import type { Entry } from '../domain/activity.ts';
 import { measuresOf, momentsOf } from '../domain/moments.ts';
 import { idIn } from '../domain/names.ts';
 import { changeTexts, type Labels, labelOf, personName, valueText } from '../domain/texts.ts';
-import type { WrittenPostmortem } from '../domain/written.ts';
+import type { Section, WrittenPostmortem } from '../domain/written.ts';
 import type { PostmortemFacts } from '../read-postmortem.ts';
 import type { FormerPostmortem } from '../store/written-store.ts';
 import type { EntryWire, FormerWire, PostmortemWire, WrittenWire } from './wire.ts';
@@ -121,7 +121,7 @@ function entryView(entry: Entry, labels: Labels): EntryWire {
 export const writtenView = (written: WrittenPostmortem): WrittenWire => ({
   incident_id: written.incidentId,
   ...formerView(written),
-  sections: [...written.sections],
+  sections: sectionsView(written.sections),
   created_at: written.createdAt,
   created_by: written.createdBy,
   created_by_key: written.createdByKey,
@@ -130,6 +130,10 @@ export const writtenView = (written: WrittenPostmortem): WrittenWire => ({
   published_at: written.publishedAt,
   published_by: written.publishedBy,
 });
+
+/** The database does not keep the order of properties. */
+export const sectionsView = (sections: readonly Section[]): WrittenWire['sections'] =>
+  sections.map(({ key, title, body }) => ({ key, title, body }));
 
 /** What a revision was, without its sections. */
 export const formerView = (former: Omit<FormerPostmortem, 'sections'>): FormerWire => ({

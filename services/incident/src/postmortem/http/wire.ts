@@ -224,7 +224,8 @@ const version = {
 };
 const shownSections = sections.meta({ description: 'Its sections, in their order' });
 
-const written = z
+/** The document as people have written it; every property is always present. */
+export const written = z
   .strictObject({
     incident_id: id.meta({ description: 'ID of the incident' }),
     ...version,

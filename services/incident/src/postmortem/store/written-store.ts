@@ -56,20 +56,25 @@ export type FormerPostmortem = Pick<
 
 const KEPT = 'workspace_id, incident_id, revision, state, sections, updated_at, updated_by, updated_by_key';
 
-/** Keeps what a post-mortem is, and forgets the oldest of more versions than are kept. */
-export const keepWritten = ({ workspaceId, incidentId }: OfIncident): Statement[] => [
+/** Keeps what post-mortems are, and forgets the oldest of more versions than are kept. */
+export const keepWritten = (workspaceId: number, incidentIds: readonly number[]): Statement[] => [
   {
-    name: 'keep-postmortem',
+    name: 'keep-postmortems',
     text: `insert into former_postmortems (${KEPT})
-      select ${KEPT} from postmortems where workspace_id = $1 and incident_id = $2`,
-    values: [workspaceId, incidentId],
+      select ${KEPT} from postmortems
+      where workspace_id = $1 and incident_id = any((select $2::bigint[])::bigint[])`,
+    values: [workspaceId, incidentIds],
   },
   {
     name: 'forget-former-postmortems',
-    text: `delete from former_postmortems where workspace_id = $1 and incident_id = $2 and revision <= (
-        select revision from former_postmortems where workspace_id = $1 and incident_id = $2
-        order by revision desc offset ${WRITTEN_LIMITS.former} limit 1)`,
-    values: [workspaceId, incidentId],
+    text: `delete from former_postmortems as former using (
+        select incident.id, dropped.revision from unnest((select $2::bigint[])) as incident (id)
+        cross join lateral (
+          select revision from former_postmortems where workspace_id = $1 and incident_id = incident.id
+          order by revision desc offset ${WRITTEN_LIMITS.former} limit 1) as dropped
+      ) as last
+      where former.workspace_id = $1 and former.incident_id = last.id and former.revision <= last.revision`,
+    values: [workspaceId, incidentIds],
   },
 ];
 

@@ -51,6 +51,8 @@ const MEASURE_INCIDENTS = `
       1 + event_count + revision + (
         select count(*) + coalesce(sum(revision), 0) from follow_ups
         where workspace_id = $1 and incident_id = incidents.id
+      ) + (select count(*) from former_postmortems
+        where workspace_id = $1 and incident_id = incidents.id
       ) as rows,
       ${sizes('title', 'impact_summary', 'regions', 'incident_responders', 'roles')} as bytes
     from incidents where workspace_id = $1 and number > $2 and number > 0 order by number limit ${STEP_INCIDENTS}
@@ -66,7 +68,8 @@ const MEASURE_INCIDENTS = `
       + ${sumOf(ATTACHMENTS, 'filename', 'url')}
       + ${sumOf('pictures', 'content', 'thumbnail')}
       + ${sumOf('incident_values', 'value')} + ${sumOf('changelog', 'changes')}
-      + ${sumOf('follow_ups', 'title', 'description')}), 0)::bigint as bytes
+      + ${sumOf('follow_ups', 'title', 'description')}
+      + ${sumOf('postmortems', 'sections', 'template')} + ${sumOf('former_postmortems', 'sections')}), 0)::bigint as bytes
   from chosen`;
 
 /** The next idempotency keys of a workspace, with their responses. */

@@ -4,6 +4,7 @@ import { keyOf } from '../../incidents/domain/acts.ts';
 import { humanId, type Incident } from '../../incidents/domain/incident.ts';
 import { TRANSFERRED, TRANSFERRED_MOMENTS } from '../../incidents/domain/property-sets.ts';
 import type { FollowUp } from '../../follow-ups/domain/follow-up.ts';
+import type { WrittenPostmortem } from '../../postmortem/domain/written.ts';
 import type { Relation } from '../../relations/domain/relation.ts';
 import type { TimelineEvent, TimelineEventProperties } from '../../timeline/domain/timeline-event.ts';
 import { externalOf, ownIdOf, type Person } from './item.ts';
@@ -128,6 +129,19 @@ export const followUpItemOf = (followUp: FollowUp, { personOf }: PersonContext) 
   author: personOf(followUp.createdBy),
   completed_at: followUp.completedAt,
   updated_at: followUp.updatedAt,
+});
+
+export const postmortemItemOf = (written: WrittenPostmortem, { personOf }: PersonContext) => ({
+  state: written.state,
+  sections: written.sections.map(({ key, title, body }) => ({ key, title, body })),
+  created_at: written.createdAt,
+  author: personOf(written.createdBy),
+  updated_at: written.updatedAt,
+  updated_by: personOf(written.updatedBy),
+  in_review_at: written.inReviewAt,
+  in_review_by: written.inReviewBy === null ? null : personOf(written.inReviewBy),
+  published_at: written.publishedAt,
+  published_by: written.publishedBy === null ? null : personOf(written.publishedBy),
 });
 
 /** What an export has of a relation, and of the other incident. */

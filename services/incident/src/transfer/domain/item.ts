@@ -4,6 +4,7 @@ import type { Instant } from '@tocsin/runtime';
 import type { Change } from '../../incidents/domain/changes.ts';
 import type { Incident, IncidentProperties } from '../../incidents/domain/incident.ts';
 import type { FollowUp, FollowUpProperties } from '../../follow-ups/domain/follow-up.ts';
+import type { WrittenPostmortem } from '../../postmortem/domain/written.ts';
 import type { RelationType } from '../../relations/domain/relation.ts';
 import type { TimelineEventProperties } from '../../timeline/domain/timeline-event.ts';
 
@@ -30,6 +31,7 @@ export interface ImportItem {
   timeline: readonly ImportedEvent[];
   changelog: readonly ImportedChange[];
   followUps: readonly ImportedFollowUp[];
+  postmortem: ImportedPostmortem | undefined;
   relations: readonly ImportedRelation[];
 }
 
@@ -68,6 +70,16 @@ export interface ImportedFollowUp extends Pick<FollowUp, 'createdAt'> {
   completedAt: Instant | null | undefined;
   updatedAt: Instant | undefined;
   properties: Partial<Omit<FollowUpProperties, 'owner'>> & Pick<FollowUpProperties, 'title'>;
+}
+
+export interface ImportedPostmortem extends Pick<
+  WrittenPostmortem,
+  'state' | 'sections' | 'createdAt' | 'updatedAt' | 'inReviewAt' | 'publishedAt'
+> {
+  author: Person;
+  updatedBy: Person;
+  inReviewBy: Person | null;
+  publishedBy: Person | null;
 }
 
 /** Why an item is not imported. */
@@ -123,7 +135,11 @@ export const peopleOf = ({
   ...changelog.map(({ actor }) => actor),
   ...parts.followUps.flatMap((followUp) => [followUp.author, ...(followUp.owner ? [followUp.owner] : [])]),
   ...parts.relations.map((relation) => relation.author),
+  ...(parts.postmortem === undefined ? [] : peopleOfPostmortem(parts.postmortem)),
 ];
+
+const peopleOfPostmortem = ({ author, updatedBy, inReviewBy, publishedBy }: ImportedPostmortem): Person[] =>
+  [author, updatedBy, inReviewBy, publishedBy].filter((person) => person !== null);
 
 /** Items of one request. */
 export const MAX_ITEMS = 50;

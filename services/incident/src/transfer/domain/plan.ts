@@ -12,6 +12,7 @@ import {
   type FollowUp,
   NEW_FOLLOW_UP,
 } from '../../follow-ups/domain/follow-up.ts';
+import type { WrittenPostmortem } from '../../postmortem/domain/written.ts';
 import type { Relation } from '../../relations/domain/relation.ts';
 import { holdersAfter } from '../../incidents/domain/role-holders.ts';
 import { INITIAL } from '../../incidents/domain/property-sets.ts';
@@ -24,6 +25,7 @@ import {
   type TimelineEventProperties,
 } from '../../timeline/domain/timeline-event.ts';
 import { applyChanges, checkValue, checkTotalSize, type FieldValue, isChange } from '../../values/domain/values.ts';
+import { changeOfPostmortem, planPostmortem, type PreparedPostmortem } from './plan-postmortem.ts';
 
 /** An item whose references are resolved; nothing of it depends on what is stored. */
 export interface PreparedItem {
@@ -34,6 +36,7 @@ export interface PreparedItem {
   events: readonly PreparedEvent[];
   changelog: readonly PreparedChange[];
   followUps: readonly PreparedFollowUp[];
+  postmortem: PreparedPostmortem | undefined;
   relations: readonly PreparedRelation[];
 }
 
@@ -174,7 +177,9 @@ export interface Planned {
   entries: readonly PreparedChange[];
   /** New follow-ups, and changed ones after the change. */
   followUps: readonly FollowUp[];
-  /** What the changelog says of the events and the follow-ups of an incident that was there. */
+  /** After the change; undefined: it stays. */
+  postmortem: WrittenPostmortem | undefined;
+  /** What the changelog says of these parts of an incident that was there. */
   parts: readonly Change[];
 }
 
@@ -185,6 +190,7 @@ export interface StoredItem {
   /** All of the incident. */
   followUps: ReadonlyMap<string, FollowUp>;
   followUpCount: number;
+  postmortem: WrittenPostmortem | undefined;
 }
 
 /**
@@ -225,7 +231,12 @@ export function planItem(
     parts.push(...changesTo(planned, planned.id === named?.id ? named : undefined));
     return planned;
   });
-  const count = events.length + entries.length + followUps.length;
+  const postmortem = planPostmortem(item.postmortem, stored.postmortem, identity.id);
+  if (postmortem !== undefined) {
+    after.postmortemState = postmortem.state;
+    parts.push(changeOfPostmortem(postmortem, stored.postmortem));
+  }
+  const count = events.length + entries.length + followUps.length + (postmortem === undefined ? 0 : 1);
   if (before !== undefined && count === 0 && jsonEqual(after, before)) {
     return undefined;
   }
@@ -237,7 +248,7 @@ export function planItem(
   checkQuota('timeline_events', after.eventCount, context, 'timeline events in one incident');
   if (before === undefined) checkQuota('incidents', after.number, context, 'incidents');
   else after.revision += 1;
-  return { before, after, events, values, entries, followUps, parts: before === undefined ? [] : parts };
+  return { before, after, events, values, entries, followUps, postmortem, parts: before === undefined ? [] : parts };
 }
 
 /** Of a changed event, what it was is kept; the body is not read here. */

@@ -26,6 +26,7 @@ import {
   type RelationItem,
   type TimelineEventItem,
 } from './wire.ts';
+import { toPostmortem } from './postmortem-item.ts';
 import { toIncidentProperties } from '../../incidents/http/properties.ts';
 import type { PictureDependencies } from '../../pictures/pictures.ts';
 import { toFollowUpProperties } from '../../follow-ups/http/handlers.ts';
@@ -113,7 +114,7 @@ function toItem(wire: IncidentItem): ImportItem {
   const { external, author, created_at, created_by_key, first_acted_at, status_changed_at, archived_at, ...more } =
     wire;
   const { unhandled_alert, team, people = {}, moments = {}, values = {}, timeline = [], ...others } = more;
-  const { changelog = [], follow_ups = [], relations = [], ...named } = others;
+  const { changelog = [], follow_ups = [], relations = [], postmortem, ...named } = others;
   const { title, status, severity } = named;
   return {
     externalId: toExternalId(external).trim(),
@@ -140,6 +141,7 @@ function toItem(wire: IncidentItem): ImportItem {
     timeline: timeline.map(toEvent),
     changelog: changelog.map(toChange),
     followUps: follow_ups.map(toFollowUp),
+    postmortem: postmortem && toPostmortem(postmortem, toPerson),
     relations: relations.map(toRelation),
   };
 }

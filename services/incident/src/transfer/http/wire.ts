@@ -1,7 +1,6 @@
 import {
   boundedText,
   instant,
-  isEmailAddress,
   isLongerThan,
   KEY,
   keyText,
@@ -23,33 +22,9 @@ import { followUpInput } from '../../follow-ups/http/wire.ts';
 import { RELATION_TYPES } from '../../relations/domain/relation.ts';
 import { pictureName } from '../../pictures/http/wire.ts';
 import { newTimelineEvent, timelineText } from '../../timeline/http/wire.ts';
-import {
-  EMAIL,
-  USER_ID,
-  isShallow,
-  MAX_CHANGES,
-  MAX_ITEMS,
-  MAX_PARTS,
-  SOURCE_PATTERN,
-  toExternalId,
-} from '../domain/item.ts';
-
-const person = z
-  .strictObject({
-    name: nameText(255).meta({ description: 'The name, which is kept if the workspace has no user with the address' }),
-    email: boundedText(254)
-      .regex(EMAIL, 'Must be an email address')
-      .refine(isEmailAddress, 'Must be an email address')
-      .optional()
-      .meta({ description: 'The email address, in any case of letters; absent: the name is kept' }),
-  })
-  .refine(({ name, email }) => email !== undefined || !USER_ID.test(name.trim()), {
-    path: ['name'],
-    error: 'Must not be a number without an email address',
-  })
-  .meta({ id: 'ImportedPerson' });
-
-const personReference = (description: string) => schemaReference(person, description);
+import { optional, person, personReference } from './person.ts';
+import { postmortemItem } from './postmortem-item.ts';
+import { isShallow, MAX_CHANGES, MAX_ITEMS, MAX_PARTS, SOURCE_PATTERN, toExternalId } from '../domain/item.ts';
 
 /** As a key may be named, and as its token begins. */
 const apiKey = z
@@ -78,9 +53,6 @@ const external = z
     error: 'Must be at most 200 characters with its source',
   })
   .meta({ id: 'ImportedFrom' });
-
-const optional = <Schema extends z.ZodType>(schema: Schema, description: string) =>
-  schema.optional().meta({ description });
 
 const moments = z.strictObject(optionalInputs(TRANSFERRED_MOMENTS)).meta({ id: 'ImportedMoments' });
 
@@ -220,6 +192,7 @@ export const incidentItem = z
       z.array(changelogEntry).max(MAX_PARTS),
       'Earlier changes, the oldest first; those that the changelog does not have are added to it',
     ),
+    postmortem: schemaReference(postmortemItem, 'The written post-mortem; it replaces another one').optional(),
     follow_ups: optional(z.array(followUp).max(MAX_PARTS), 'Follow-ups to add or change; others stay as they are'),
     relations: optional(
       z.array(relation).max(MAX_PARTS),

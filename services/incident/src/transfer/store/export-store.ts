@@ -5,6 +5,8 @@ import type { Incident } from '../../incidents/domain/incident.ts';
 import { HAS_NUMBER, INCIDENT_SELECTION } from '../../incidents/store/incident-row.ts';
 import type { FollowUp } from '../../follow-ups/domain/follow-up.ts';
 import { FOLLOW_UP_SELECTION, LISTED_FOLLOW_UP_COLUMNS } from '../../follow-ups/store/follow-up-store.ts';
+import type { WrittenPostmortem } from '../../postmortem/domain/written.ts';
+import { selectWritten } from '../../postmortem/store/written-store.ts';
 import { visible } from '../../visibility/store/visible.ts';
 import { currentViewer } from '../../visibility/store/viewer.ts';
 import { timelineMapping } from '../../timeline/store/timeline-row.ts';
@@ -73,6 +75,9 @@ export const wholeFollowUps = ({ workspaceId }: IncidentKey, ids: readonly numbe
     where workspace_id = $1 and id = any((select $2::bigint[])::bigint[])`,
   values: [workspaceId, ids],
 });
+
+export const findPostmortem = ({ workspaceId, id }: IncidentKey): Statement<WrittenPostmortem> =>
+  selectWritten({ workspaceId, incidentId: id });
 
 /** A page of the relations of an incident by the number of the other one, after a relation. */
 export const relationsAfter = (

@@ -6,6 +6,8 @@ import { INCIDENT_SELECTION, INCIDENT_TABLE, toListColumns } from '../../inciden
 import type { TimelineEvent } from '../../timeline/domain/timeline-event.ts';
 import type { FollowUp } from '../../follow-ups/domain/follow-up.ts';
 import { FOLLOW_UP_SELECTION, toFollowUpColumns } from '../../follow-ups/store/follow-up-store.ts';
+import type { WrittenPostmortem } from '../../postmortem/domain/written.ts';
+import { toWrittenRow, WRITTEN_SELECTION } from '../../postmortem/store/written-store.ts';
 import { nativeIdOf } from '../domain/item.ts';
 import { toTimelineRow } from '../../timeline/store/timeline-row.ts';
 import { visible } from '../../visibility/store/visible.ts';
@@ -221,6 +223,28 @@ export function putFollowUps(workspaceId: number, followUps: readonly FollowUp[]
   return {
     name: 'put-follow-ups',
     text: upsertRows('follow_ups', { columns, key: 'workspace_id, id' }),
+    values: [JSON.stringify(rows)],
+  };
+}
+
+/** What people have written of these incidents. */
+export const findPostmortems = (workspaceId: number, incidentIds: readonly number[]): Statement<WrittenPostmortem> => ({
+  name: 'find-postmortems',
+  text: `select ${WRITTEN_SELECTION} from postmortems
+    where workspace_id = $1 and incident_id = any((select $2::bigint[])::bigint[])`,
+  values: [workspaceId, incidentIds],
+});
+
+/** Inserts post-mortems, or writes all their properties if they exist. */
+export function putPostmortems(workspaceId: number, postmortems: readonly WrittenPostmortem[]): Statement {
+  const rows = postmortems.map((written) => ({
+    ...toWrittenRow(workspaceId, written),
+    ...{ sections: written.sections, created_by_key: written.createdByKey, updated_by_key: written.updatedByKey },
+  }));
+  const columns = Object.keys(rows[0] ?? {});
+  return {
+    name: 'put-postmortems',
+    text: upsertRows('postmortems', { columns, key: 'workspace_id, incident_id' }),
     values: [JSON.stringify(rows)],
   };
 }
