@@ -27,6 +27,7 @@ export const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   incidents: ['human_id', 'status', 'severity', 'service', 'created_at', 'title'],
   listAlertNotifications: ['received_at', 'outcome', 'format', 'identity', 'started', 'ended', 'reason'],
   listIncidentChangelog: ['revision', 'changed_at', 'changes'],
+  listIncidentPostmortemRevisions: ['revision', 'state', 'updated_at', 'updated_by'],
   listIncidentRelations: ['id', 'type', 'incident', 'created_at'],
   services: ['id', 'slug', 'name', 'tier', 'owner_team_id'],
   teams: ['id', 'slug', 'name', 'parent_id'],

@@ -66,6 +66,22 @@ describeWithServers('the command tocsin', () => {
     );
     const { postmortem } = await as('incidents', 'postmortem', incident.human_id, '--json');
     expect(postmortem).toMatchObject({ incident_id: incident.id, title: '404', left_out: null });
+    await as('incidents', 'create-postmortem', incident.human_id);
+    const sections = path.join(folder.path, 'sections.json');
+    await writeFile(sections, JSON.stringify({ sections: [{ key: 'a', title: 'Why', body: 'It was the *pool*' }] }));
+    const writing = [
+      'incidents',
+      'update-postmortem',
+      incident.human_id,
+      '--data',
+      `@${sections}`,
+      '--state',
+      'published',
+    ];
+    expect((await as(...writing)).document).toMatchObject({ revision: 2, state: 'published' });
+    expect(await as('incidents', 'list-postmortem-revisions', incident.human_id)).toMatchObject([{ revision: 1 }]);
+    const { stdout: page } = await runTocsin(own, ['incidents', 'postmortem', incident.human_id, '--html']);
+    expect(page).toMatch(/^<!doctype html>[^]*<h2>Why<\/h2>\n<p>It was the <em>pool<\/em><\/p>/);
     const elsewhere = await runTocsin({ ...own, TOCSIN_URL: 'http://127.0.0.1:1' }, ['whoami']);
     expect(elsewhere).toMatchObject({ code: 2, stderr: expect.stringContaining('TOCSIN_TOKEN is not') });
     expect(await runTocsin(own, ['logout'])).toMatchObject({ code: 0 });

@@ -35,6 +35,7 @@ export async function causeEveryEvent(client: Client): Promise<{ created_at: str
   const followUp = `/api/v1/follow-ups/${left.follow_up.id}`;
   await client.patch(followUp, { status: 'done' }, { 'If-Service-Resource-Version': '1' });
   await client.delete(followUp);
+  await client.post(`${path}/postmortem`);
   await client.post(`${path}/timeline`, { body: 'Soon', type: 'update', next_update_at: '2026-11-20T10:30:00.000Z' });
   await client.post(`${path}/archive`);
   await client.post(`${path}/restore`);

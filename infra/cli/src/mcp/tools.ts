@@ -105,6 +105,12 @@ const PROPERTIES = {
   external_id: text('ID in another system'),
 };
 
+const postmortemOutput = z.looseObject({ revision: z.int(), state: z.string() }).partial();
+const sections = z
+  .array(exact({ key: z.string(), title: z.string(), body: z.string() }))
+  .describe('Bodies are Markdown, in which {{activity}}, {{follow_ups}} and others stand for live parts')
+  .optional();
+
 const readIncidents = [['incidents:read']];
 const writeIncidents = [['incidents:write']];
 
@@ -122,6 +128,13 @@ const page = async <Page>(
   { limit: rows = ROWS, ...query }: { limit?: number | undefined },
   read: (query: object) => { page(): Promise<Page> },
 ) => readFittingPage(async (count) => read(present({ ...query, limit: count })).page(), rows);
+
+type Section = Record<'key' | 'title' | 'body', string>;
+
+const withSections = (stored: readonly Section[], changed: readonly Section[]): Section[] => [
+  ...stored.map((section) => changed.find(({ key }) => key === section.key) ?? section),
+  ...changed.filter(({ key }) => stored.every((section) => section.key !== key)),
+];
 
 /** Every tool, by its name. */
 export const TOOLS: Readonly<Record<string, Tool>> = {
@@ -316,6 +329,56 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     run: async (tocsin, { request_key: idempotencyKey, incident: given, validate_only: check, ...body }, signal) => {
       const id = await idOf(tocsin, given, signal);
       return shorten(await tocsin.timeline.create(id, present(body), { idempotencyKey, validateOnly: check, signal }));
+    },
+  }),
+  get_postmortem: tool({
+    title: 'Get a post-mortem',
+    description: 'The post-mortem of an incident as Markdown, and what people have written of it, with its revision',
+    scopes: readIncidents,
+    shape: { incident },
+    output: { document: postmortemOutput.nullable(), markdown: z.string() },
+    run: async (tocsin, { incident: given }, signal) => {
+      const id = await idOf(tocsin, given, signal);
+      const { document } = await tocsin.incidents.getPostmortem(id, { signal });
+      return shorten({ document, markdown: await tocsin.incidents.getPostmortemMarkdown(id, { signal }) });
+    },
+  }),
+  begin_postmortem: tool({
+    title: 'Begin a post-mortem',
+    description: 'Begins the post-mortem of an incident as a draft',
+    scopes: writeIncidents,
+    effect: 'adds',
+    shape: { request_key: requestKey, incident, sections, validate_only: validateOnly },
+    output: { document: postmortemOutput },
+    run: async (tocsin, { request_key: idempotencyKey, incident: given, validate_only: check, ...body }, signal) => {
+      const id = await idOf(tocsin, given, signal);
+      const options = { idempotencyKey, validateOnly: check, signal };
+      return shorten(await tocsin.incidents.createPostmortem(id, present(body), options));
+    },
+  }),
+  update_postmortem: tool({
+    title: 'Write or publish a post-mortem',
+    description:
+      'Changes sections, which their keys name, adds others at the end, or changes the state; what it was is kept',
+    scopes: writeIncidents,
+    effect: 'changes',
+    shape: {
+      incident,
+      expected_revision: expectedRevision.describe('The revision of the document that you have read'),
+      sections,
+      state: z.enum(['draft', 'in_review', 'published']).optional(),
+      validate_only: validateOnly,
+    },
+    output: { document: postmortemOutput },
+    run: async (tocsin, { incident: given, expected_revision: ifRevision, validate_only: check, ...patch }, signal) => {
+      const id = await idOf(tocsin, given, signal);
+      const options = { ifRevision, validateOnly: check, signal };
+      const { sections: changed, ...state } = patch;
+      if (changed === undefined) return shorten(await tocsin.incidents.updatePostmortem(id, present(state), options));
+      // An agent may have read long sections shortened, so it sends only those that it changes.
+      const { document } = await tocsin.incidents.getPostmortem(id, { signal });
+      const merged = withSections(document?.sections ?? [], changed);
+      return shorten(await tocsin.incidents.updatePostmortem(id, present({ ...state, sections: merged }), options));
     },
   }),
   set_values: tool({

@@ -54,7 +54,9 @@ describeWithServers('tocsin mcp', () => {
       expect([name, annotations?.openWorldHint, annotations?.destructiveHint]).toEqual([
         name,
         false,
-        annotations?.readOnlyHint === true ? undefined : !['declare_incident', 'add_to_timeline'].includes(name),
+        annotations?.readOnlyHint === true
+          ? undefined
+          : !['declare_incident', 'add_to_timeline', 'begin_postmortem'].includes(name),
       ]);
     }
   });
@@ -78,6 +80,15 @@ describeWithServers('tocsin mcp', () => {
     const { id } = incident;
     const { human_id: reference } = incident;
     await done('add_to_timeline', { request_key: 'agent-2', incident: reference, body: 'Looking' });
+    await done('begin_postmortem', { request_key: 'agent-3', incident: reference });
+    const sections = [
+      { key: 's2', title: 'Summary', body: 'It was the pool' },
+      { key: 'why', title: 'Why', body: 'Too small' },
+    ];
+    await done('update_postmortem', { incident: reference, expected_revision: 1, sections, state: 'published' });
+    const { document, markdown } = await done('get_postmortem', { incident: reference });
+    expect(document).toMatchObject({ revision: 2, state: 'published' });
+    expect(markdown).toMatch(/## Summary\n\nIt was the pool\n[^]*## Why\n\nToo small\n$/);
     const { incident: read } = await done('get_incident', { incident: incident.human_id });
     const outdated = { incident: reference, expected_revision: incident.revision, impact_summary: 'Payments' };
     expect((await call('update_incident', outdated)).body).toMatchObject({

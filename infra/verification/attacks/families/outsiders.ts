@@ -77,7 +77,14 @@ function probesFor({ id, reference, event, followUp }: Awaited<ReturnType<typeof
       '/similar',
       '/follow-ups',
     ].map((path) => incident + path),
-    ...['/postmortem', '/custom-fields', '/provisioning', '/accesses'].map((path) => incident + path),
+    ...[
+      '/postmortem',
+      '/postmortem/revisions',
+      '/postmortem/revisions/1',
+      '/custom-fields',
+      '/provisioning',
+      '/accesses',
+    ].map((path) => incident + path),
     ...[`/api/v1/incident-references/${reference}`, `/api/v1/timeline/${event}`, `/api/v1/timeline/${event}/revisions`],
     `/api/v1/follow-ups/${followUp}`,
     ...['q', 'service', 'region', 'external_id'].map(

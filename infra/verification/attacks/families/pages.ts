@@ -58,7 +58,7 @@ export const pageAttacks: readonly Attack[] = [
       await beginFlood(context, { clients: 4, total: 200 }, async (number) =>
         context.send(workspace, {
           path: `/api/v1/incidents/${incident.id}/postmortem`,
-          headers: { Accept: number % 2 === 0 ? 'text/markdown' : 'application/json' },
+          headers: { Accept: ['text/markdown', 'application/json', 'text/html'][number % 3] as string },
         }),
       );
     },

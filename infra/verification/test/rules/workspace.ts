@@ -145,6 +145,12 @@ const followUpOf = ({ users }: Made) =>
     { requiredKeys: ['title'] },
   );
 
+const postmortemOf = fc.record({
+  sections: fc
+    .array(fc.record({ title: fc.oneof(fc.constant(''), name(200)), body: long }), { maxLength: 4 })
+    .map((sections) => sections.map((section, index) => ({ key: `k${index}`, ...section }))),
+});
+
 type Made = Record<'users' | 'teams' | 'services' | 'incidents', number[]> & {
   fields: { id: number; type: FieldType }[];
 };
@@ -288,6 +294,12 @@ export async function fillWorkspace(
       if (place === 1) await write('updateFollowUp', [followUp], one(followUpOf(resources)));
       if (place === 1 && index % 2 === 0) await write('deleteFollowUp', [followUp]);
     }
+    if (index % 4 === 1) await write('createIncidentPostmortem', [id], one(postmortemOf));
+    if (index % 8 === 1)
+      await write('updateIncidentPostmortem', [id], {
+        ...one(postmortemOf),
+        state: one(pick('in_review', 'published')),
+      });
     for (const action of one(some(['edit', 'edit', 'set', 'unset', 'resolve', 'close', 'reopen']))) {
       if (action === 'edit') await write('updateIncident', [id], one(incident(resources)));
       if (action === 'set') await write('updateIncidentCustomFields', [id], { values: values() });
@@ -486,5 +498,9 @@ const imported = (one: <Value>(arbitrary: fc.Arbitrary<Value>) => Value, index: 
     follow_ups: [
       { external_id: 'f', title: one(name()), description: one(long), created_at: started_at, author, owner: author },
     ],
+    postmortem: {
+      ...{ ...one(postmortemOf), state: 'published', created_at: started_at, author },
+      ...{ updated_at: started_at, updated_by: author },
+    },
   };
 };

@@ -618,10 +618,21 @@ async function useIncidents(
   await call(`DELETE ${fields}/{fieldId}`, { ids: [incident.id, values[0]?.field_id ?? 0] });
   await call(`PATCH ${fields}`, { ids, body: { values: values.slice(0, 1) } });
   await call('GET /api/v1/incidents/{id}/changelog', { ids });
-  await call('GET /api/v1/incidents/{id}/postmortem', { ids });
+  await usePostmortem(call, ids);
   await useTransfer(call);
   await useConfiguration(call);
   return incident.id;
+}
+
+async function usePostmortem(call: Calling, ids: number[]): Promise<void> {
+  const postmortem = '/api/v1/incidents/{id}/postmortem';
+  await call(`GET ${postmortem}`, { ids });
+  await call(`POST ${postmortem}`, { ids, headers: keyed('postmortem') });
+  await call(`PATCH ${postmortem}`, { ids, body: { state: 'in_review' }, headers: at(1) });
+  await call(`PATCH ${postmortem}`, { ids, body: { sections: [] }, headers: at(2) });
+  const { pagination } = await call(`GET ${postmortem}/revisions`, { ids, query: '?limit=1' });
+  await call(`GET ${postmortem}/revisions`, { ids, query: parameters({ limit: '1', cursor: pagination.next_cursor }) });
+  await call(`GET ${postmortem}/revisions/{revision}`, { ids: [...ids, 1] });
 }
 
 /** Imports an incident, changes it by an import, and exports. */
@@ -645,13 +656,23 @@ async function useTransfer(call: Calling): Promise<void> {
     ...{ title: 'x', status: 'open', severity: 'sev1', created_at: '2024-03-02T18:04:00Z', author },
     ...{ service: 'checkout', team: 'payments', values: { number: 1 }, timeline: [event], changelog: [entry] },
     follow_ups: [followUp],
+    postmortem: {
+      ...{
+        state: 'draft',
+        sections: [{ key: 'a', title: 'x', body: LARGE_TEXT }],
+        created_at: entry.changed_at,
+        author,
+      },
+      ...{ updated_at: entry.changed_at, updated_by: author },
+    },
   };
   const operation = 'POST /api/v1/imports/incidents';
   await call(operation, { body: { incidents: [item] } });
   const changed = { title: 'y', service: 'mail', values: { number: null }, timeline: [{ ...event, body: 'y' }] };
+  const rewritten = { postmortem: { ...item.postmortem, state: 'published' } };
   const relation = { type: 'duplicate_of', external: item.external, created_at: '2024-03-02T18:04:00Z', author };
   const duplicate = { ...item, external: { source: 'dispatch', id: '215' }, relations: [relation] };
-  await call(operation, { body: { incidents: [{ ...item, ...changed }, duplicate] } });
+  await call(operation, { body: { incidents: [{ ...item, ...changed, ...rewritten }, duplicate] } });
   await call('GET /api/v1/exports/incidents');
 }
 

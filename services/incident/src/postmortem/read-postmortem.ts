@@ -1,11 +1,13 @@
 /**
- * `postmortem` computes a post-mortem for each request, and stores nothing (contract: Post-mortems) (ADR 99). One
- * transaction that only reads, of one snapshot, reads the incident, its relations and follow-ups, and the first and
- * last entries of its timeline and changelog in one order of time, at most 1,000 and 1 MiB; the others are counted.
- * Names and labels are read after it, from the configuration, the replicas and the gateway; without the gateway it is
- * 503 if there are people to name. Those of a workspace take turns, because a large one takes long. `http/views.ts`
- * makes the JSON, and `http/document.ts` the Markdown of the same content, by the workspace's template: no stored text
- * but the notes of a timeline becomes markup.
+ * `postmortem` is the post-mortem of an incident (contract: Post-mortems). `readPostmortem` computes what is known for
+ * each request (ADR 99): one transaction that only reads, of one snapshot, reads the incident, what people have written,
+ * its relations and follow-ups, and the first and last entries of its timeline and changelog in one order of time, at
+ * most 1,000 and 1 MiB; the others are counted. Names and labels are read after it, from the configuration, the replicas
+ * and the gateway; without the gateway it is 503 if there are people to name. Those of a workspace take turns, because a
+ * large one takes long. `http/views.ts` makes the JSON, `http/document.ts` the Markdown of the same content, by the
+ * workspace's template or the written sections, and `http/page.ts` HTML of that. `write-postmortem.ts` begins and changes
+ * the document (ADR 127) under the lock of the incident, whose revision stays: what it was, the row, the state in the
+ * incident and, if that changes, changelog entry and event commit together.
  */
 import type { Principal } from '@tocsin/schemas';
 import { throttleByWorkspace } from '@tocsin/http';
