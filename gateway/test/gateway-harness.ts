@@ -33,7 +33,11 @@ interface ReceivedRequest {
   body?: unknown;
   headers?: Record<string, unknown>;
   routeId?: string;
+  bytes?: Buffer;
 }
+
+/** All bytes, many times. */
+export const PICTURE = Buffer.alloc(2 * 1_048_576, Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)));
 
 const echo = z.object({ route: z.string() }).meta({ id: 'Echo' });
 
@@ -96,6 +100,15 @@ const sampleContracts = {
       wait: 20_000,
       stream: echo,
     },
+    createPicture: {
+      ...endpoint('POST', '/api/v1/incidents/{id}/pictures', 'Upload a picture'),
+      ...{ ...written, params: id, reply: created },
+      upload: { maxBytes: 3 * 1_048_576, types: ['image/*'] },
+    },
+    getPicture: {
+      ...endpoint('GET', '/api/v1/pictures/{id}', 'Download a picture'),
+      ...{ ...listed, params: id, reply: { status: 200, file: ['image/png'] } },
+    },
     getIncidentByReference: {
       ...endpoint('GET', '/api/v1/incident-references/{reference}', 'Get an incident by its reference'),
       ...listed,
@@ -124,8 +137,9 @@ const sampleContracts = {
 
 /** Implements operations with handlers that record what they receive. */
 function sampleRoutes(contracts: Contracts, lastReceived: ReceivedRequest): Route[] {
-  const handle: Route['handle'] = async ({ principal, requestId, params, query, body, routeId }) => {
-    Object.assign(lastReceived, { principal, requestId, params, query, body, routeId });
+  const handle: Route['handle'] = async ({ principal, requestId, params, query, body, routeId, bytes }) => {
+    Object.assign(lastReceived, { principal, requestId, params, query, body, routeId, bytes });
+    if (routeId === 'getPicture') return { file: { bytes: PICTURE, mediaType: 'image/png' }, headers: { ETag: '"1"' } };
     if (routeId === 'deleteEvent') return {};
     const headers = { 'Idempotency-Replayed': 'true', 'X-Tocsin-Secret': 'inner', 'Keep-Alive': 'timeout=1' };
     return { body: { route: routeId }, ...(routeId === 'createIncident' && { revision: 3, headers }) };

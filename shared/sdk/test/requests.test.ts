@@ -44,6 +44,22 @@ describe('requests of the client', () => {
     });
   });
 
+  test('send a file as it is, and return a file', async () => {
+    const bytes = Uint8Array.from([137, 80, 78, 71, 0, 255]);
+    for (const file of [bytes, new Blob([bytes])]) {
+      respond(json(201, { picture: { id: 3 } }));
+      const { picture } = await tocsin.pictures.create(4, file, { query: { filename: 'a b.png' } });
+      expect(picture.id).toBe(3);
+      expect(server.requests.at(-1)).toMatchObject({
+        path: '/api/v1/incidents/4/pictures?filename=a+b.png',
+        headers: { 'content-type': 'application/octet-stream', 'content-length': '6' },
+      });
+    }
+    respond((response) => void response.writeHead(200, { 'Content-Type': 'image/png' }).end(bytes));
+    const blob = await tocsin.pictures.get(3, { size: 'full' });
+    expect([blob.type, await blob.bytes()]).toEqual(['image/png', bytes]);
+  });
+
   test('have the parameters of a query beside their body', async () => {
     const alert = { id: 'disk', status: 'firing', title: 'Full' } as const;
     const query = { on_end: 'resolve', new_incidents: 3 } as const;
