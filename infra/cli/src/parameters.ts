@@ -69,7 +69,7 @@ export const PARAMETERS: Readonly<Record<string, OperationParameters>> = {
   pauseTracker: {"arguments":["id"],"inputs":{},"sample":"1"},
   resumeTracker: {"arguments":["id"],"inputs":{},"sample":"1"},
   archiveTracker: {"arguments":["id"],"inputs":{},"sample":"1"},
-  listFollowUps: {"arguments":[],"inputs":{"limit":"integer","cursor":"string","status":"strings","owner":"string","incident_id":"integer","due_before":"string","q":"string"},"values":{"status":["open","done","dropped"]},"sample":"--limit 10"},
+  listFollowUps: {"arguments":[],"inputs":{"limit":"integer","cursor":"string","status":"strings","owner":"string","incident_id":"integer","service":"string","team_id":"integer","due_before":"string","q":"string"},"values":{"status":["open","done","dropped"]},"sample":"--limit 10"},
   listIncidentFollowUps: {"arguments":["id"],"inputs":{"limit":"integer","cursor":"string"},"sample":"1 --limit 10"},
   createFollowUp: {"arguments":["id"],"inputs":{"title":"string!","description":"string","due_on":"string|null","status":"string","external_url":"string","owner":"string"},"values":{"status":["open","done","dropped"]},"sample":"1 --title 'Alert on the size of the connection pool'"},
   getFollowUp: {"arguments":["id"],"inputs":{},"sample":"1"},

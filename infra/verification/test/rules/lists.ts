@@ -11,6 +11,7 @@ export interface Context {
   severities: readonly { key: string }[];
   tiers: readonly { key: string }[];
   fields: readonly Item[];
+  incidents: readonly Item[];
 }
 
 /** Values of a query parameter, and which elements of the list each selects. */
@@ -237,6 +238,15 @@ const inBothDirections = (sorts: Sorts) =>
     ),
   );
 
+/** Of follow-ups. */
+const ofIncident =
+  (property: string): Filter =>
+  (_, { incidents }) =>
+    distinct(incidents.map((incident) => incident[property])).map((value) => [
+      value,
+      ({ incident_id: id }) => incidents.some((incident) => incident.id === id && String(incident[property]) === value),
+    ]);
+
 const keyOf = ({ api_key: key }: Item) => (key as Item).id;
 
 /** What the parameters of lists mean if it is not the default, by their operations. */
@@ -293,6 +303,8 @@ const RULES: Readonly<Record<string, Rules>> = {
     sorts: { '': ({ due_on }) => due_on as Key },
     filters: {
       due_before: moment('due_on', 'before'),
+      service: ofIncident('service'),
+      team_id: ofIncident('team_id'),
       q: search(anyOf(has('title'), has('description')), 'title', 'description'),
     },
   },

@@ -175,7 +175,11 @@ describeWithServers(`a generated workspace (seed ${SEED})`, () => {
         const all = async (path: string, name: string) => readList<Item>(client, `${path}?include_archived=true`, name);
         const services = await all('/api/v1/services', 'services');
         const teams = await all('/api/v1/teams', 'teams');
-        return { services, teams, fields: await all('/api/v1/custom-fields', 'fields'), statuses, severities, tiers };
+        const fields = await all('/api/v1/custom-fields', 'fields');
+        const incidents = await Promise.all(
+          ['', '/archived'].map(async (which) => readList<Item>(client, `/api/v1/incidents${which}`, 'incidents')),
+        );
+        return { services, teams, fields, incidents: incidents.flat(), statuses, severities, tiers };
       },
       async () => undefined,
     );

@@ -763,7 +763,7 @@ async function useFollowUps(call: Calling, incidentId: number, userId: number): 
   await call(`DELETE ${one}`, { ids: [other.id] });
   await call(`GET ${ofIncident}`, { ids: [incidentId] });
   const all = 'GET /api/v1/follow-ups';
-  for (const query of [`owner=${userId}&status=done`, 'due_before=2027-01-01', 'q=due'])
+  for (const query of [`owner=${userId}&status=done`, 'due_before=2027-01-01', 'q=due', 'service=checkout&team_id=1'])
     await call(all, { query: `?${query}` });
 }
 

@@ -304,6 +304,36 @@ describe('lists', () => {
     expect(await list(query)).toEqual([ids[0], ids[2]]);
   });
 
+  test('are those of the incidents of a service or a team, and end their pages as a search does', async () => {
+    const { incident: of } = (await client.post('/api/v1/incidents', { title: 'x', service: 'Ledger' })).body;
+    const path = `/api/v1/incidents/${of.id}`;
+    const [first, last] = [
+      await added({ ...of, path }, { title: 'needle', due_on: '2025-01-01' }),
+      await added({ ...of, path }, { title: 'x', due_on: '2025-01-03' }),
+    ];
+    const { id } = await added(await declare(), { due_on: '2025-01-02' });
+    await service.knex.raw(
+      `insert into follow_ups (workspace_id, incident_id, revision, title, description, texts_folded, owner, due_on,
+        status, external_url, created_at, created_by, updated_at)
+      select workspace_id, incident_id, 1, 'x', '', '{x,""}', owner, due_on, status, '', created_at, '42', created_at
+      from follow_ups, generate_series(1, 5000) where id = ?`,
+      [id],
+    );
+    expect(await list('service=Ledger')).toEqual([first.id, last.id]);
+    const page = (await client.get('/api/v1/follow-ups?service=Ledger')).body;
+    expect([page.follow_ups.length, page.pagination.has_more]).toEqual([1, true]);
+    expect(await list('service=Ledger&q=needle')).toEqual([first.id]);
+    expect(await list('service=ledger')).toEqual([]);
+    await service.knex.raw('update incidents set team_id = 5 where id = ?', [of.id]);
+    expect(await list('team_id=5&service=Ledger')).toEqual([first.id, last.id]);
+    expect(await list('team_id=6')).toEqual([]);
+    for (const [query, field] of [
+      ['service=', 'service'],
+      ['team_id=0', 'team_id'],
+    ] as const)
+      expect(await client.get(`/api/v1/follow-ups?${query}`)).toEqual(refused(400, 'invalid_request', field));
+  });
+
   test('end a page of a search after 8 MiB of text', async () => {
     const incident = await declare();
     const { id } = await added(incident, { title: 'first needle', owner: '43', due_on: '2026-01-01' });

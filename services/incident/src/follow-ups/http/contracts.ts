@@ -16,7 +16,7 @@ export const followUpContracts = {
     tag: 'Follow-ups',
     ...read,
     query: followUpQuery,
-    cost: { base: 2, parameters: { q: 4 } },
+    cost: { base: 2, parameters: { q: 4, service: 4, team_id: 4 } },
     reply: { status: 200, body: followUpPage },
   },
   listIncidentFollowUps: {

@@ -44,12 +44,14 @@ export function followUpHandlers(dependencies: CommandDependencies & { cursors: 
   };
   return {
     listFollowUps: async ({ principal, query }) => {
-      const filters = {
+      const filters: FollowUpFilters = {
         statuses: [...new Set(query.status)].sort(),
         owner: query.owner ?? null,
         incidentId: query.incident_id ?? null,
         dueBefore: query.due_before ?? null,
         text: fold(query.q ?? '') || null,
+        ...(query.service !== undefined && { service: query.service }),
+        ...(query.team_id !== undefined && { teamId: query.team_id }),
       };
       const { path } = followUpContracts.listFollowUps;
       return page({ workspaceId: principal.workspace.id, path, filters }, query);

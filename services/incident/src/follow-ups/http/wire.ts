@@ -1,4 +1,12 @@
-import { boundedText, dateText, instant, MAX_SEARCHED_TEXT, nameText, recordedKey } from '@tocsin/schemas';
+import {
+  boundedText,
+  composedText,
+  dateText,
+  instant,
+  MAX_SEARCHED_TEXT,
+  nameText,
+  recordedKey,
+} from '@tocsin/schemas';
 import { pageQuery, pagination, schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import { id, person, webAddress } from '../../incidents/domain/property-kinds.ts';
@@ -78,6 +86,10 @@ export const followUpQuery = z.strictObject({
   status: z.array(status).max(10).optional().meta({ description: 'Statuses; default: any' }),
   owner: person.min(1).optional().meta({ description: 'Exactly this owner, such as the ID of a user; default: any' }),
   incident_id: id.optional().meta({ description: 'ID of an incident; an unknown one matches nothing; default: any' }),
+  service: composedText(128).min(1).optional().meta({
+    description: 'Exactly this service of the incident, a slug or another text; default: any',
+  }),
+  team_id: id.optional().meta({ description: 'ID of the team of the incident; default: any' }),
   due_before: dateText().optional().meta({ description: 'Follow-ups that are due on an earlier day; default: any' }),
   q: boundedText(MAX_SEARCHED_TEXT).optional().meta({
     description: 'Text that occurs in title or description, in any case of letters; default: all follow-ups',

@@ -15,6 +15,9 @@ export interface FollowUpFilters {
   dueBefore: string | null;
   /** Folded. */
   text: string | null;
+  /** Of the incident. */
+  service?: string;
+  teamId?: number;
 }
 
 /** A place in the order of lists. Without a due date, `due` is `infinity`. */
@@ -41,9 +44,9 @@ export async function listFollowUps(
   db: Knex,
   list: { workspaceId: number; filters: FollowUpFilters; after: FollowUpPosition | undefined; limit: number },
 ): Promise<FollowUpPage> {
-  const { text } = list.filters;
+  const matches = matchConditions(list);
   const isOfPage = sql`follow_up.workspace_id = ${list.workspaceId} and follow_up.id = page.id`;
-  if (text === null) {
+  if (matches.length === 0) {
     const listed = await query<FollowUpPage['listed'][number]>(
       db,
       statementOf(sql`select ${LISTED}, page.due::text from (${positions(list, list.limit)}) as page
@@ -66,8 +69,7 @@ export async function listFollowUps(
         from sized where compared - cost < ${MAX_COMPARED_BYTES})
       select ${LISTED}, page.due::text, is_match as "isMatch", is_last as "isLast", is_end as "isEnd"
       from (
-        select searched.id, searched.due, searched.is_last, searched.is_end, (${containsText(sql`own.texts_folded[1]`, text)}
-          or ${containsText(sql`own.texts_folded[2]`, text)}) as is_match
+        select searched.id, searched.due, searched.is_last, searched.is_end, ${all(matches)} as is_match
         from searched
         join follow_ups as own on own.workspace_id = ${list.workspaceId} and own.id = searched.id) as page
       join follow_ups as follow_up on ${isOfPage}
@@ -76,6 +78,29 @@ export async function listFollowUps(
   const last = rows.at(-1);
   const isComplete = last === undefined || last.isEnd || !last.isLast;
   return { listed: rows.filter(({ isMatch }) => isMatch), searchedUntil: isComplete ? undefined : last };
+}
+
+/** What is compared of each follow-up `own` that meets the other filters, which no index knows. */
+function matchConditions({
+  workspaceId,
+  filters,
+}: Pick<Parameters<typeof listFollowUps>[1], 'workspaceId' | 'filters'>) {
+  const { text, service, teamId } = filters;
+  const ofIncident = [
+    ...(service === undefined ? [] : [sql`incident_of.service = ${service}`]),
+    ...(teamId === undefined ? [] : [sql`incident_of.team_id = ${teamId}`]),
+  ];
+  return [
+    ...(text === null
+      ? []
+      : [sql`(${containsText(sql`own.texts_folded[1]`, text)} or ${containsText(sql`own.texts_folded[2]`, text)})`]),
+    ...(ofIncident.length === 0
+      ? []
+      : [
+          sql`exists (select from incidents as incident_of
+            where incident_of.workspace_id = ${workspaceId} and incident_of.id = own.incident_id and ${all(ofIncident)})`,
+        ]),
+  ];
 }
 
 /** The next places of each status, along its index, with the bytes of text to compare. */
