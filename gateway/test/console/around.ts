@@ -53,6 +53,32 @@ export function testAround({ open, client, system, origin, addPerson, declare, i
     expect(problems().filter((problem) => !/40[04]/.test(problem))).toEqual([]);
   });
 
+  test('what is similar is shown, and becomes related or the original with one button', async () => {
+    const [original, near] = [await declare('Ledger exports are late'), await declare('Ledger exports time out')];
+    const long = `Ledger exports ${'وتقارير 报告 🔥 '.repeat(14)}`.trim();
+    const { human_id: name, id } = await declare(long);
+    const page = await open(`/incidents/${name}`);
+    const similar = card(page, 'Similar');
+    await similar.getByRole('button', { name: `Related to ${near.human_id}` }).click();
+    await card(page, 'Relations').getByText(near.human_id).waitFor();
+    await similar.getByText(near.human_id).waitFor({ state: 'detached' });
+    await expectSound(page, 'similar');
+    await page.setViewportSize(NARROW);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await expectSound(page, 'similar-narrow-dark');
+    await similar.getByRole('button', { name: `Duplicate of ${original.human_id}` }).press('Enter');
+    const close = page.getByRole('dialog', { name: `Close ${name}` });
+    expect(await close.getByLabel('Note for the timeline').inputValue()).toBe(`Duplicate of ${original.human_id}`);
+    await page.keyboard.press('Control+Enter');
+    await close.waitFor({ state: 'detached' });
+    await similar.getByText('No similar incident').waitFor();
+    expect(await incident(id)).toMatchObject({ status: 'closed' });
+    // The focus is in the page, where the keys of people are.
+    expect(await page.evaluate('document.activeElement !== document.body')).toBe(true);
+    const theirs = await open(`/incidents/${original.human_id}`);
+    await card(theirs, 'Similar').getByText(near.human_id).waitFor();
+  });
+
   test('follow-ups are added, done, changed by two people and deleted, and stand on their page', async () => {
     const { user } = (await client().get('/api/v1/me')).body;
     const email = await addPerson('Flo');

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { eventually, type startSlack } from '@tocsin/testing';
-import { type Console, expectSound, NARROW } from './harness.ts';
+import { type Console, expectSound, NARROW, WIDE } from './harness.ts';
 
 /** @param slack where the gateway finds Slack */
 export function testDeclare(
@@ -28,6 +28,44 @@ export function testDeclare(
     const incident = await latest();
     expect(incident).toMatchObject({ title: 'Cards are refused', service: 'checkout', team_id: 1 });
     expect(page.url()).toBe(`${origin()}/app/incidents/${incident.human_id}`);
+  });
+
+  test('shows what is similar while a title is written, moves no field, and leads to the one that it is', async () => {
+    const other = await declare('Refunds fail for cards of Zürich 🔥', { service: 'checkout' });
+    await declare('بطاقات الدفع مرفوضة');
+    const page = await open('/', { viewport: NARROW });
+    await page.keyboard.press('c');
+    const dialog = page.getByRole('dialog', { name: 'Declare an incident' });
+    const similar = dialog.getByRole('region', { name: 'Similar incidents' });
+    await similar.getByText('Similar incidents appear here.').waitFor();
+    const before = await dialog.boundingBox();
+    let [running, most] = [0, 0];
+    const isSimilar = (url: string) => url.includes('/incidents/similar');
+    page.on('request', (request) => {
+      if (isSimilar(request.url())) most = Math.max(most, (running += 1));
+    });
+    page.on('requestfinished', (request) => {
+      if (isSimilar(request.url())) running -= 1;
+    });
+    await page.keyboard.type('refunds of cards in ZURICH fail, says zürich', { delay: 20 });
+    const row = similar.getByRole('listitem').filter({ hasText: other.human_id });
+    await row.waitFor();
+    await similar.getByText('1 similar incident: is it one of them?').waitFor();
+    expect(await dialog.boundingBox()).toEqual(before);
+    expect(most).toBe(1);
+    await expectSound(page, 'declare-similar-narrow');
+    await page.setViewportSize(WIDE);
+    await expectSound(page, 'declare-similar');
+    const tab = page.waitForEvent('popup');
+    await row.getByRole('link').click();
+    await (await tab).getByRole('heading', { name: 'Refunds fail for cards' }).waitFor();
+    const { incidents } = (await client().get('/api/v1/incidents?limit=1')).body;
+    await row.getByRole('button', { name: 'It is this one' }).press('Enter');
+    await page.getByRole('heading', { name: 'Refunds fail for cards' }).waitFor();
+    expect((await latest()).id).toBe(incidents[0].id);
+    // What was written is not kept for the next one.
+    await page.keyboard.press('c');
+    expect(await dialog.getByLabel('What is happening?').inputValue()).toBe('');
   });
 
   test('asks for what the workspace requires, and creates a channel where chat is connected', async () => {

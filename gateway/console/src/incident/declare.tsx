@@ -13,10 +13,12 @@ import {
   useTeams,
 } from '../api/hooks.ts';
 import { type Bind, EditDialog } from '../resources/edit-dialog.tsx';
+import { useDraft } from '../ui/drafts.ts';
 import { Check, choices, Input, Select, withStored } from '../ui/fields.tsx';
 import ui from '../ui/ui.module.css';
 import { fieldEditor } from './editors.tsx';
 import { ShortTitle } from './short-title.tsx';
+import { SimilarIncidents } from './similar.tsx';
 import { NOBODY, ViewersInput } from './visibility.tsx';
 
 interface Draft {
@@ -49,13 +51,16 @@ const EMPTY: Draft = {
 const OTHER = ' other';
 const NOT_YET = ['', 'Not known yet'] as const;
 
-/** Three fields, and what the workspace asks for; everything else can wait until the incident exists. */
-export function DeclareDialog({ onClose }: { onClose: () => void }) {
+/**
+ * Three fields, and what the workspace asks for; everything else can wait until the incident exists.
+ * @param props `service` is chosen at first; its draft is one of its own
+ */
+export function DeclareDialog({ service = '', onClose }: { service?: string; onClose: () => void }) {
   const { severities } = useConfiguration();
   const { data: fields = [] } = useFields();
-  const workspace = useMe().data?.workspace;
   const [suggested, setSuggested] = useState('');
-  const navigate = useNavigate();
+  const keptAs = `declare ${service}`.trim();
+  const goTo = useLeave(keptAs, onClose);
   const key = useContentKey();
   const asked = fields.filter(({ show_on_creation: isAsked }) => isAsked);
   const severityOf = ({ severity }: Draft) =>
@@ -65,7 +70,7 @@ export function DeclareDialog({ onClose }: { onClose: () => void }) {
   const bodyOf = (draft: Draft) => ({
     title: draft.title,
     severity: severityOf(draft),
-    service: draft.service === OTHER ? draft.other : draft.service,
+    service: serviceOf(draft),
     ...(draft.team !== '' && { team_id: Number(draft.team) }),
     ...((draft.lead ?? suggested) !== '' && { incident_manager: draft.lead ?? suggested }),
     ...(draft.shortTitle !== '' && { short_title: draft.shortTitle }),
@@ -86,19 +91,20 @@ export function DeclareDialog({ onClose }: { onClose: () => void }) {
     <EditDialog<Draft, { incident: Incident }>
       title="Declare an incident"
       label="Declare"
-      keptAs="declare"
-      initial={EMPTY}
+      keptAs={keptAs}
+      initial={{ ...EMPTY, service }}
       request={(draft) => {
         const body = bodyOf(draft);
         return { path: '/incidents', key: key.of(JSON.stringify(body)), body };
       }}
       locate={locate}
-      onDone={({ incident }) => void navigate({ to: '/incidents/$id', params: { id: incident.human_id } })}
+      onDone={({ incident }) => goTo(incident.human_id)}
       onClose={onClose}
     >
       {(bind, draft) => (
         <>
           <Input label="What is happening?" maxLength={255} placeholder="Checkout answers slowly" {...bind('title')} />
+          <SimilarIncidents title={draft.title} service={serviceOf(draft)} onChosen={goTo} />
           <Select
             label="Severity"
             options={choices(severities, 'key', 'label')}
@@ -114,10 +120,7 @@ export function DeclareDialog({ onClose }: { onClose: () => void }) {
               onValue={(value) => bind('values').onValue({ ...draft.values, [field.id]: value ?? null })}
             />
           ))}
-          {(workspace?.short_title_required === true || draft.hasChannel) && <ShortTitle {...bind('shortTitle')} />}
-          {workspace?.chat === true && (
-            <Check label="Create a channel in the chat" {...bind('hasChannel')} name="create_slack_channel" />
-          )}
+          <Channel bind={bind} draft={draft} />
           <Restriction bind={bind} draft={draft} isRestricted={isRestricted(draft)} />
           <TeamAndLead
             service={draft.service}
@@ -128,6 +131,29 @@ export function DeclareDialog({ onClose }: { onClose: () => void }) {
         </>
       )}
     </EditDialog>
+  );
+}
+
+/** Goes to an incident; what was written is not kept. */
+function useLeave(keptAs: string, onClose: () => void): (reference: string) => void {
+  const [, keep] = useDraft<Draft>(keptAs);
+  const navigate = useNavigate();
+  return (reference) => {
+    keep(undefined);
+    onClose();
+    void navigate({ to: '/incidents/$id', params: { id: reference } });
+  };
+}
+
+function Channel({ bind, draft }: { bind: Bind<Draft>; draft: Draft }) {
+  const workspace = useMe().data?.workspace;
+  return (
+    <>
+      {(workspace?.short_title_required === true || draft.hasChannel) && <ShortTitle {...bind('shortTitle')} />}
+      {workspace?.chat === true && (
+        <Check label="Create a channel in the chat" {...bind('hasChannel')} name="create_slack_channel" />
+      )}
+    </>
   );
 }
 
@@ -228,6 +254,8 @@ function TeamAndLead({
 function focusOnce(node: HTMLInputElement | null): void {
   node?.focus();
 }
+
+const serviceOf = ({ service, other }: Draft): string => (service === OTHER ? other : service);
 
 const valueIn = ({ id, default_value: initial }: CustomField, { values }: Draft): unknown =>
   id in values ? (values[id] ?? undefined) : initial;

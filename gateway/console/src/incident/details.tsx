@@ -12,7 +12,7 @@ import { Ago } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
 import { IMPACT, labelOf, ROLE } from '../incidents/describe.ts';
 import { useEditedIncident } from './save-incident.tsx';
-import { Term } from './editable.tsx';
+import { Nothing, Term } from './editable.tsx';
 import { Visibility } from './visibility.tsx';
 import { choiceEditor, fieldEditor, listEditor, momentEditor, severalEditor, textEditor } from './editors.tsx';
 
@@ -25,11 +25,6 @@ const MOMENTS = [
   'next_update_at',
 ] as const;
 const LINKS = ['meet_url', 'doc_url'] as const;
-
-/** @param props `asks` is said to who may change it */
-export const Nothing = ({ children = 'None', asks = 'Add' }: { children?: string; asks?: string }) => (
-  <span className={ui.muted}>{useEditedIncident().canEdit ? asks : children}</span>
-);
 
 /** The editor of one of the people who can be chosen, and the names of those. */
 export function usePersons() {

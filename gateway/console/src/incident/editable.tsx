@@ -1,7 +1,16 @@
 import { TocsinError } from '@tocsin/sdk';
-import { type KeyboardEvent, type SubmitEvent, type ReactNode, useId, useRef, useState } from 'react';
+import {
+  createContext,
+  type KeyboardEvent,
+  type SubmitEvent,
+  type ReactNode,
+  useContext,
+  useId,
+  useRef,
+  useState,
+} from 'react';
 import { failureAt, failureOf } from '../api/failures.ts';
-import { equal } from '../resources/conflict.tsx';
+import { type Edit, equal } from '../resources/conflict.tsx';
 import { useDraft } from '../ui/drafts.ts';
 import { Button } from '../ui/button.tsx';
 import { Refusable } from '../ui/fields.tsx';
@@ -9,7 +18,25 @@ import ui from '../ui/ui.module.css';
 import { isComposing, isSending } from '../ui/use-keys.ts';
 import css from './editable.module.css';
 import type { Editor } from './editors.tsx';
-import { useEditedIncident } from './save-incident.tsx';
+
+/** The resource that a page shows, and how edits of its properties are saved. */
+export interface Edited {
+  /** Names its drafts. */
+  id: number | string;
+  revision: number;
+  canEdit: boolean;
+  /** Properties that are not known of the revision that is shown. */
+  notRecorded?: readonly string[];
+  save: (edit: Edit) => Promise<boolean>;
+}
+
+export const EditedResource = createContext<Edited | undefined>(undefined);
+
+export function useEdited(): Edited {
+  const edited = useContext(EditedResource);
+  if (edited === undefined) throw new Error('there is nothing to edit');
+  return edited;
+}
 
 interface EditableProps<Value> {
   /** As the API names it; a custom field as `custom_fields.` and its slug. */
@@ -67,11 +94,11 @@ function onFormKey(
 
 /** A property that the reader cannot change. */
 function FixedValue({ name, children }: { name: string; children: ReactNode }) {
-  const isUnknown = useEditedIncident().notRecorded?.includes(name) === true;
+  const isUnknown = useEdited().notRecorded?.includes(name) === true;
   return <div className={css.value}>{isUnknown ? <span className={ui.muted}>Not recorded</span> : children}</div>;
 }
 
-/** A property of the incident that becomes a form where it stands. Escape leaves it as it was. */
+/** A property of the resource that becomes a form where it stands. Escape leaves it as it was. */
 export function Editable<Value>({
   name,
   label,
@@ -80,8 +107,8 @@ export function Editable<Value>({
   toApi = (same) => same,
   children,
 }: EditableProps<Value>) {
-  const { id: incidentId, revision, canEdit, save } = useEditedIncident();
-  const [draft, setDraft] = useDraft<Draft<Value>>(`${incidentId} ${name}`);
+  const { id: resource, revision, canEdit, save } = useEdited();
+  const [draft, setDraft] = useDraft<Draft<Value>>(`${resource} ${name}`);
   const [state, setState] = useState<'rest' | 'saving' | TocsinError>('rest');
   const id = useId();
   const { focus, takeFocus } = useTakenFocus();
@@ -166,4 +193,9 @@ export const Term = <Value,>({
       {after}
     </dd>
   </div>
+);
+
+/** Stands for an empty value. @param props `asks` is said to who may change it */
+export const Nothing = ({ children = 'None', asks = 'Add' }: { children?: string; asks?: string }) => (
+  <span className={ui.muted}>{useEdited().canEdit ? asks : children}</span>
 );

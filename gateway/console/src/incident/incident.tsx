@@ -23,8 +23,8 @@ import { Activity } from './activity.tsx';
 import { Chat } from './chat.tsx';
 import { CopyPostmortem } from './copy-postmortem.tsx';
 import { useDescribe } from '../incidents/describe.ts';
-import { Details, FieldValues, Nothing, usePersons } from './details.tsx';
-import { Editable } from './editable.tsx';
+import { Details, FieldValues, usePersons } from './details.tsx';
+import { Editable, Nothing } from './editable.tsx';
 import { areaEditor, choiceEditor, textEditor } from './editors.tsx';
 import { FollowUpDialog, FollowUpRow } from '../follow-ups/follow-up-row.tsx';
 import { lastList } from '../incidents/incident-filters.ts';
@@ -33,7 +33,8 @@ import { useIncidentKeys } from './incident-keys.ts';
 import css from './incident.module.css';
 import { ListCard } from './list-card.tsx';
 import { RelationsCard } from './relations-card.tsx';
-import { EditedIncident, useSaveIncident } from './save-incident.tsx';
+import { EditIncident, useSaveIncident } from './save-incident.tsx';
+import { SimilarCard } from './similar-card.tsx';
 import { type Asked, Verbs } from './verbs.tsx';
 import { Accesses } from './visibility.tsx';
 
@@ -65,11 +66,13 @@ function Shown({ incident }: { incident: Incident }) {
   const { save, saveEvent, conflict } = useSaveIncident(id);
   const canEdit = canRespond && incident.archived_at === null;
   const isOver = statuses.find(({ key }) => key === incident.status)?.is_terminal === true;
+  const closeAsDuplicate = (original: string) =>
+    !isOver && setAsked({ verb: 'close', status: incident.status, note: `Duplicate of ${original}` });
   useIncidentKeys(incident, { canEdit, save });
   usePolling(incident);
 
   return (
-    <EditedIncident.Provider value={{ id, revision, canEdit, save, saveEvent }}>
+    <EditIncident value={{ id, revision, canEdit, save, saveEvent }}>
       <Link to="/" search={lastList()} className={css.back}>
         <Icon name="back" size={14} />
         Incidents
@@ -93,13 +96,8 @@ function Shown({ incident }: { incident: Incident }) {
           >
             {(followUp) => <FollowUpRow key={followUp.id} followUp={followUp} canEdit={canEdit} />}
           </ListCard>
-          <RelationsCard
-            incident={incident}
-            canEdit={canEdit}
-            onDuplicate={(original) =>
-              !isOver && setAsked({ verb: 'close', status: incident.status, note: `Duplicate of ${original}` })
-            }
-          />
+          <SimilarCard incident={incident} canEdit={canEdit} onDuplicate={closeAsDuplicate} />
+          <RelationsCard incident={incident} canEdit={canEdit} onDuplicate={closeAsDuplicate} />
           <FieldValues incident={incident} />
           <Chat incident={incident} canEdit={canEdit} />
           {incident.restricted && seesAllRestricted && <Accesses incidentId={id} />}
@@ -109,7 +107,7 @@ function Shown({ incident }: { incident: Incident }) {
         </aside>
       </div>
       {conflict}
-    </EditedIncident.Provider>
+    </EditIncident>
   );
 }
 
@@ -122,7 +120,7 @@ export function IncidentAsOf({ id, revision }: { id: number; revision: number })
     <div className={ui.page}>
       <Loaded query={query} heading="h1">
         {({ incident, not_recorded: notRecorded = [] }) => (
-          <EditedIncident.Provider value={{ id, revision, canEdit: false, notRecorded, save, saveEvent }}>
+          <EditIncident value={{ id, revision, canEdit: false, notRecorded, save, saveEvent }}>
             <div className={classes(ui.notice, css.asOf)}>
               <p>
                 <span className={ui.strong}>
@@ -141,7 +139,7 @@ export function IncidentAsOf({ id, revision }: { id: number; revision: number })
               </Card>
               <FieldValues incident={incident} />
             </div>
-          </EditedIncident.Provider>
+          </EditIncident>
         )}
       </Loaded>
     </div>

@@ -1,10 +1,11 @@
 import { type Incident, type TimelineEvent, TocsinError } from '@tocsin/sdk';
-import { createContext, useContext } from 'react';
+import { createContext, type ReactNode, useContext } from 'react';
 import { read, write } from '../api/client.ts';
 import { queryClient, refresh } from '../api/hooks.ts';
 import { refreshTimeline } from '../api/live.ts';
 import { type Edit, equal, resourceAt, type Target, type Values, useConflict } from '../resources/conflict.tsx';
 import { ROLE, useDescribe } from '../incidents/describe.ts';
+import { type Edited, EditedResource } from './editable.tsx';
 import { picturesOf } from './pictures.tsx';
 
 const valuesOf = (resource: object) => resource as Record<string, unknown>;
@@ -96,20 +97,21 @@ export function useSaveIncident(id: number) {
 }
 
 /** The incident that a page shows, and how its parts save their edits. */
-export interface EditedIncident {
+export interface EditedIncident extends Edited {
   id: number;
-  revision: number;
-  canEdit: boolean;
-  /** Properties that are not known of the revision that is shown. */
-  notRecorded?: readonly string[];
-  save: (edit: Edit) => Promise<boolean>;
   saveEvent: (event: TimelineEvent, edit: Edit) => Promise<boolean>;
 }
 
-export const EditedIncident = createContext<EditedIncident | undefined>(undefined);
+const Context = createContext<EditedIncident | undefined>(undefined);
+
+export const EditIncident = ({ value, children }: { value: EditedIncident; children: ReactNode }) => (
+  <Context value={value}>
+    <EditedResource value={value}>{children}</EditedResource>
+  </Context>
+);
 
 export function useEditedIncident(): EditedIncident {
-  const edited = useContext(EditedIncident);
+  const edited = useContext(Context);
   if (edited === undefined) throw new Error('there is no incident to edit');
   return edited;
 }
