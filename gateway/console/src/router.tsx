@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, Link } from '@tanstack/react-router';
 import { readAlertsSearch } from './settings/alerts-search.ts';
+import { readCatalogSearch } from './catalog/catalog-search.ts';
 import { readFollowUpsSearch } from './follow-ups/follow-ups-search.ts';
 import { readListSearch } from './incidents/incident-filters.ts';
 import { IncidentAddress, readRevision } from './incident/incident-address.tsx';
@@ -67,7 +68,7 @@ const routes = [
     validateSearch: readStatisticsSearch,
     component: pages.StatisticsPage,
   }),
-  createRoute({ getParentRoute, path: '/catalog', component: pages.CatalogPage }),
+  createRoute({ getParentRoute, path: '/catalog', validateSearch: readCatalogSearch, component: pages.CatalogPage }),
   createRoute({ getParentRoute, path: '/catalog/teams/$id', component: pages.TeamPage }),
   createRoute({ getParentRoute, path: '/catalog/services/$id', component: pages.ServicePage }),
   createRoute({ getParentRoute, path: '/fields', component: pages.FieldsPage }),

@@ -10,23 +10,97 @@ export function testCatalog({ open, client, declare, origin }: Console, receiver
     await client().post('/api/v1/services', { name: 'Search' });
     cards = await declare('Cards are refused', { service: 'checkout' });
     const { id } = await declare('Refunds fail', { service: 'checkout' });
+    await client().post(`/api/v1/incidents/${id}/follow-ups`, { title: 'Alert on refunds' });
     await client().post(`/api/v1/incidents/${id}/resolve`, {});
   });
 
   test('a team has its services and open incidents, and a service its team, names and incidents', async () => {
     const page = await open('/catalog/teams/1');
-    await page.getByRole('link', { name: 'Cards are refused' }).waitFor();
-    expect(await page.getByRole('link', { name: 'Refunds fail' }).count()).toBe(0);
+    const card = (name: string) => page.getByRole('region', { name, exact: true });
+    await card('Open incidents').getByRole('link', { name: 'Cards are refused' }).waitFor();
+    expect(await card('Open incidents').getByRole('link', { name: 'Refunds fail' }).count()).toBe(0);
+    await card('Open follow-ups').getByText('Alert on refunds').waitFor();
     await expectSound(page, 'team');
     await page.getByRole('link', { name: 'Checkout' }).click();
     await page.getByText('checkout-prod').waitFor();
-    await page.getByRole('link', { name: 'Refunds fail' }).waitFor();
+    await card('Incidents').getByRole('link', { name: 'Refunds fail' }).waitFor();
+    await card('Open follow-ups')
+      .getByRole('listitem')
+      .filter({ hasText: 'Alert on refunds' })
+      .getByRole('link')
+      .waitFor();
     await expectSound(page, 'service');
     await page.setViewportSize(NARROW);
     await expectSound(page, 'service-narrow');
     await page.setViewportSize(WIDE);
     await page.getByRole('link', { name: 'Payments' }).first().click();
     await page.getByRole('heading', { name: 'Payments', level: 1 }).waitFor();
+  });
+
+  test('a service is changed where it stands, its slug is copied, and an incident of it is declared', async () => {
+    const long = `${'Zahlungsdienstleistungen '.repeat(3)}بوابة الدفع 🔥`;
+    const made = { name: 'Gate', slug: 'gate', owner_team_id: 1, tags: ['pci'] };
+    const { id } = (await client().post('/api/v1/services', made)).body.service;
+    const stored = async () => (await client().get(`/api/v1/services/${id}`)).body.service;
+    const page = await open(`/catalog/services/${id}`);
+    const edit = async (property: string, label: string, value: string) => {
+      await page.getByRole('button', { name: `Edit ${property}:` }).click();
+      await page.getByRole('textbox', { name: label }).fill(value);
+      await page.keyboard.press('Control+Enter');
+      await page.getByRole('button', { name: `Edit ${property}:` }).waitFor();
+    };
+    await edit('Tags, with commas between them', 'Tags', 'pci, cards');
+    await edit('Description', 'Description', 'Takes cards\nand gives money back');
+    await edit('Name', 'Name', long);
+    await page.getByRole('heading', { name: long, level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Edit Team:' }).click();
+    await page.getByRole('combobox', { name: 'Team' }).selectOption('None');
+    await page.keyboard.press('Enter');
+    await eventually(async () => (await stored()).owner_team_id === undefined);
+    expect(await stored()).toMatchObject({ name: long, tags: ['pci', 'cards'], revision: 5 });
+    await page.getByRole('button', { name: 'Copy' }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('gate');
+    await expectSound(page, 'service-long');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.setViewportSize(NARROW);
+    await expectSound(page, 'service-long-narrow-dark');
+
+    await page.getByRole('button', { name: 'Declare here' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Declare an incident' });
+    await dialog.getByLabel('What is happening?').fill('Gate is shut');
+    expect(await dialog.getByLabel('Service').inputValue()).toBe('gate');
+    await page.keyboard.press('Control+Enter');
+    await page.getByRole('heading', { name: 'Gate is shut' }).waitFor();
+    expect((await client().get('/api/v1/incidents?limit=1')).body.incidents[0]).toMatchObject({ service: 'gate' });
+  });
+
+  test('the catalog has a list in each tab, with what is open, and services of a team', async () => {
+    const page = await open('/catalog');
+    const row = (name: string) => page.getByRole('row').filter({ hasText: name });
+    await row('Checkout').getByRole('link', { name: 'Checkout: 1 open' }).waitFor();
+    await row('Search').getByText('none').first().waitFor();
+    let read = 0;
+    page.on('request', (request) => (read += Number(request.url().includes('/api/v1/incidents'))));
+    await page.getByRole('combobox', { name: 'Owner' }).selectOption('Payments');
+    await row('Search').waitFor({ state: 'detached' });
+    await row('Checkout').waitFor();
+    await page.getByRole('button', { name: 'Teams', exact: true }).click();
+    await row('Payments')
+      .getByRole('link', { name: /^Payments: \d+ open$/ })
+      .waitFor();
+    await expectSound(page, 'catalog-teams');
+    // The counts of all rows were read at once, for both lists.
+    expect(read).toBe(0);
+    await page.reload();
+    await row('Payments').getByRole('link', { name: 'Payments', exact: true }).click();
+    await page.getByRole('button', { name: 'Edit Description:' }).click();
+    await page.getByRole('textbox', { name: 'Description' }).fill('Who takes money');
+    await page.keyboard.press('Control+Enter');
+    await page.getByText('Who takes money').waitFor();
+    await page.goto(`${origin()}/app/catalog?team=1`);
+    await row('Checkout').getByRole('link', { name: 'Checkout: 1 open' }).click();
+    await page.getByRole('link', { name: 'Cards are refused' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Gate is shut' }).count()).toBe(0);
   });
 
   test('archiving asks', async () => {

@@ -28,6 +28,7 @@ const SCREENS = {
   'follow-ups': ['/follow-ups?view=all', 'Alert before the pool is full'],
   statistics: ['/statistics?span="90"', 'Time to recovery by team'],
   catalog: ['/catalog', 'Takes the money'],
+  teams: ['/catalog?tab=teams', 'Payments'],
   restore: ['/catalog', 'Old shop', 'Show archived'],
   team: ['/catalog/teams/1', 'person-1@acme.example'],
   service: ['/catalog/services/1', 'Names in monitoring'],
@@ -276,7 +277,7 @@ describeWithServersAndBrowser('the console in a browser', () => {
     const { id } = (await client().post('/api/v1/teams', { name: 'Night shift' })).body.team;
     const roles = async () =>
       (await client().get(`/api/v1/teams/${id}/members`)).body.members.map(({ role }: { role: string }) => role);
-    const page = await open('/catalog');
+    const page = await open('/catalog?tab=teams');
     await page.getByRole('link', { name: 'Night shift: 0 members' }).click();
     await page.getByText('No member so far').waitFor();
     await page.getByRole('button', { name: 'Add member' }).click();
@@ -291,6 +292,7 @@ describeWithServersAndBrowser('the console in a browser', () => {
     await page.getByRole('cell', { name: 'Lead', exact: true }).waitFor();
     expect(await roles()).toEqual(['lead']);
     await page.getByRole('link', { name: 'Services and teams' }).click();
+    await page.getByRole('button', { name: 'Teams', exact: true }).click();
     await page.getByRole('link', { name: 'Night shift: 1 member' }).click();
     await page.getByRole('button', { name: 'Remove' }).click();
     await page.getByText('No member so far').waitFor();
@@ -363,7 +365,7 @@ describeWithServersAndBrowser('the console in a browser', () => {
     const page = await open();
     for (const [list, at, body] of [
       ['services', '/catalog', { name: 'Retired service' }],
-      ['teams', '/catalog', { name: 'Retired team' }],
+      ['teams', '/catalog?tab=teams', { name: 'Retired team' }],
       ['custom-fields', '/fields', { name: 'Retired field', field_type: 'string' }],
     ] as const) {
       await client().post(`/api/v1/${list}`, body);

@@ -7,7 +7,7 @@ export function testForms({ open, client, origin }: Console): void {
   const dialogOf = (page: Page, name: string) => page.getByRole('dialog', { name });
 
   test('Ctrl+Enter sends every dialogue, and is listed', async () => {
-    const page = await open('/catalog');
+    const page = await open('/catalog?tab=teams');
     const { keyboard } = page;
     await page.getByRole('button', { name: 'Team', exact: true }).click();
     await page.getByLabel('Name').fill('Night shift');

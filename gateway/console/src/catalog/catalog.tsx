@@ -1,50 +1,108 @@
 /**
  * `catalog` is what incidents are about, and who answers for it. A service has a tier, a team that owns it, and the
  * names that monitors give it; an incident of the service belongs to that team. A team has members, whose role in it
- * gives no permission. This page lists both, and each has a page of its own with its incidents, so that whoever asks
- * about a service sees what happened to it. Services and teams are archived and not deleted: incidents keep them.
- * Everybody sees both lists; what changes them is there only for those who may.
+ * gives no permission. This page lists both, with how many incidents are open, which one request says for all rows.
+ * Each has a page of its own (`service.tsx`, `team.tsx`) with its incidents, where its properties are changed as well
+ * (`about.tsx`). Services and teams are archived and not deleted: incidents keep them. Everybody sees both lists; what
+ * changes them is there only for those who may.
  */
 import type { Service, Team } from '@tocsin/sdk';
-import { Link } from '@tanstack/react-router';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useAccess, useTeams, useTiers } from '../api/hooks.ts';
 import { EditDialog, saveTo } from '../resources/edit-dialog.tsx';
 import { plural, splitTexts } from '../ui/format.ts';
-import { NAME, ResourceList } from '../resources/resource-list.tsx';
+import { ResourceList } from '../resources/resource-list.tsx';
 import { Input, Select, TextArea, choices } from '../ui/fields.tsx';
-import { Page } from '../ui/layout.tsx';
+import { Card, Page } from '../ui/layout.tsx';
+import { Copy } from '../ui/dialogs.tsx';
+import { Tab, Tabs } from '../ui/tabs.tsx';
 import { Named } from '../ui/table.tsx';
 import { Empty } from '../ui/states.tsx';
 import { Badge } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
+import type { ListSearch } from '../incidents/incident-filters.ts';
+import css from './catalog.module.css';
+import type { CatalogSearch } from './catalog-search.ts';
+import { useOpenCounts } from './open-counts.ts';
+
+const route = getRouteApi('/catalog');
 
 export function CatalogPage() {
+  const { tab, team } = route.useSearch();
+  const navigate = useNavigate({ from: '/catalog' });
+  const change = (changes: { [Name in keyof CatalogSearch]: CatalogSearch[Name] | undefined }) =>
+    void navigate({ search: (before) => ({ ...before, ...changes }), replace: true, resetScroll: false });
   return (
     <Page guide="services" title="Services and teams" lead="What incidents are about, and who answers for it.">
+      <Tabs label="Of the catalog">
+        <Tab label="Services" isCurrent={tab === undefined} onChoose={() => change({ tab: undefined })} />
+        <Tab label="Teams" isCurrent={tab === 'teams'} onChoose={() => change({ tab: 'teams' })} />
+      </Tabs>
       <div className={ui.stack}>
-        <Services />
-        <Teams />
+        {tab === 'teams' ? <Teams /> : <Services team={team} onTeam={(owner) => change({ team: owner })} />}
+        <FromFiles />
       </div>
     </Page>
   );
 }
 
-function Services() {
+const PLAN = 'tocsin plan workspace.yaml';
+
+/** How the catalog is kept in files instead. */
+const FromFiles = () => (
+  <Card title="Plan from files" padded>
+    <p>
+      A file may have all services and teams. This shows what it would change; <code>tocsin apply</code> changes it.
+    </p>
+    <div className={css.command}>
+      <code className={ui.code}>{PLAN}</code>
+      <Copy value={PLAN} />
+    </div>
+  </Card>
+);
+
+/** The open incidents of a row, as a link to their list. */
+const Open = ({ name, count, search }: { name: string; count: string | undefined; search: ListSearch }) =>
+  count === undefined ? null : count === '0' ? (
+    <span className={ui.muted}>none</span>
+  ) : (
+    <Link to="/" search={search} aria-label={`${name}: ${count} open`}>
+      {count}
+    </Link>
+  );
+
+function Services({ team, onTeam }: { team: number | undefined; onTeam: (team: number | undefined) => void }) {
   const { canManageServices } = useAccess();
   const tiers = useTiers();
+  const { data: teams = [] } = useTeams();
+  const open = useOpenCounts(({ service }) => service);
   return (
     <ResourceList<Service>
       title="Services"
       path="/services"
       property="services"
       search={{ label: 'Search services', none: 'No service matches' }}
+      filter={{ owner_team_id: team }}
+      controls={
+        <Select
+          bare
+          label="Owner"
+          options={[['', 'Any owner'], ...choices(teams, 'id', 'name')]}
+          value={String(team ?? '')}
+          onValue={(value) => onTeam(value === '' ? undefined : Number(value))}
+        />
+      }
       create="Service"
       canChange={canManageServices}
       editor={(service, onClose) => <ServiceDialog service={service} onClose={onClose} />}
       empty={
-        <Empty title="No service so far" icon="services">
-          A service brings its team to every incident that names it.
-        </Empty>
+        team === undefined ? (
+          <Empty title="No service so far" icon="services">
+            A service brings its team to every incident that names it.
+          </Empty>
+        ) : (
+          <Empty title="The team owns no service" icon="services" />
+        )
       }
       columns={[
         [
@@ -64,7 +122,8 @@ function Services() {
           ),
         ],
         ['Tier', ({ tier }) => <Badge>{tiers.find(({ key }) => key === tier)?.label ?? tier}</Badge>],
-        ['Team', ({ owner_team_name: team }) => team ?? <span className={ui.muted}>none</span>],
+        ['Team', ({ owner_team_name: owner }) => owner ?? <span className={ui.muted}>none</span>],
+        ['Open', ({ name, slug }) => <Open name={name} count={open(slug)} search={{ service: slug }} />],
       ]}
     />
   );
@@ -124,6 +183,7 @@ function ServiceDialog({ service, onClose }: { service: Service | undefined; onC
 
 function Teams() {
   const { canManageTeams } = useAccess();
+  const open = useOpenCounts(({ team_id: team }) => team);
   return (
     <ResourceList<Team>
       title="Teams"
@@ -134,7 +194,22 @@ function Teams() {
       editor={(team, onClose) => <TeamDialog team={team} onClose={onClose} />}
       empty={<Empty title="No team so far" icon="users" />}
       columns={[
-        NAME,
+        [
+          'Name',
+          ({ id, name, slug, description, archived_at: archived }) => (
+            <Named
+              name={
+                <>
+                  <Link to="/catalog/teams/$id" params={{ id: String(id) }}>
+                    {name}
+                  </Link>{' '}
+                  {archived && <Badge>Archived</Badge>}
+                </>
+              }
+              about={description ?? slug}
+            />
+          ),
+        ],
         [
           'Members',
           ({ id, name, member_count: count = 0 }) => (
@@ -147,6 +222,7 @@ function Teams() {
             </Link>
           ),
         ],
+        ['Open', ({ id, name }) => <Open name={name} count={open(id)} search={{ team: id }} />],
       ]}
     />
   );

@@ -1,49 +1,52 @@
 import type { Service } from '@tocsin/sdk';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useGet, useTiers } from '../api/hooks.ts';
-import { formatValue } from '../ui/format.ts';
-import { Card, Page } from '../ui/layout.tsx';
+import { useState } from 'react';
+import { useAccess, useGet, useTeams, useTiers } from '../api/hooks.ts';
+import { FollowUpsCard } from '../follow-ups/follow-ups-card.tsx';
+import { DeclareDialog } from '../incident/declare.tsx';
+import { Nothing, Term } from '../incident/editable.tsx';
+import { choiceEditor, listEditor } from '../incident/editors.tsx';
+import { IncidentsCard } from '../incidents/incidents-card.tsx';
+import { Button } from '../ui/button.tsx';
+import { choices } from '../ui/fields.tsx';
+import { Page } from '../ui/layout.tsx';
 import { Loaded } from '../ui/states.tsx';
 import { Badge } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
+import { About } from './about.tsx';
 import { OnCallCard } from './on-call.tsx';
-import { IncidentsCard } from '../incidents/incidents-card.tsx';
 
 const route = getRouteApi('/catalog/services/$id');
 
-/** A service: who answers for it, what monitors call it, and its incidents. */
+/** A service: its incidents, what is left to do after them, who answers for it, and what monitors call it. */
 export function ServicePage() {
   const { id } = route.useParams();
-  const tiers = useTiers();
-  const query = useGet<{ service: Service }>(`/services/${encodeURIComponent(id)}`);
+  const { canRespond } = useAccess();
+  const [isDeclaring, setDeclaring] = useState(false);
+  const path = `/services/${encodeURIComponent(id)}`;
+  const query = useGet<{ service: Service }>(path);
   return (
     <Loaded query={query} heading="h1">
       {({ service }) => (
         <Page
           guide="services"
           title={service.name}
-          lead={service.description ?? `A service, ${service.slug} in the API.`}
-          actions={service.archived_at && <Badge>Archived</Badge>}
+          actions={
+            service.archived_at ? (
+              <Badge>Archived</Badge>
+            ) : (
+              canRespond && (
+                <Button kind="primary" icon="plus" onClick={() => setDeclaring(true)}>
+                  Declare here
+                </Button>
+              )
+            )
+          }
         >
           <div className={ui.stack}>
-            <Card title="About" padded>
-              <dl className={ui.terms}>
-                <dt>Team</dt>
-                <dd>
-                  {service.owner_team_id === undefined ? (
-                    'none'
-                  ) : (
-                    <Link to="/catalog/teams/$id" params={{ id: String(service.owner_team_id) }}>
-                      {service.owner_team_name}
-                    </Link>
-                  )}
-                </dd>
-                <dt>Tier</dt>
-                <dd>{tiers.find(({ key }) => key === service.tier)?.label ?? service.tier}</dd>
-                <dt>Names in monitoring</dt>
-                <dd>{formatValue(service.observability_names)}</dd>
-              </dl>
-            </Card>
+            <IncidentsCard title="Open incidents" none="No incident is open" search={{ service: service.slug }} />
+            <FollowUpsCard filter={{ service: service.slug }} />
+            <AboutService path={path} service={service} />
             {service.owner_team_id !== undefined && <OnCallCard team={service.owner_team_id} />}
             <IncidentsCard
               title="Incidents"
@@ -51,8 +54,59 @@ export function ServicePage() {
               search={{ view: 'all', service: service.slug }}
             />
           </div>
+          {isDeclaring && <DeclareDialog service={service.slug} onClose={() => setDeclaring(false)} />}
         </Page>
       )}
     </Loaded>
   );
 }
+
+function AboutService({ path, service }: { path: string; service: Service }) {
+  const { canManageServices } = useAccess();
+  const tiers = choices(useTiers(), 'key', 'label');
+  const { data: teams = [] } = useTeams();
+  const { owner_team_id: team, owner_team_name: teamName = '', tier, tags, observability_names: names = [] } = service;
+  return (
+    <About path={path} row={service} canEdit={canManageServices && service.archived_at === undefined}>
+      <Term
+        name="owner_team_id"
+        term="Team"
+        value={String(team ?? '')}
+        editor={choiceEditor([['', 'None'], ...choices(teams, 'id', 'name')], () => teamName)}
+        toApi={(chosen) => (chosen === '' ? null : Number(chosen))}
+        after={
+          team !== undefined && (
+            <Link to="/catalog/teams/$id" params={{ id: String(team) }}>
+              {teamName}
+            </Link>
+          )
+        }
+      >
+        {team === undefined ? <Nothing /> : <bdi>{teamName}</bdi>}
+      </Term>
+      <Term name="tier" term="Tier" value={tier} editor={choiceEditor(tiers)}>
+        <Badge>{tiers.find(([key]) => key === tier)?.[1] ?? tier}</Badge>
+      </Term>
+      <Term name="tags" term="Tags" label="Tags, with commas between them" value={tags} editor={listEditor}>
+        {tags.length === 0 ? <Nothing /> : <Tags tags={tags} />}
+      </Term>
+      <Term
+        name="observability_names"
+        term="Names in monitoring"
+        label="Names in monitoring, with commas between them"
+        value={names}
+        editor={listEditor}
+      >
+        {names.join(', ') || <Nothing />}
+      </Term>
+    </About>
+  );
+}
+
+const Tags = ({ tags }: { tags: readonly string[] }) => (
+  <span className={ui.row}>
+    {tags.map((tag) => (
+      <Badge key={tag}>{tag}</Badge>
+    ))}
+  </span>
+);

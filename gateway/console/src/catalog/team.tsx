@@ -1,21 +1,25 @@
 import type { Service, Team, TeamMember } from '@tocsin/sdk';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useAccess, useGet, useMembers, usePeople, useTiers } from '../api/hooks.ts';
+import { useAccess, useGet, useMembers, usePeople, useTeams, useTiers } from '../api/hooks.ts';
+import { FollowUpsCard } from '../follow-ups/follow-ups-card.tsx';
+import { Nothing, Term } from '../incident/editable.tsx';
+import { choiceEditor } from '../incident/editors.tsx';
 import { EditDialog } from '../resources/edit-dialog.tsx';
 import { formatName } from '../ui/format.ts';
 import { ResourceList } from '../resources/resource-list.tsx';
 import { Named } from '../ui/table.tsx';
-import { Select } from '../ui/fields.tsx';
+import { choices, Select } from '../ui/fields.tsx';
 import { Page } from '../ui/layout.tsx';
 import { Empty, Loaded } from '../ui/states.tsx';
 import { Badge } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
+import { About } from './about.tsx';
 import { OnCallCard } from './on-call.tsx';
 import { IncidentsCard } from '../incidents/incidents-card.tsx';
 
 const route = getRouteApi('/catalog/teams/$id');
 
-/** A team: its open incidents, who is on call, its services and its members, whose role in it gives no permission. */
+/** A team: its open incidents and follow-ups, who is on call, its services and its members, whose role in it gives no permission. */
 export function TeamPage() {
   const { id } = route.useParams();
   const { canManageTeams } = useAccess();
@@ -25,7 +29,7 @@ export function TeamPage() {
   const path = `${team}/members`;
   return (
     <Loaded query={query} heading="h1">
-      {({ team: { id: teamId, name, archived_at: archived } }) => (
+      {({ team: shown, team: { id: teamId, name, archived_at: archived } }) => (
         <Page
           title={name}
           lead={archived && 'The team is archived: its members can be changed once it is restored.'}
@@ -33,6 +37,8 @@ export function TeamPage() {
         >
           <div className={ui.stack}>
             <IncidentsCard title="Open incidents" none="No incident is open" search={{ team: teamId }} />
+            <FollowUpsCard filter={{ team_id: teamId }} />
+            <AboutTeam path={team} team={shown} />
             <OnCallCard team={teamId} canManage={canManageTeams && archived === undefined} />
             <ResourceList<Service>
               title="Services"
@@ -71,6 +77,34 @@ export function TeamPage() {
         </Page>
       )}
     </Loaded>
+  );
+}
+
+function AboutTeam({ path, team }: { path: string; team: Team }) {
+  const { canManageTeams } = useAccess();
+  const { data: teams = [] } = useTeams();
+  const { id, parent_team_id: parent } = team;
+  const nameOf = (other: string) => teams.find((each) => String(each.id) === other)?.name ?? `Team ${other}`;
+  const others = teams.filter((each) => each.id !== id);
+  return (
+    <About path={path} row={team} canEdit={canManageTeams && team.archived_at === undefined}>
+      <Term
+        name="parent_team_id"
+        term="Team above"
+        value={String(parent ?? '')}
+        editor={choiceEditor([['', 'None'], ...choices(others, 'id', 'name')], nameOf)}
+        toApi={(chosen) => (chosen === '' ? null : Number(chosen))}
+        after={
+          parent !== undefined && (
+            <Link to="/catalog/teams/$id" params={{ id: String(parent) }}>
+              {nameOf(String(parent))}
+            </Link>
+          )
+        }
+      >
+        {parent === undefined ? <Nothing /> : <bdi>{nameOf(String(parent))}</bdi>}
+      </Term>
+    </About>
   );
 }
 

@@ -2,8 +2,8 @@
  * `follow-ups` is what is left to do after incidents. A follow-up has an owner, a day on which it is due, and perhaps a
  * ticket in another system; it is open until it is done or dropped. `follow-up-row.tsx` shows one with what can be done
  * with it, here and on the page of its incident. This page lists those of all incidents: one's own, overdue ones, and
- * those that the members of a team own. The API has no filter by team, so the page reads on until it has enough of
- * them.
+ * those that the members of a team own. The API has no filter by the team of an owner, so the page reads on
+ * until it has enough of them.
  */
 import type { FollowUp, Incident } from '@tocsin/sdk';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
@@ -69,7 +69,7 @@ export function FollowUpsPage() {
   );
 }
 
-/** The API has no filter by team, so what its members own is found while the list is read. */
+/** The API has no filter by the team of an owner, so what its members own is found while the list is read. */
 function OfTeam({ team, search }: { team: number; search: FollowUpsSearch }) {
   const members = useMembers(`/teams/${team}/members`);
   return (
@@ -113,7 +113,7 @@ function List({ search, owners }: { search: FollowUpsSearch; owners?: ReadonlySe
           rows.length > 0 ? (
             <ul data-rows>
               {rows.map((followUp) => (
-                <Row key={followUp.id} followUp={followUp} />
+                <ListedFollowUp key={followUp.id} followUp={followUp} />
               ))}
             </ul>
           ) : isReadingOn ? (
@@ -128,7 +128,8 @@ function List({ search, owners }: { search: FollowUpsSearch; owners?: ReadonlySe
   );
 }
 
-function Row({ followUp }: { followUp: FollowUp }) {
+/** A follow-up with its incident. */
+export function ListedFollowUp({ followUp }: { followUp: FollowUp }) {
   const { canRespond } = useAccess();
   const { incident } = useGet<{ incident: Incident }>(`/incidents/${followUp.incident_id}`).data ?? {};
   return (

@@ -47,6 +47,8 @@ interface ListProps<Row> {
   /** The property of the API's pages that has the rows. */
   property: string;
   filter?: Query;
+  /** What chooses the filter. */
+  controls?: ReactNode;
   columns: Columns<Row>;
   empty?: ReactNode;
   search?: { label: string; none: string };
@@ -111,6 +113,7 @@ export function ResourceList<Row extends Resource>({
   path,
   property,
   filter,
+  controls,
   columns,
   empty,
   search,
@@ -139,9 +142,10 @@ export function ResourceList<Row extends Resource>({
   );
   const head = (
     <>
-      {!act && !actions && filter === undefined && (
+      {!act && !actions && (filter === undefined || controls !== undefined) && (
         <Check label="Show archived" value={hasArchived} onValue={setHasArchived} />
       )}
+      {controls}
       {search && <Input bare label={search.label} type="search" placeholder="Search" value={text} onValue={setText} />}
       {create && canChange && (
         <Button

@@ -189,9 +189,12 @@ const incidentFilters: Filters = {
   region: elements('regions'),
   role: holders,
   lifecycle: by('issue_type'),
-  postmortem: (items) => [
+  postmortem: (items, context) => [
     ['none', (item) => item['postmortem_state'] === null],
-    ...by('postmortem_state')(items.filter((item) => item['postmortem_state'] !== null)),
+    ...by('postmortem_state')(
+      items.filter((item) => item['postmortem_state'] !== null),
+      context,
+    ),
   ],
   service_tier: (_, context) =>
     context.tiers.map(({ key }) => [key, (item) => serviceOf(item, context)?.['tier'] === key]),
