@@ -286,7 +286,7 @@ describeWithServersAndBrowser('the console in a browser', () => {
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('cell', { name: 'Member', exact: true }).waitFor();
     expect(await roles()).toEqual(['member']);
-    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
     await page.getByLabel('Role').selectOption('Lead');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('cell', { name: 'Lead', exact: true }).waitFor();

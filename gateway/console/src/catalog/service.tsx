@@ -76,8 +76,8 @@ function AboutService({ path, service }: { path: string; service: Service }) {
         toApi={(chosen) => (chosen === '' ? null : Number(chosen))}
         after={
           team !== undefined && (
-            <Link to="/catalog/teams/$id" params={{ id: String(team) }}>
-              {teamName}
+            <Link to="/catalog/teams/$id" params={{ id: String(team) }} aria-label={`${teamName}: its page`}>
+              Its page
             </Link>
           )
         }

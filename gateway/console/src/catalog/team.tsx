@@ -96,8 +96,12 @@ function AboutTeam({ path, team }: { path: string; team: Team }) {
         toApi={(chosen) => (chosen === '' ? null : Number(chosen))}
         after={
           parent !== undefined && (
-            <Link to="/catalog/teams/$id" params={{ id: String(parent) }}>
-              {nameOf(String(parent))}
+            <Link
+              to="/catalog/teams/$id"
+              params={{ id: String(parent) }}
+              aria-label={`${nameOf(String(parent))}: its page`}
+            >
+              Its page
             </Link>
           )
         }

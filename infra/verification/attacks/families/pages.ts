@@ -123,6 +123,26 @@ export const pageAttacks: readonly Attack[] = [
     },
   },
   {
+    name: 'similar',
+    what: 'similar incidents of 100,000 (by SQL) of one service, whose titles are the longest and share most words, 8 at once',
+    expects: [200],
+    run: async (context, workspace) => {
+      const words = Array.from({ length: 36 }, (_, index) => `word${index}`).join(' ');
+      const { id } = await createIncident(context, workspace, { service: 'checkout', title: words });
+      await copyIncident(context.sql, workspace.id, {
+        id,
+        count: context.choose(100_000, 10_000),
+        set: { title: 'original.title' },
+      });
+      const search = new URLSearchParams({ title: words, service: 'checkout' }).toString();
+      await beginFlood(context, { clients: 8 }, async (number) =>
+        context.send(workspace, {
+          path: `/api/v1/incidents/${number % 2 === 0 ? `similar?${search}` : `${id}/similar`}`,
+        }),
+      );
+    },
+  },
+  {
     name: 'many-filter-values',
     what: 'lists with as many values of one filter as a query can hold: 6,000 services or teams, 8 at once',
     expects: [200, 400],
