@@ -396,7 +396,9 @@ function valuesOf({ name, schema }: Parameter, rows: readonly Record<string, unk
 /** Reads with each parameter alone, and a second page. One that needs another parameter is refused, and used elsewhere. */
 async function useParameters(client: Client, { template, path: read, operation }: Example, used: Set<string>) {
   if (queryOf(operation).length === 0) return;
-  const at = (query: Record<string, string>) => `${read}${parameters(query)}`;
+  const [path, required] = read.split('?');
+  const at = (query: Record<string, string>) =>
+    `${path}${parameters({ ...Object.fromEntries(new URLSearchParams(required)), ...query })}`;
   const { status, text, body } = await client.get(read);
   // It has been deleted since.
   if (status === 404) return;
@@ -1205,7 +1207,8 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     reads = examples.filter(({ method }) => method === 'get');
     await useRestricted(client, await system.as({ role: 'owner' }), await system.as({ role: 'member' }));
     for (const example of reads) {
-      const path = paths.get(`GET ${example.template}`) ?? example.template;
+      const { template } = example;
+      const path = paths.get(`GET ${template}`) ?? (template.includes('{') ? template : example.path);
       if (path.includes('{')) await useParameters(sample, example, used);
       else await useParameters(client, { ...example, path }, used);
     }
