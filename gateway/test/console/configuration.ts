@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { type Console, expectSound, NARROW } from './harness.ts';
+import { eventually } from '@tocsin/testing';
+import { at, type Console, expectSound, NARROW } from './harness.ts';
 
 export function testConfiguration({ open, origin, client, declare }: Console): void {
   test('names, colours and order are changed, by keyboard too', async () => {
@@ -55,6 +56,65 @@ export function testConfiguration({ open, origin, client, declare }: Console): v
     expect(await style('severity')).toEqual(['rgb(10, 122, 85)', 'rgb(255, 255, 255)']);
     expect((await style('status'))[1]).toBe('rgb(122, 10, 85)');
     await expectSound(page, 'chosen-colours');
+  });
+
+  test('everything else of the configuration is set, and refusals stand at their fields', async () => {
+    const stored = async () => (await client().get('/api/v1/settings/configuration')).body.configuration;
+    const before = await stored();
+    const page = await open('/configuration');
+    const card = (name: string) => page.getByRole('region', { name, exact: true });
+    const [first] = before.severities;
+    await page.getByLabel(`When to choose ${first.label}`).fill('Nobody can pay');
+    await page.getByLabel(`Lowest score of ${first.label}`).fill('many');
+    await page.getByLabel(`What ${before.service_tiers[0].label} means`).fill('Sells');
+    await card('Statuses').getByLabel('Your tools escalate from here on').nth(1).check();
+    const zone = page.getByLabel('Zone of the workspace');
+    await zone.fill('Mars/Olympus');
+    await card('Timeline groups').getByRole('button', { name: 'Add' }).click();
+    await page.getByLabel('Timeline group 1').fill('Detection');
+    await card('Timeline groups').getByRole('button', { name: 'Add' }).click();
+    await page.getByLabel('Timeline group 2').fill('تصعيد 🔥');
+    await page.getByRole('button', { name: 'Move تصعيد 🔥 up' }).click();
+    for (const currency of ['eur', 'gbp']) {
+      await card('Exchange rates').getByRole('button', { name: 'Add' }).click();
+      await page
+        .getByLabel(/^Currency of rate/)
+        .last()
+        .fill(currency);
+    }
+    await page.getByLabel('Worth of one EUR').fill('1.0825');
+    await page.getByLabel('When the rate of EUR was right').fill('2026-03-01T10:00');
+    // Whoever removes with the keyboard goes on in the list.
+    const remove = page.getByRole('button', { name: 'Remove the rate of GBP' });
+    await remove.press('Enter');
+    expect(await page.evaluate<string>('document.activeElement.value')).toBe('EUR');
+    await expectSound(page, 'configuration-all');
+    await page.setViewportSize(NARROW);
+    await expectSound(page, 'configuration-all-narrow');
+
+    const save = page.getByRole('button', { name: 'Save' });
+    await save.click();
+    const score = page.getByLabel(`Lowest score of ${first.label}`);
+    await eventually(async () => (await score.getAttribute('aria-invalid')) === 'true');
+    await score.fill('95.5');
+    await save.click();
+    await eventually(async () => (await zone.getAttribute('aria-invalid')) === 'true');
+    await page.getByText('Must be the name of a time zone').waitFor();
+    await zone.fill('Europe/Berlin');
+    await save.click();
+    await page.getByText('The configuration is saved.').waitFor();
+    const after = await stored();
+    expect(after).toMatchObject({
+      time_zone: 'Europe/Berlin',
+      exchange_rates: [{ currency: 'EUR', rate: 1.0825, as_of: '2026-03-01T10:00:00.000Z' }],
+      timeline_groups: [{ name: 'تصعيد 🔥' }, { name: 'Detection' }],
+    });
+    expect(after.severities[0]).toMatchObject({ min_score: 95.5, description: 'Nobody can pay' });
+    expect(after.service_tiers[0]).toMatchObject({ description: 'Sells' });
+    expect(after.workflow_statuses[1]).toMatchObject({ is_escalation_threshold: true });
+    // What nobody touched is as it was.
+    expect({ ...after.severities[1] }).toEqual(before.severities[1]);
+    await client().put('/api/v1/settings/configuration', { ...before, revision: undefined }, at(after.revision));
   });
 
   test('an owner sets how long archived incidents are kept, and everybody sees when one is deleted', async () => {

@@ -2,20 +2,23 @@ import type { Configuration, IncidentRole, ServiceTier, Severity, WorkflowStatus
 import type { ReactNode } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Check, Input } from '../ui/fields.tsx';
+import { moved, MoveTools } from '../ui/move-tools.tsx';
 import { colourOf } from '../incidents/incident-labels.tsx';
 import ui from '../ui/ui.module.css';
 import css from './configuration.module.css';
 
-export type Draft = Pick<Configuration, 'workflow_statuses' | 'severities' | 'service_tiers' | 'incident_roles'>;
-export type ListName = keyof Draft;
+export type Lists = Pick<Configuration, 'workflow_statuses' | 'severities' | 'service_tiers' | 'incident_roles'>;
+export type ListName = keyof Lists;
 /** An entry with what some lists have besides. */
 export type Row = Pick<IncidentRole, 'key' | 'label'> &
   Partial<
     Pick<ServiceTier, 'is_default'> &
-      Pick<WorkflowStatus, 'is_terminal' | 'color'> &
-      Pick<Severity, 'min_score' | 'restricted'> &
+      Pick<WorkflowStatus, 'is_terminal' | 'is_escalation_threshold' | 'color'> &
+      Pick<Severity, 'restricted'> &
       Pick<IncidentRole, 'description' | 'several_holders'>
   > & {
+    /** As somebody has typed it, or as it is stored. */
+    min_score?: number | string;
     /** Of an entry that is not stored yet. */
     id?: string;
   };
@@ -43,13 +46,13 @@ export function EntryList({
     onChange(rows.with(index, { ...(rows[index] as Row), ...change }));
   /** Scores stay where they are: they fall with the place. */
   const move = (index: number, by: number) => {
-    const row = rows[index] as Row;
-    const moved = rows.toSpliced(index, 1).toSpliced(index + by, 0, row);
-    onChange(moved.map((each, at) => ({ ...each, ...(name === 'severities' && { min_score: rows[at]?.min_score }) })));
+    const scored = (row: Row, at: number): Row => ({ ...row, min_score: rows[at]?.min_score ?? 0 });
+    onChange(name === 'severities' ? moved(rows, index, by).map(scored) : moved(rows, index, by));
   };
   const fresh = (): Row => ({
     ...{ id: crypto.randomUUID(), key: '', label: '' },
-    ...(name === 'incident_roles' ? { description: '', several_holders: false } : { is_default: rows.length === 0 }),
+    ...(name === 'incident_roles' ? { several_holders: false } : { is_default: rows.length === 0 }),
+    ...(name !== 'workflow_statuses' && { description: '' }),
     ...((name === 'workflow_statuses' || name === 'severities') && { color: colourOf(undefined) }),
     ...(name === 'severities' && { min_score: rows.at(-1)?.min_score ?? 0 }),
   });
@@ -66,7 +69,7 @@ export function EntryList({
             onChange={(change) => set(index, change)}
             onDefault={() => onChange(rows.map((each, other) => ({ ...each, is_default: other === index })))}
           >
-            <Tools
+            <MoveTools
               label={row.label}
               isFirst={index === 0}
               isLast={index === rows.length - 1}
@@ -145,6 +148,7 @@ function Entry({ list, index, row, canEdit, onChange, onDefault, children }: Ent
         />
       )}
       {canEdit && children}
+      <Extras {...{ list, index, row, canEdit, onChange }} />
     </li>
   );
 }
@@ -169,41 +173,49 @@ function DefaultOrDescription({ list, index, row, canEdit, onChange, onDefault }
   );
 }
 
-/** The buttons that move an entry in its list, and remove it. */
-function Tools({
-  label,
-  isFirst,
-  isLast,
-  onMove,
-  onRemove,
-}: {
-  label: string;
-  isFirst: boolean;
-  isLast: boolean;
-  onMove: (by: number) => void;
-  onRemove: () => void;
-}) {
+/** What else some lists say of an entry, below it. */
+function Extras({ list, index, row, canEdit, onChange }: Omit<EntryProps, 'children' | 'onDefault'>) {
+  if (list === 'incident_roles') return null;
+  if (list === 'workflow_statuses') {
+    return (
+      <div className={css.extras}>
+        <Check
+          label="Your tools escalate from here on"
+          disabled={!canEdit}
+          value={row.is_escalation_threshold === true}
+          onValue={(value) => onChange({ is_escalation_threshold: value })}
+        />
+      </div>
+    );
+  }
   return (
-    <span className={css.tools}>
-      {(
-        [
-          ['up', '↑', -1, isFirst],
-          ['down', '↓', 1, isLast],
-        ] as const
-      ).map(([direction, arrow, by, isAtEnd]) => (
-        <Button
-          key={direction}
-          kind="quiet"
-          small
-          // Not disabled: whoever moves with the keyboard would lose the focus at the end.
-          aria-disabled={isAtEnd}
-          aria-label={`Move ${label} ${direction}`}
-          onClick={() => !isAtEnd && onMove(by)}
-        >
-          {arrow}
-        </Button>
-      ))}
-      <Button kind="quiet" small icon="close" aria-label={`Remove ${label}`} onClick={onRemove} />
-    </span>
+    <div className={css.extras}>
+      <Input
+        bare
+        name={`${list}.${index}.description`}
+        label={list === 'severities' ? `When to choose ${row.label}` : `What ${row.label} means`}
+        placeholder={list === 'severities' ? 'When to choose it' : 'What it means'}
+        readOnly={!canEdit}
+        value={row.description ?? ''}
+        onValue={(description) => onChange({ description })}
+      />
+      {list === 'severities' && (
+        <>
+          <span className={ui.hint} aria-hidden="true">
+            from a score of
+          </span>
+          <Input
+            bare
+            name={`${list}.${index}.min_score`}
+            label={`Lowest score of ${row.label}`}
+            inputMode="decimal"
+            size={5}
+            readOnly={!canEdit}
+            value={row.min_score ?? ''}
+            onValue={(score) => onChange({ min_score: score })}
+          />
+        </>
+      )}
+    </div>
   );
 }

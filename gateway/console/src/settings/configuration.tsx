@@ -1,22 +1,30 @@
 import { type Configuration, TocsinError } from '@tocsin/sdk';
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useId, useMemo, useState } from 'react';
 import { failureAt } from '../api/failures.ts';
 import { useAccess, useGet, useWrite } from '../api/hooks.ts';
-import { formatValue } from '../ui/format.ts';
 import { say } from '../ui/toast.tsx';
 import { Button, classes } from '../ui/button.tsx';
-import { choices, type Options, Refusable, Select } from '../ui/fields.tsx';
+import { choices, Input, type Options, Refusable, Select } from '../ui/fields.tsx';
 import { Card, Page } from '../ui/layout.tsx';
 import { Loaded, NoPermission } from '../ui/states.tsx';
 import ui from '../ui/ui.module.css';
-import { type Draft, EntryList, type ListName, type Row } from './configuration-list.tsx';
+import { EntryList, type ListName, type Row } from './configuration-list.tsx';
 import css from './configuration.module.css';
+import { Groups, groupsOf, Rates, ratesOf } from './rates-and-groups.tsx';
 import { RetentionCard } from './retention.tsx';
 
 const PATH = '/settings/configuration';
 const LISTS = [
-  ['workflow_statuses', 'Statuses', 'In the order in which an incident goes through them.'],
-  ['severities', 'Severities', 'The most severe one first. New incidents with a restricted one are restricted.'],
+  [
+    'workflow_statuses',
+    'Statuses',
+    'In the order in which an incident goes through them. Tocsin does not escalate itself.',
+  ],
+  [
+    'severities',
+    'Severities',
+    'The most severe one first. New incidents with a restricted one are restricted. Scores are for tools that compute a severity.',
+  ],
   ['service_tiers', 'Service tiers', 'How important a service is, the most important tier first.'],
   [
     'incident_roles',
@@ -60,38 +68,49 @@ export function ConfigurationPage() {
   );
 }
 
+/** What the page changes, with the rows as they are typed. */
+const draftOf = (configuration: Configuration) => {
+  const { revision: _revision, ...settings } = configuration;
+  return { ...settings, exchange_rates: ratesOf(configuration), timeline_groups: groupsOf(configuration) };
+};
+type Draft = Omit<ReturnType<typeof draftOf>, ListName> & Record<ListName, readonly Row[]>;
+
+/** A number as it is typed; what is none goes to the server, which names the field. */
+const numberOf = (typed: number | string | undefined): unknown =>
+  typed === undefined || String(typed).trim() === '' || Number.isNaN(Number(typed)) ? typed : Number(typed);
+
+/** The body of the request. The place of an entry decides its order. */
+const bodyOf = (draft: Draft) => ({
+  ...draft,
+  ...Object.fromEntries(
+    LISTS.map(([name]) => [
+      name,
+      draft[name].map(({ id: _id, min_score: score, ...row }) => ({
+        ...{ ...row, order: undefined },
+        ...(name === 'severities' && { min_score: numberOf(score) }),
+      })),
+    ]),
+  ),
+  exchange_rates: draft.exchange_rates.map(({ row: _row, rate, ...each }) => ({ ...each, rate: numberOf(rate) })),
+  timeline_groups: draft.timeline_groups.map(({ row: _row, ...group }) => group),
+});
+
 function Editor({ configuration, canEdit }: { configuration: Configuration; canEdit: boolean }) {
-  const [draft, setDraft] = useState<Draft>(configuration);
+  const initial = useMemo<Draft>(() => draftOf(configuration), [configuration]);
+  const [draft, setDraft] = useState(initial);
   const [replace, setReplace] = useState<Record<'statuses' | 'severities', Replacing>>({
     statuses: {},
     severities: {},
   });
-  const [lead, setLead] = useState<string>(configuration.on_call_lead);
   const save = useWrite(PATH, '/configuration', '/incidents');
-  const isChanged =
-    lead !== configuration.on_call_lead ||
-    LISTS.some(([name]) => JSON.stringify(draft[name]) !== JSON.stringify(configuration[name]));
-  const removed = (name: ListName) =>
-    configuration[name].filter(({ key }) => draft[name].every((each) => each.key !== key));
+  const isChanged = JSON.stringify(draft) !== JSON.stringify(initial);
+  const set = (change: Partial<Draft>) => setDraft({ ...draft, ...change });
+  const removed = (name: ListName) => initial[name].filter(({ key }) => draft[name].every((each) => each.key !== key));
   const submit = () => {
-    const { revision, ...settings } = configuration;
-    const lists = LISTS.map(([name]) => [
-      name,
-      draft[name].map(({ id: _id, ...row }: Row) => ({ ...row, order: undefined })),
-    ]);
     save.mutate(
-      {
-        method: 'PUT',
-        path: PATH,
-        revision,
-        body: { ...settings, ...Object.fromEntries(lists), on_call_lead: lead, replace },
-      },
+      { method: 'PUT', path: PATH, revision: configuration.revision, body: { ...bodyOf(draft), replace } },
       { onSuccess: () => say('The configuration is saved.') },
     );
-  };
-  const discard = () => {
-    setDraft(configuration);
-    setLead(configuration.on_call_lead);
   };
   const { error } = save;
   const refusal = useMemo(() => {
@@ -104,19 +123,16 @@ function Editor({ configuration, canEdit }: { configuration: Configuration; canE
       <Refusable
         error={refusal}
         foot={(fault) =>
-          isChanged && <SaveBar fault={fault} busy={save.isPending} onDiscard={discard} onSave={submit} />
+          isChanged && (
+            <SaveBar fault={fault} busy={save.isPending} onDiscard={() => setDraft(initial)} onSave={submit} />
+          )
         }
       >
         {LISTS.map(([name, title, lead]) => (
           <Card key={name} title={title}>
             <div className={css.list}>
               <p className={ui.muted}>{lead}</p>
-              <EntryList
-                name={name}
-                rows={draft[name]}
-                canEdit={canEdit}
-                onChange={(rows) => setDraft({ ...draft, [name]: rows })}
-              />
+              <EntryList name={name} rows={draft[name]} canEdit={canEdit} onChange={(rows) => set({ [name]: rows })} />
               {(name === 'workflow_statuses' || name === 'severities') && (
                 <Replacements
                   removed={removed(name)}
@@ -128,8 +144,14 @@ function Editor({ configuration, canEdit }: { configuration: Configuration; canE
             </div>
           </Card>
         ))}
-        <LeadSetting lead={lead} canEdit={canEdit} onLead={setLead} />
-        <EverythingElse {...configuration} />
+        <LeadSetting lead={draft.on_call_lead} canEdit={canEdit} onLead={(lead) => set({ on_call_lead: lead })} />
+        <TimeZoneSetting zone={draft.time_zone} canEdit={canEdit} onZone={(zone) => set({ time_zone: zone })} />
+        <Groups
+          rows={draft.timeline_groups}
+          canEdit={canEdit}
+          onChange={(groups) => set({ timeline_groups: groups })}
+        />
+        <Rates rows={draft.exchange_rates} canEdit={canEdit} onChange={(rates) => set({ exchange_rates: rates })} />
         {!canEdit && <p className={ui.muted}>Only owners and admins change the configuration.</p>}
       </Refusable>
     </div>
@@ -171,18 +193,35 @@ function LeadSetting({ lead, canEdit, onLead }: { lead: string; canEdit: boolean
   );
 }
 
-/** What is only shown. */
-function EverythingElse({ exchange_rates: rates, timeline_groups: groups, time_zone: timeZone }: Configuration) {
+/** The zones that the browser knows. */
+const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone.includes('/'))];
+
+function TimeZoneSetting({
+  zone,
+  canEdit,
+  onZone,
+}: {
+  zone: string;
+  canEdit: boolean;
+  onZone: (zone: string) => void;
+}) {
+  const id = useId();
   return (
-    <Card title="Everything else" padded>
-      <dl className={ui.terms}>
-        <dt>Exchange rates</dt>
-        <dd>{formatValue(rates.map(({ currency, rate }) => `${currency} ${rate}`))}</dd>
-        <dt>Timeline groups</dt>
-        <dd>{formatValue(groups.map(({ name }) => name))}</dd>
-        <dt>Time zone</dt>
-        <dd>{timeZone}</dd>
-      </dl>
+    <Card title="Time zone" padded>
+      <Input
+        label="Zone of the workspace"
+        name="time_zone"
+        list={id}
+        hint="Days of statistics, names of channels, texts, and times without a zone in imports are in it. The API always says UTC."
+        readOnly={!canEdit}
+        value={zone}
+        onValue={onZone}
+      />
+      <datalist id={id}>
+        {ZONES.map((each) => (
+          <option key={each} value={each} />
+        ))}
+      </datalist>
     </Card>
   );
 }
