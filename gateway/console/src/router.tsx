@@ -18,6 +18,7 @@ const pages = {
   ServicePage: lazyPage(async () => import('./catalog/service.tsx'), 'ServicePage'),
   TeamPage: lazyPage(async () => import('./catalog/team.tsx'), 'TeamPage'),
   FollowUpsPage: lazyPage(async () => import('./follow-ups/follow-ups.tsx'), 'FollowUpsPage'),
+  PostmortemAddress: lazyPage(async () => import('./incident/postmortem.tsx'), 'PostmortemAddress'),
   StatisticsPage: lazyPage(async () => import('./incidents/statistics.tsx'), 'StatisticsPage'),
   AlertsPage: lazyPage(async () => import('./settings/alerts.tsx'), 'AlertsPage'),
   ConfigurationPage: lazyPage(async () => import('./settings/configuration.tsx'), 'ConfigurationPage'),
@@ -56,6 +57,7 @@ const getParentRoute = () => root;
 const routes = [
   createRoute({ getParentRoute, path: '/', validateSearch: readListSearch, component: IncidentsPage }),
   createRoute({ getParentRoute, path: '/incidents/$id', validateSearch: readRevision, component: IncidentAddress }),
+  createRoute({ getParentRoute, path: '/incidents/$id/postmortem', component: pages.PostmortemAddress }),
   createRoute({
     getParentRoute,
     path: '/follow-ups',

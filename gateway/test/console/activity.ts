@@ -318,7 +318,7 @@ export function testActivity({ open, client, system, declare, incident, note, ad
 
   test('a post-mortem is copied as Markdown, and a failure is reported', async () => {
     const id = await fill();
-    const page = await open(`/incidents/${id}`);
+    const page = await open(`/incidents/${id}/postmortem`);
     const button = page.getByRole('button', { name: 'Copy post-mortem' });
     await button.click();
     await page.getByText(`The post-mortem of INC-${id} is copied as Markdown.`).waitFor();

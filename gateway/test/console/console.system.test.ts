@@ -25,6 +25,7 @@ const SCREENS = {
   incident: ['/incidents/1', 'The connection pool of the order database is exhausted'],
   missing: ['/incidents/999999999', 'There is nothing here'],
   'as-of': ['/incidents/1?revision=1', 'as it was at revision 1'],
+  postmortem: ['/incidents/1/postmortem', 'Nobody has begun to write'],
   'follow-ups': ['/follow-ups?view=all', 'Alert before the pool is full'],
   statistics: ['/statistics?span="90"', 'Time to recovery by team'],
   catalog: ['/catalog', 'Takes the money'],

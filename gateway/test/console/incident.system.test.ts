@@ -4,6 +4,7 @@ import { testActivity } from './activity.ts';
 import { testAround } from './around.ts';
 import { consoleInBrowser } from './harness.ts';
 import { testPictures } from './pictures.ts';
+import { testPostmortem } from './postmortem.ts';
 import { testRestricted } from './restricted.ts';
 import { testTwoPeople } from './two-people.ts';
 
@@ -13,5 +14,6 @@ describeWithServersAndBrowser('an incident in the console', () => {
   describe('what surrounds an incident in the console', () => testAround(console));
   describe('pictures in the console', () => testPictures(console));
   describe('a restricted incident in the console', () => testRestricted(console));
+  describe('the post-mortem of an incident in the console', () => testPostmortem(console));
   describe('two people who write at the same time in the console', () => testTwoPeople(console));
 });

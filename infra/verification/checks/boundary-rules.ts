@@ -104,11 +104,11 @@ export const BOUNDARY_RULES: IForbiddenRuleType[] = [
   ),
   rule(
     'console-uses-the-api-alone',
-    'the console is a client of the public API; it shares only the reading of Markdown',
+    'the console is a client of the public API; it shares only the reading of Markdown and of templates',
     { path: '^gateway/console/' },
     {
       path: '^(?:gateway|services|shared|infra)/',
-      pathNot: ['^gateway/console/', '^shared/sdk/src/', '^shared/schemas/src/markdown[.]ts$'],
+      pathNot: ['^gateway/console/', '^shared/sdk/src/', '^shared/schemas/src/(?:markdown|postmortem-template)[.]ts$'],
     },
   ),
   rule(

@@ -114,7 +114,7 @@ function apply({ type, data }: FeedEvent): void {
     case 'follow_up.updated':
     case 'follow_up.deleted': {
       const path = `/incidents/${data.incident.id}`;
-      return refreshSoon('/follow-ups', `${path}/follow-ups`, `${path}/changelog`);
+      return refreshSoon('/follow-ups', `${path}/follow-ups`, `${path}/changelog`, `${path}/postmortem`);
     }
     case 'incident.postmortem_changed': {
       const path = `/incidents/${data.incident.id}`;
@@ -135,7 +135,7 @@ function apply({ type, data }: FeedEvent): void {
 /** An event of a timeline changes only that and its history. What its incident says of it comes with an event of its own. */
 function applyTimeline(type: string, { incident, timeline_event: event }: TimelineEventCreatedEvent['data']): void {
   const path = `/incidents/${incident.id}`;
-  refreshSoon(`${path}/timeline`);
+  refreshSoon(`${path}/timeline`, `${path}/postmortem`);
   if (type !== 'timeline_event.created') refreshSoon(`${path}/timeline/deleted`, `${path}/changelog`);
   if (type === 'timeline_event.updated') refreshSoon(`/timeline/${event.id}/revisions`);
 }
@@ -160,7 +160,7 @@ function applyIncident(type: string, snapshot: IncidentSnapshot, changes: readon
     // What this page has saved itself is shown already.
     if (type === 'incident.imported') refreshSoon(`${path}/follow-ups`, '/follow-ups');
     if (isNewer || type !== 'incident.updated')
-      refreshSoon(path, `${path}/changelog`, `${path}/relations`, `${path}/provisioning`);
+      refreshSoon(path, `${path}/changelog`, `${path}/relations`, `${path}/provisioning`, `${path}/postmortem`);
   }
   if (type === 'incident.created' || (type === 'incident.imported' && snapshot.revision === 1))
     return set({ news: live.get().news + 1 });

@@ -61,7 +61,7 @@ const isOnPage = (element: Element | null): boolean =>
   element !== null && element.matches('input, textarea, select') && element.closest('dialog') === null;
 
 /** Gives the focus to what is shown next, once it is asked for: whoever uses the keyboard goes on where they were. */
-function useTakenFocus() {
+export function useTakenFocus() {
   const isAwaited = useRef(false);
   const focus = (node: HTMLElement | null) => {
     if (node === null || !isAwaited.current) return;
@@ -73,7 +73,7 @@ function useTakenFocus() {
 }
 
 /** Sends the form by its keys, or leaves it. */
-function onFormKey(
+export function onFormKey(
   event: KeyboardEvent<HTMLFormElement>,
   { isChanged, close }: { isChanged: boolean; close: () => void },
 ) {

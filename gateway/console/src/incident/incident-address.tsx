@@ -1,7 +1,7 @@
 import type { Incident, TocsinError } from '@tocsin/sdk';
 import { type InfiniteData, useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { getRouteApi, Link, useNavigate, useParams } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useState } from 'react';
 import { read } from '../api/client.ts';
 import { sayError } from '../api/failures.ts';
 import { forgetIncidents, queryClient, useGet } from '../api/hooks.ts';
@@ -17,13 +17,34 @@ const route = getRouteApi('/incidents/$id');
 export const readRevision = ({ revision }: Record<string, unknown>): { revision?: number } =>
   Number.isSafeInteger(revision) && Number(revision) > 0 ? { revision: Number(revision) } : {};
 
-/** `/incidents/INC-12`, and `/incidents/7`, which leads there. */
-export function IncidentAddress() {
-  const { id: address } = route.useParams();
-  return /^\d+$/.test(address) ? <ById key={address} id={Number(address)} /> : <ByReference reference={address} />;
+/** The pages of an incident. */
+interface AddressProps {
+  to: '/incidents/$id' | '/incidents/$id/postmortem';
+  children: (id: number) => ReactNode;
 }
 
-function ByReference({ reference }: { reference: string }) {
+/** `/incidents/INC-12`, and `/incidents/7`, which leads there. */
+export const IncidentAddress = () => <Address to="/incidents/$id">{(id) => <AtRevision id={id} />}</Address>;
+
+function AtRevision({ id }: { id: number }) {
+  const { revision } = route.useSearch();
+  return revision === undefined ? <IncidentPage id={id} /> : <IncidentAsOf id={id} revision={revision} />;
+}
+
+/** A page of the incident that the address names. */
+export function Address({ to, children }: AddressProps) {
+  const { id: address } = useParams({ from: to });
+  const page = { to, address, children };
+  return /^\d+$/.test(address) ? (
+    <ById key={address} id={Number(address)} {...page} />
+  ) : (
+    <ByReference reference={address} {...page} />
+  );
+}
+
+type PageProps = AddressProps & { address: string };
+
+function ByReference({ reference, ...page }: PageProps & { reference: string }) {
   const path = `/incident-references/${encodeURIComponent(reference)}`;
   const query = useQuery<number, TocsinError>({
     queryKey: [path],
@@ -39,7 +60,7 @@ function ByReference({ reference }: { reference: string }) {
   if (query.error?.status === 404 || query.error?.status === 400) return <Unknown reference={reference} />;
   return (
     <Loaded query={query} heading="h1">
-      {(id) => <ById key={id} id={id} />}
+      {(id) => <ById key={id} id={id} {...page} />}
     </Loaded>
   );
 }
@@ -56,9 +77,7 @@ function idInLists(reference: string): number | undefined {
   return undefined;
 }
 
-function ById({ id }: { id: number }) {
-  const { id: address } = route.useParams();
-  const { revision } = route.useSearch();
+function ById({ id, to, address, children }: PageProps & { id: number }) {
   const navigate = useNavigate();
   const [isGone, setGone] = useState(false);
   const { data, error } = useGet<{ incident: Incident }>(`/incidents/${id}`, { enabled: !isGone });
@@ -72,11 +91,11 @@ function ById({ id }: { id: number }) {
   const name = data?.incident.human_id;
   useEffect(() => {
     if (name === undefined || name === address) return;
-    navigate({ to: '/incidents/$id', params: { id: name }, search: true, replace: true }).catch(sayError);
-  }, [name, address, navigate]);
+    navigate({ to, params: { id: name }, search: true, replace: true }).catch(sayError);
+  }, [name, address, to, navigate]);
   if (isGone || hasEnded) return <Gone />;
   if (error?.status === 404) return <Unknown reference={address} />;
-  return revision === undefined ? <IncidentPage id={id} /> : <IncidentAsOf id={id} revision={revision} />;
+  return children(id);
 }
 
 /** Stands where an incident was that its reader may no longer see. */

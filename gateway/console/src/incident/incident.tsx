@@ -1,7 +1,8 @@
 /**
  * `incident` is one incident, from its declaration (`declare.tsx`) on. Its page has what it is (`details.tsx`), what
  * happened (`activity.tsx`, the timeline and the changelog in one column), what can be done with it (`verbs.tsx`), its
- * relations, its follow-ups and its chat. Each property becomes a form where it stands (`editable.tsx`), and is saved
+ * relations, its follow-ups and its chat, and leads to its post-mortem (`postmortem.tsx`), which people write section by
+ * section. Each property becomes a form where it stands (`editable.tsx`), and is saved
  * on the revision that its author was shown (`save-incident.tsx`). The address is the reference of the incident
  * (`incident-address.tsx`); with a revision behind it, the page shows the incident as it was.
  */
@@ -13,7 +14,7 @@ import { formatDay, formatDuration } from '../ui/format.ts';
 import { buttonClass, classes } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { choices } from '../ui/fields.tsx';
-import { Restricted, SeverityBadge, StatusText, UpdateDue } from '../incidents/incident-labels.tsx';
+import { PostmortemBadge, Restricted, SeverityBadge, StatusText, UpdateDue } from '../incidents/incident-labels.tsx';
 import { Card } from '../ui/layout.tsx';
 import { SafeLink } from '../ui/markdown.tsx';
 import { Loaded } from '../ui/states.tsx';
@@ -21,7 +22,6 @@ import { Ago } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
 import { Activity } from './activity.tsx';
 import { Chat } from './chat.tsx';
-import { CopyPostmortem } from './copy-postmortem.tsx';
 import { useDescribe } from '../incidents/describe.ts';
 import { Details, FieldValues, usePersons } from './details.tsx';
 import { Editable, Nothing } from './editable.tsx';
@@ -101,9 +101,14 @@ function Shown({ incident }: { incident: Incident }) {
           <FieldValues incident={incident} />
           <Chat incident={incident} canEdit={canEdit} />
           {incident.restricted && seesAllRestricted && <Accesses incidentId={id} />}
-          <div>
-            <CopyPostmortem incident={incident} />
-          </div>
+          <Card title="Post-mortem" padded>
+            <div className={ui.row}>
+              <Link to="/incidents/$id/postmortem" params={{ id: incident.human_id }}>
+                {incident.postmortem_state === null ? 'Write or read it' : 'Read it'}
+              </Link>
+              {incident.postmortem_state !== null && <PostmortemBadge state={incident.postmortem_state} />}
+            </div>
+          </Card>
         </aside>
       </div>
       {conflict}

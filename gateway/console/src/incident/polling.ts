@@ -17,6 +17,8 @@ export function usePolling({ id, restricted, revision }: Incident): void {
     shownRevision.current = revision;
     if (!enabled || before === undefined) return;
     // Follow-ups have revisions of their own.
-    void (before === revision ? refreshExactly(new Set([`${path}/follow-ups`])) : refresh(`${path}/`));
+    void (before === revision
+      ? refreshExactly(new Set([`${path}/follow-ups`, `${path}/postmortem`]))
+      : refresh(`${path}/`));
   }, [enabled, path, revision, dataUpdatedAt]);
 }

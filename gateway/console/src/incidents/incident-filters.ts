@@ -12,6 +12,8 @@ export interface ListSearch {
   team?: number;
   /** Those that an alert declared and on which nobody has acted. */
   alerts?: true;
+  /** How far the post-mortem is; `none`: nobody has begun it. */
+  postmortem?: string[];
   /** Declared in the last days, today included. */
   days?: (typeof DAYS)[number];
   /** Declared at this day or moment, or later; RFC 3339. */
@@ -24,6 +26,13 @@ export interface ListSearch {
   direction?: 'asc';
 }
 
+export const POSTMORTEM_FILTERS: Options = [
+  ['', 'Any post-mortem'],
+  ['none', 'No post-mortem'],
+  ['draft', 'Post-mortem in draft'],
+  ['in_review', 'Post-mortem in review'],
+  ['published', 'Post-mortem published'],
+];
 export const DAYS = [7, 30, 90] as const;
 const VIEWS = ['ongoing', 'all', 'archived'] as const;
 type View = (typeof VIEWS)[number];
@@ -91,6 +100,9 @@ export function readListSearch(search: Record<string, unknown>): ListSearch {
     service: text(search['service']),
     team: typeof search['team'] === 'number' ? search['team'] : undefined,
     alerts: search['alerts'] === true || undefined,
+    postmortem: texts(
+      [search['postmortem']].flat().filter((state) => POSTMORTEM_FILTERS.some(([key]) => key === state && key !== '')),
+    ),
     days: DAYS.find((days) => days === search['days']),
     from: moment(search['from']),
     until: moment(search['until']),
@@ -121,6 +133,7 @@ const filterParameters = ({
   service,
   team,
   alerts,
+  postmortem,
   days,
   from,
   until,
@@ -134,6 +147,7 @@ const filterParameters = ({
   service,
   team_id: team,
   lifecycle: alerts && 'alert',
+  postmortem,
   custom_filter: fields.map((filter) => JSON.stringify(filter)),
 });
 

@@ -94,3 +94,17 @@ export const ServiceNames = ({ id }: { id: string }) => (
     ))}
   </datalist>
 );
+
+/** How far a written post-mortem is. */
+export const POSTMORTEM_STATES = [
+  ['draft', 'Draft'],
+  ['in_review', 'In review'],
+  ['published', 'Published'],
+] as const;
+
+export const postmortemState = (state: string): string =>
+  POSTMORTEM_STATES.find(([key]) => key === state)?.[1] ?? state;
+
+export const PostmortemBadge = ({ state }: { state: string }) => (
+  <Badge tone={state === 'published' ? 'good' : 'plain'}>{postmortemState(state)}</Badge>
+);

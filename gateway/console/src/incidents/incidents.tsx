@@ -35,7 +35,14 @@ import ui from '../ui/ui.module.css';
 import { type Selection, SelectionBar, useSelection } from './bulk.tsx';
 import { DateFilter } from './date-filter.tsx';
 import { FieldFilterForm } from './field-filter.tsx';
-import { isOngoing, type ListSearch, listRequest, rememberList, SORTS } from './incident-filters.ts';
+import {
+  isOngoing,
+  type ListSearch,
+  listRequest,
+  POSTMORTEM_FILTERS,
+  rememberList,
+  SORTS,
+} from './incident-filters.ts';
 import css from './incidents.module.css';
 import { SavedViews } from './saved-views.tsx';
 
@@ -251,6 +258,7 @@ function Filters({ search, change }: { search: ListSearch; change: Change }) {
           value={search.alerts === true ? 'alerts' : ''}
           onValue={(value) => change({ alerts: value === 'alerts' || undefined })}
         />
+        <PostmortemFilter search={search} change={change} />
         <DateFilter search={search} change={change} />
         {fields.length > 0 && (
           <Button kind="quiet" icon="plus" onClick={() => setAdding(true)}>
@@ -284,6 +292,16 @@ function Filters({ search, change }: { search: ListSearch; change: Change }) {
     </div>
   );
 }
+
+const PostmortemFilter = ({ search: { postmortem }, change }: { search: ListSearch; change: Change }) => (
+  <Select
+    bare
+    label="Post-mortem"
+    options={POSTMORTEM_FILTERS}
+    value={postmortem?.join() ?? ''}
+    onValue={(value) => change({ postmortem: value === '' ? undefined : value.split(',') })}
+  />
+);
 
 /** What the retention deletes within 30 days, for those who manage the workspace. */
 function AnnouncedDeletions() {

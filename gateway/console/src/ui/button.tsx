@@ -1,4 +1,4 @@
-import type { ButtonHTMLAttributes } from 'react';
+import type { ComponentProps } from 'react';
 import { Icon, type IconName } from './icon.tsx';
 import css from './ui.module.css';
 
@@ -16,7 +16,7 @@ export function Button({
   icon,
   children,
   ...attributes
-}: ButtonHTMLAttributes<HTMLButtonElement> & {
+}: ComponentProps<'button'> & {
   kind?: ButtonKind;
   small?: boolean;
   busy?: boolean;

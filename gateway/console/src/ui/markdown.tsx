@@ -1,5 +1,6 @@
 import { blocksOf, type Block as Lines, type Inline, inlinesOf } from '@tocsin/schemas/markdown';
-import { Fragment, type ReactNode } from 'react';
+import { PLACEHOLDER } from '@tocsin/schemas/postmortem-template';
+import { createContext, type ReactNode, useContext } from 'react';
 import css from './ui.module.css';
 
 const SCHEMES = ['http:', 'https:', 'mailto:'];
@@ -14,13 +15,22 @@ export const SafeLink = ({ href, children }: { href: string; children: ReactNode
     children
   );
 
+/** What stands for a placeholder in a line; undefined leaves it as it is written. */
+type Fill = (name: string) => string | undefined;
+const Filling = createContext<Fill>(() => undefined);
+
+function Text({ text }: { text: string }) {
+  const fill = useContext(Filling);
+  return text.replaceAll(PLACEHOLDER, (placeholder, name: string) => fill(name) ?? placeholder);
+}
+
 const inline = (text: string): ReactNode[] => inlinesOf(text).map(show);
 
 function show(part: Inline, index: number): ReactNode {
   if (part.kind === 'code') return <code key={index}>{part.text}</code>;
   if (part.kind === 'strong') return <strong key={index}>{part.children.map(show)}</strong>;
   if (part.kind === 'em') return <em key={index}>{part.children.map(show)}</em>;
-  if (part.kind === 'text') return <Fragment key={index}>{part.text}</Fragment>;
+  if (part.kind === 'text') return <Text key={index} text={part.text} />;
   return (
     <SafeLink key={index} href={part.url}>
       {part.text}
@@ -39,12 +49,14 @@ function Block({ kind, lines }: Lines) {
 
 /**
  * A text with a small part of Markdown: paragraphs, headings, lists, quotes, code, bold, italic and links. Line breaks
- * stay. HTML is shown as it was written.
+ * stay. HTML is shown as it was written, and what stands for a placeholder is no markup.
  */
-export const Markdown = ({ text }: { text: string }) => (
-  <div className={css.markdown}>
-    {blocksOf(text).map((block, index) => (
-      <Block key={index} {...block} />
-    ))}
-  </div>
+export const Markdown = ({ text, fill = () => undefined }: { text: string; fill?: Fill }) => (
+  <Filling value={fill}>
+    <div className={css.markdown}>
+      {blocksOf(text).map((block, index) => (
+        <Block key={index} {...block} />
+      ))}
+    </div>
+  </Filling>
 );
