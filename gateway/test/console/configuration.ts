@@ -117,6 +117,48 @@ export function testConfiguration({ open, origin, client, declare }: Console): v
     await client().put('/api/v1/settings/configuration', { ...before, revision: undefined }, at(after.revision));
   });
 
+  test('the template of post-mortems is written in sections, with live parts and a preview', async () => {
+    const stored = async () => (await client().get('/api/v1/settings/configuration')).body.configuration;
+    const before = await stored();
+    const page = await open('/configuration');
+    const card = page.getByRole('region', { name: 'Template of post-mortems' });
+    await card.getByText('It is the built-in one until you change it.').waitFor();
+    await card.getByRole('button', { name: 'Change section Summary' }).press('Enter');
+    const text = card.getByLabel('Text of the section');
+    await text.fill('What customers **noticed**:');
+    await card.getByLabel('Live part').selectOption('Impact summary');
+    await card.getByRole('button', { name: 'Insert' }).press('Enter');
+    expect(await text.inputValue()).toBe('What customers **noticed**:\n\n{{summary}}');
+    await card.getByRole('group', { name: 'Preview' }).getByText('Impact summary').waitFor();
+    await card.getByRole('button', { name: 'Move section People up' }).press('Enter');
+    await card.getByRole('button', { name: 'Remove section Evidence' }).press('Enter');
+    expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Change section Follow-ups');
+    await card.getByRole('button', { name: 'Add a section' }).press('Enter');
+    await card.getByLabel('Heading').fill('Lessons');
+    await card.getByLabel('Text of the section').fill('{{lessons}}');
+    await expectSound(page, 'template');
+    await page.setViewportSize(NARROW);
+    await expectSound(page, 'template-narrow');
+    const save = page.getByRole('button', { name: 'Save' });
+    await save.click();
+    await page.getByText(/Must not have the placeholder \{\{lessons/).waitFor();
+    await card.getByLabel('Text of the section').fill('What do we learn?');
+    await save.click();
+    await page.getByText('The configuration is saved.').waitFor();
+    const { postmortem_template: template, revision } = await stored();
+    const headings = [...template.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual([
+      ...['Summary', 'People', 'Moments', 'Services', 'Custom fields', 'Activity', 'Related incidents', 'Follow-ups'],
+      'Lessons',
+    ]);
+    expect(template).toContain('## Summary\n\nWhat customers **noticed**:\n\n{{summary}}\n\n## People\n');
+    await card.getByRole('button', { name: 'Use the built-in template' }).click();
+    await save.click();
+    await card.getByText('It is the built-in one until you change it.').waitFor();
+    await eventually(async () => (await stored()).revision > revision);
+    expect({ ...(await stored()), revision: 0 }).toEqual({ ...before, revision: 0 });
+  });
+
   test('an owner sets how long archived incidents are kept, and everybody sees when one is deleted', async () => {
     const { id, human_id: reference } = await declare('Archived and old');
     await client().post(`/api/v1/incidents/${id}/archive`);

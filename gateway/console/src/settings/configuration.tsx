@@ -11,6 +11,7 @@ import ui from '../ui/ui.module.css';
 import { EntryList, type ListName, type Row } from './configuration-list.tsx';
 import css from './configuration.module.css';
 import { Groups, groupsOf, Rates, ratesOf } from './rates-and-groups.tsx';
+import { PostmortemTemplate, templateOf, type TemplateRow, templateRows } from './postmortem-template.tsx';
 import { RetentionCard } from './retention.tsx';
 
 const PATH = '/settings/configuration';
@@ -70,18 +71,25 @@ export function ConfigurationPage() {
 
 /** What the page changes, with the rows as they are typed. */
 const draftOf = (configuration: Configuration) => {
-  const { revision: _revision, ...settings } = configuration;
-  return { ...settings, exchange_rates: ratesOf(configuration), timeline_groups: groupsOf(configuration) };
+  const { revision: _revision, postmortem_template: template, ...settings } = configuration;
+  return {
+    ...settings,
+    ...{ exchange_rates: ratesOf(configuration), timeline_groups: groupsOf(configuration) },
+    template: templateRows(template),
+  };
 };
-type Draft = Omit<ReturnType<typeof draftOf>, ListName> & Record<ListName, readonly Row[]>;
+type Draft = Omit<ReturnType<typeof draftOf>, ListName | 'template'> &
+  Record<ListName, readonly Row[]> & { template: readonly TemplateRow[] };
 
 /** A number as it is typed; what is none goes to the server, which names the field. */
 const numberOf = (typed: number | string | undefined): unknown =>
   typed === undefined || String(typed).trim() === '' || Number.isNaN(Number(typed)) ? typed : Number(typed);
 
 /** The body of the request. The place of an entry decides its order. */
-const bodyOf = (draft: Draft) => ({
+const bodyOf = ({ template, ...draft }: Draft, initial: Draft) => ({
   ...draft,
+  // A template that nobody changes stays as it is written.
+  ...(template !== initial.template && { postmortem_template: templateOf(template) }),
   ...Object.fromEntries(
     LISTS.map(([name]) => [
       name,
@@ -108,7 +116,7 @@ function Editor({ configuration, canEdit }: { configuration: Configuration; canE
   const removed = (name: ListName) => initial[name].filter(({ key }) => draft[name].every((each) => each.key !== key));
   const submit = () => {
     save.mutate(
-      { method: 'PUT', path: PATH, revision: configuration.revision, body: { ...bodyOf(draft), replace } },
+      { method: 'PUT', path: PATH, revision: configuration.revision, body: { ...bodyOf(draft, initial), replace } },
       { onSuccess: () => say('The configuration is saved.') },
     );
   };
@@ -152,6 +160,7 @@ function Editor({ configuration, canEdit }: { configuration: Configuration; canE
           onChange={(groups) => set({ timeline_groups: groups })}
         />
         <Rates rows={draft.exchange_rates} canEdit={canEdit} onChange={(rates) => set({ exchange_rates: rates })} />
+        <PostmortemTemplate rows={draft.template} canEdit={canEdit} onChange={(rows) => set({ template: rows })} />
         {!canEdit && <p className={ui.muted}>Only owners and admins change the configuration.</p>}
       </Refusable>
     </div>
