@@ -212,7 +212,7 @@ export function testPostmortem({ open, client, system, origin, addPerson, declar
   });
 
   test('is read by whoever has no seat, and found by its state', async () => {
-    const [none, draft] = [await declare('Written up: no'), await declare('Written up: begun')];
+    const [none, draft] = [await declare('Zeppelin two'), await declare('Zeppelin one')];
     await begin(draft.id, three);
     await system().as({ role: 'viewer', seat: 'none' });
     const viewer = (await client().get('/api/v1/settings/users?role=viewer')).body.users.at(-1);
@@ -220,7 +220,7 @@ export function testPostmortem({ open, client, system, origin, addPerson, declar
     await page.getByText('Nobody could pay').waitFor();
     for (const name of ['Edit', 'Add a section', 'Remove', 'Write the post-mortem'])
       expect(await page.getByRole('button', { name }).count()).toBe(0);
-    await page.goto(`${origin()}/app/?q=written`);
+    await page.goto(`${origin()}/app/?q=zeppelin`);
     const found = async (...titles: string[]) =>
       eventually(async () => (await page.locator('[data-rows] a').allTextContents()).sort().join() === titles.join());
     await found(draft.title, none.title);

@@ -15,17 +15,19 @@ export function Versions({ document }: { document: PostmortemDocument }) {
   const path = `/incidents/${document.incident_id}/postmortem/revisions`;
   const list = useList<FormerPostmortem>(path, 'former', { limit: 20 });
   return (
-    <Card title="Versions">
-      <ul>
-        <Version version={document} />
-        {list.data?.rows.map((version) => (
-          <Version key={version.revision} version={version} path={`${path}/${version.revision}`} />
-        ))}
-      </ul>
-      <Loaded query={list} rows={1}>
-        {() => <More list={list} />}
-      </Loaded>
-    </Card>
+    <div className={css.versions}>
+      <Card title="Versions">
+        <ul>
+          <Version version={document} />
+          {list.data?.rows.map((version) => (
+            <Version key={version.revision} version={version} path={`${path}/${version.revision}`} />
+          ))}
+        </ul>
+        <Loaded query={list} rows={1}>
+          {() => <More list={list} />}
+        </Loaded>
+      </Card>
+    </div>
   );
 }
 
@@ -42,7 +44,7 @@ function Version({ version, path }: { version: FormerPostmortem; path?: string }
           {actorOf(by, key)}, <Ago time={time} />
         </span>
         {path === undefined ? (
-          <span className={ui.muted}>the one above</span>
+          <span className={ui.muted}>as it is now</span>
         ) : (
           <Button kind="quiet" small aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             What it said<span className={ui.hidden}> in version {revision}</span>

@@ -74,8 +74,9 @@ function PostmortemPage({ id }: { id: number }) {
 
 function Head({ incident, document: written }: { incident: Incident; document: PostmortemDocument | null }) {
   const { human_id: reference, title } = incident;
-  const actorOf = useActorOf();
-  const nameOf = useNameOf();
+  const [nameOf, actorOf] = [useNameOf(), useActorOf()];
+  const inSentence = (name: string) => name.replace(/^You$/, 'you');
+  const by = (...who: Parameters<typeof actorOf>) => inSentence(actorOf(...who));
   useEffect(() => void (document.title = `Post-mortem of ${reference} · Tocsin`), [reference]);
   return (
     <header className={css.head}>
@@ -90,21 +91,21 @@ function Head({ incident, document: written }: { incident: Incident; document: P
             <PostmortemBadge state={written.state} />
           </span>
           <span>
-            Begun <Ago time={written.created_at} /> by {actorOf(written.created_by, written.created_by_key)}
+            Begun <Ago time={written.created_at} /> by {by(written.created_by, written.created_by_key)}
           </span>
           {written.revision > 1 && (
             <span>
-              changed <Ago time={written.updated_at} /> by {actorOf(written.updated_by, written.updated_by_key)}
+              changed <Ago time={written.updated_at} /> by {by(written.updated_by, written.updated_by_key)}
             </span>
           )}
           {written.in_review_at && (
             <span>
-              in review since <Ago time={written.in_review_at} /> by {nameOf(written.in_review_by ?? '')}
+              in review since <Ago time={written.in_review_at} /> by {inSentence(nameOf(written.in_review_by ?? ''))}
             </span>
           )}
           {written.published_at && (
             <span>
-              published <Ago time={written.published_at} /> by {nameOf(written.published_by ?? '')}
+              published <Ago time={written.published_at} /> by {inSentence(nameOf(written.published_by ?? ''))}
             </span>
           )}
         </p>
@@ -133,10 +134,10 @@ function Shown({ incident, postmortem, document }: GetIncidentPostmortemReply & 
 /** What the post-mortem will begin as, for those who can begin it; others see what every incident has. */
 function Beginning({ postmortem, canEdit }: { postmortem: Postmortem; canEdit: boolean }) {
   const { data } = useGet<{ configuration: Configuration }>('/settings/configuration', { enabled: canEdit });
-  const own = data?.configuration.postmortem_template ?? '';
+  const template = data?.configuration.postmortem_template ?? '';
   return (
     <article className={css.paper} aria-label="Post-mortem">
-      {sectionsOf(own === '' ? BUILT_IN_TEMPLATE : own).map(({ title, body }, index) => (
+      {sectionsOf(template === '' ? BUILT_IN_TEMPLATE : template).map(({ title, body }, index) => (
         <section key={index} className={css.section}>
           {title !== '' && <h2>{title}</h2>}
           <SectionText body={body} postmortem={postmortem} />
@@ -208,6 +209,7 @@ function Written({
           Versions
         </Button>
       </div>
+      {isOpen && <Versions document={document} />}
       <article className={css.paper} aria-label="Post-mortem">
         {[...sections, ...edited.filter(({ key }) => !keys.includes(key))].map((section, index) => (
           <Section
@@ -223,7 +225,6 @@ function Written({
         ))}
         {canEdit && <NewSection incidentId={id} {...{ revision, postmortem, save }} />}
       </article>
-      {isOpen && <Versions document={document} />}
       {removed && <Remove section={removed} revision={revision} save={save} onClose={() => setRemoved(undefined)} />}
       {conflict}
     </div>
