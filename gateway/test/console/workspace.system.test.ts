@@ -9,6 +9,7 @@ import { testForms } from './forms.ts';
 import { consoleInBrowser } from './harness.ts';
 import { testLists } from './lists.ts';
 import { testOnCall } from './on-call.ts';
+import { testSettings } from './settings.ts';
 import { testTrackers } from './trackers.ts';
 import { running } from '../../../infra/verification/systems/running.ts';
 
@@ -30,6 +31,7 @@ describeWithServersAndBrowser('a workspace in the console', () => {
   describe('destinations in the console', () => testDestinations(console, receiver));
   describe('trackers in the console', () => testTrackers(console, receiver));
   describe('forms in the console', () => testForms(console));
+  describe('settings in the console', () => testSettings(console));
   describe('the configuration in the console', () => testConfiguration(console));
   describe('who is on call in the console', () => testOnCall(console, receiver));
   // The last, since the workspace then requires more.

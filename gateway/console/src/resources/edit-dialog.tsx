@@ -47,7 +47,8 @@ export function EditDialog<Draft, Reply>({
   keptAs?: string;
   onDone?: (reply: Reply) => void;
   onClose: () => void;
-  children: (bind: Bind<Draft>, draft: Draft) => ReactNode;
+  /** @param change sets several properties at once */
+  children: (bind: Bind<Draft>, draft: Draft, change: (changes: Partial<Draft>) => void) => ReactNode;
 }) {
   const [kept, keep] = useDraft<Draft>(keptAs ?? '');
   const [draft, setShown] = useState(keptAs === undefined ? initial : (kept ?? initial));
@@ -96,7 +97,7 @@ export function EditDialog<Draft, Reply>({
         onClose();
       }}
     >
-      {children(bind, draft)}
+      {children(bind, draft, (changes) => setDraft({ ...draft, ...changes }))}
       {conflict}
     </FormDialog>
   );

@@ -1,50 +1,42 @@
 import type { ApiKey, Session } from '@tocsin/sdk';
 import { useState } from 'react';
 import { sayError } from '../api/failures.ts';
-import { useMe, useNameOf, useWrite } from '../api/hooks.ts';
+import { useNameOf, useWrite } from '../api/hooks.ts';
 import { useEndSession } from '../sign-in/session.ts';
-import { EditDialog } from '../resources/edit-dialog.tsx';
-import { plural } from '../ui/format.ts';
+import { formatDay, plural } from '../ui/format.ts';
 import { ResourceList } from '../resources/resource-list.tsx';
 import { Named } from '../ui/table.tsx';
 import { Button } from '../ui/button.tsx';
-import { Confirm, SecretDialog } from '../ui/dialogs.tsx';
-import { Checks, Input } from '../ui/fields.tsx';
+import { Confirm } from '../ui/dialogs.tsx';
 import { Page } from '../ui/layout.tsx';
 import { Empty } from '../ui/states.tsx';
 import { Ago, Badge } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
+import { KEYS, ScopeName, useNewKey } from './new-key.tsx';
 
-const KEYS = '/settings/api-keys';
 const SESSIONS = '/settings/sessions';
 
 const hasEnded = ({ revoked_at: revoked, expires_at: expires }: ApiKey) =>
   revoked !== null || (expires !== null && Date.parse(expires) <= Date.now());
 
 export function KeysPage() {
-  const [isCreating, setCreating] = useState(false);
-  const [token, setToken] = useState<string>();
+  const { make, show, dialogs } = useNewKey();
   return (
     <Page
       title="Keys and sessions"
       guide="api-keys"
       lead="How programs, browsers and agents act for people. What has ended can do nothing any more."
       actions={
-        <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
+        <Button kind="primary" icon="plus" onClick={() => make()}>
           New key
         </Button>
       }
     >
       <div className={ui.stack}>
-        <Keys onToken={setToken} />
+        <Keys onToken={show} />
         <Sessions />
       </div>
-      {isCreating && <NewKey onToken={setToken} onClose={() => setCreating(false)} />}
-      {token !== undefined && (
-        <SecretDialog title="The token of the key" label="Token" value={token} onClose={() => setToken(undefined)}>
-          Copy it now: it is not shown again.
-        </SecretDialog>
-      )}
+      {dialogs}
     </Page>
   );
 }
@@ -75,9 +67,9 @@ function Keys({ onToken }: { onToken: (token: string) => void }) {
         columns={[
           ['Name', ({ name, prefix }) => <Named name={name} about={<code>{prefix}…</code>} />],
           ['Acts for', ({ user_id: id }) => nameOf(id)],
-          ['Scopes', ({ scopes }) => <span title={scopes.join(', ')}>{plural(scopes.length, 'scope')}</span>],
+          ['It may', ({ scopes }) => <Scopes scopes={scopes} />],
           ['Last used', ({ last_used_at: time }) => <Ago time={time} />],
-          ['State', (key) => (hasEnded(key) ? <Badge>Ended</Badge> : <Badge tone="good">Valid</Badge>)],
+          ['State', (key) => <State {...key} />],
         ]}
         actions={(key) =>
           !hasEnded(key) && (
@@ -120,29 +112,30 @@ function Keys({ onToken }: { onToken: (token: string) => void }) {
   );
 }
 
-function NewKey({ onToken, onClose }: { onToken: (token: string) => void; onClose: () => void }) {
-  const scopes = useMe().data?.api_key.scopes ?? [];
+function Scopes({ scopes }: Pick<ApiKey, 'scopes'>) {
+  const [first] = scopes;
+  if (first !== undefined && scopes.length === 1) return <ScopeName scope={first} />;
   return (
-    <EditDialog<{ name: string; scopes: string[] }, { token: string }>
-      title="New API key"
-      label="Create"
-      initial={{ name: '', scopes: ['incidents:read'] }}
-      request={(body) => ({ path: KEYS, body })}
-      onDone={({ token }) => onToken(token)}
-      onClose={onClose}
-    >
-      {(bind) => (
-        <>
-          <Input label="What is it for?" {...bind('name')} />
-          <Checks
-            label="It may"
-            className={ui.scopes}
-            options={scopes.map((scope) => [scope, <code key={scope}>{scope}</code>])}
-            {...bind('scopes')}
-          />
-        </>
-      )}
-    </EditDialog>
+    <details>
+      <summary>{plural(scopes.length, 'scope')}</summary>
+      <ul>
+        {scopes.map((scope) => (
+          <li key={scope}>
+            <ScopeName scope={scope} />
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function State(key: ApiKey) {
+  if (hasEnded(key)) return <Badge>Ended</Badge>;
+  return (
+    <>
+      <Badge tone="good">Valid</Badge>
+      {key.expires_at !== null && <p className={ui.muted}>{`Expires on ${formatDay(key.expires_at)}`}</p>}
+    </>
   );
 }
 
