@@ -37,6 +37,8 @@ import { publicHandler } from './edge/http/public-handler.ts';
 import { type ApiServers, publicOpenApi } from './routes/http/public-openapi.ts';
 import { publicPages } from './pages/http/public-pages.ts';
 import { rateLimits } from './limits/http/rate-limits.ts';
+import { docsAssets } from './pages/http/docs-assets.ts';
+import { guidePages } from './pages/http/guides/pages.ts';
 import { referencePage } from './pages/http/reference/page.ts';
 import { routes } from './http/routes.ts';
 import { API_TOKEN_PURPOSE, sealedTokens } from './accounts/http/sealed-tokens.ts';
@@ -93,7 +95,7 @@ const ERASING = 2_000;
 
 /** Builds the gateway, and starts its public and its internal server. */
 export async function startApp(config: GatewayConfig, overrides: Partial<Overrides> = {}): Promise<GatewayApp> {
-  const { services, servers, table, description, reference } = await servedApi(config, overrides.descriptions);
+  const { services, servers, table, description, docs } = await servedApi(config, overrides.descriptions);
   // Before openBase, since it throws for malformed keys: nothing has to be closed then.
   const { signers, cursors, oidcKeys, tokens } = openKeys(config.secretKeys, services);
 
@@ -142,7 +144,7 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
       services: asked,
       forwarder: forwarder({ upstreams: upstreams.byService, shares: config.shares, waiting, keys, meter, written }),
       anonymousBodies: anonymousBodies({ times: config.shares.body }),
-      pages: pages(base, requests, { description, reference }),
+      pages: pages(base, requests, { description, docs }),
       logAccess: accessLog(log, metrics),
       onRequest: connections.onRequest,
       refusals: refusalsOf(metrics, log),
@@ -184,7 +186,9 @@ async function servedApi(config: GatewayConfig, descriptions: Overrides['descrip
     type: 'application/json; charset=utf-8',
     caching: 'revalidated',
   });
-  return { services, servers, table, description, reference: referencePage() };
+  const assets = docsAssets();
+  const docs = { reference: referencePage(assets), guides: guidePages(assets), assets: assets.assets };
+  return { services, servers, table, description, docs };
 }
 
 /** @throws Error for malformed keys */
@@ -225,14 +229,14 @@ function openIdentityChanges(
 function pages(
   base: Base,
   requests: RequestCounterClient,
-  api: Pick<Awaited<ReturnType<typeof servedApi>>, 'description' | 'reference'>,
+  api: Pick<Awaited<ReturnType<typeof servedApi>>, 'description' | 'docs'>,
 ) {
   return publicPages({
     readinessChecks: [...base.readinessChecks, ...(requests.readinessCheck ? [requests.readinessCheck] : [])],
     isStuck: () => isDatabaseStuck(base.database),
     version: base.build.version,
     sendDescription: api.description.send,
-    reference: api.reference,
+    ...api.docs,
     console: consolePages(),
   });
 }

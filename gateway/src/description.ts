@@ -4,6 +4,7 @@ import { publicOpenApi } from './routes/http/public-openapi.ts';
 
 export type { ApiDescription, ApiOperation, ApiSchema } from './routes/http/api-description.ts';
 export type { Guides } from './routes/http/guides.ts';
+export type { GuideElement, GuideNode, GuidePage, GuidePages } from './pages/http/guides/guide-pages.ts';
 
 /**
  * The public API description of this release.

@@ -122,6 +122,12 @@ const withLinks = (file: string, markdown: string) =>
     return tag === undefined ? text : `[${text}](#tag/${anchorOf(tag)})`;
   });
 
+/** Where the API reference has the part of the contract that a link in the file points to. */
+export function addressInReference(file: string, target: string): string | undefined {
+  const tag = tagOf(file, target);
+  return tag === undefined ? undefined : `/docs#tag/${anchorOf(tag)}`;
+}
+
 /** The tag of the page, or of the section of the README, that a link in the file points to. */
 function tagOf(file: string, target: string): string | undefined {
   const [where = '', anchor = ''] = target.split('#');

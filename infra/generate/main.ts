@@ -16,6 +16,7 @@ import { cliFile } from './cli.ts';
 import { composeFile } from './compose.ts';
 import { dockerfile } from './dockerfile.ts';
 import { eventsPackageFiles } from './events-package.ts';
+import { guidePagesFile } from './guide-pages.ts';
 import { guidesFile } from './guides.ts';
 import { kubernetesFiles } from './kubernetes.ts';
 import { openApiFile } from './openapi.ts';
@@ -33,6 +34,7 @@ interface GeneratedFile {
 const COMMITTED: readonly GeneratedFile[] = [
   ...APP_NAMES.map(openApiFile),
   guidesFile,
+  guidePagesFile,
   asyncApiFile,
   ...exampleFiles,
   prometheusRuleFile,

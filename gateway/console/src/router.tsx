@@ -24,6 +24,8 @@ const pages = {
   ConfigurationPage: lazyPage(async () => import('./settings/configuration.tsx'), 'ConfigurationPage'),
   DestinationsPage: lazyPage(async () => import('./settings/destinations.tsx'), 'DestinationsPage'),
   FieldsPage: lazyPage(async () => import('./settings/fields.tsx'), 'FieldsPage'),
+  GuidesPage: lazyPage(async () => import('./guides/guides.tsx'), 'GuidesPage'),
+  GuidePage: lazyPage(async () => import('./guides/guide.tsx'), 'GuidePage'),
   KeysPage: lazyPage(async () => import('./settings/keys.tsx'), 'KeysPage'),
   StartPage: lazyPage(async () => import('./settings/start.tsx'), 'StartPage'),
   TrackersPage: lazyPage(async () => import('./settings/trackers.tsx'), 'TrackersPage'),
@@ -81,6 +83,8 @@ const routes = [
   createRoute({ getParentRoute, path: '/users', component: pages.UsersPage }),
   createRoute({ getParentRoute, path: '/keys', component: pages.KeysPage }),
   createRoute({ getParentRoute, path: '/configuration', component: pages.ConfigurationPage }),
+  createRoute({ getParentRoute, path: '/guides', component: pages.GuidesPage }),
+  createRoute({ getParentRoute, path: '/guides/$name', component: pages.GuidePage }),
   createRoute({ getParentRoute, path: '/start', component: pages.StartPage }),
   createRoute({ getParentRoute, path: '/authorize', component: pages.ConnectAgentPage }),
 ] as const;

@@ -6,6 +6,7 @@ import { testConfiguration } from './configuration.ts';
 import { testDeclare } from './declare.ts';
 import { testDestinations } from './destinations.ts';
 import { testForms } from './forms.ts';
+import { testGuides } from './guides.ts';
 import { consoleInBrowser } from './harness.ts';
 import { testLists } from './lists.ts';
 import { testOnCall } from './on-call.ts';
@@ -31,6 +32,7 @@ describeWithServersAndBrowser('a workspace in the console', () => {
   describe('destinations in the console', () => testDestinations(console, receiver));
   describe('trackers in the console', () => testTrackers(console, receiver));
   describe('forms in the console', () => testForms(console));
+  describe('guides in the console', () => testGuides(console));
   describe('settings in the console', () => testSettings(console));
   describe('the configuration in the console', () => testConfiguration(console));
   describe('who is on call in the console', () => testOnCall(console, receiver));

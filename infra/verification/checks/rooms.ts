@@ -28,6 +28,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['follow-ups'],
     ['incident'],
     ['catalog', 'settings'],
+    ['guides'],
     ['shell'],
   ],
   http: [['errors'], ['json', 'server'], ['streams', 'calls'], ['contracts'], ['idempotency', 'pages'], ['api']],

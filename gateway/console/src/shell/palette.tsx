@@ -5,6 +5,7 @@ import { classes } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialogs.tsx';
 import ui from '../ui/ui.module.css';
 import { isComposing } from '../ui/use-keys.ts';
+import { useGuides } from '../guides/use-guides.ts';
 import { useFoundIncidents } from '../incidents/found-incidents.ts';
 import css from './palette.module.css';
 import { ALL_PLACES } from './places.ts';
@@ -26,6 +27,8 @@ function useEntries(text: string, verbs: Verbs): Entry[] {
   const navigate = useNavigate();
   const { data: services = [] } = useServices();
   const { data: teams = [] } = useTeams();
+  const isEmpty = text.trim() === '';
+  const guides = useGuides({ enabled: !isEmpty }).data?.groups.flatMap((group) => group.guides) ?? [];
   const incidents = useFoundIncidents(text);
   const matches = (name: string) => name.toLowerCase().includes(text.trim().toLowerCase());
   const matchesIn = <Row,>(rows: readonly Row[], toEntry: (row: Row) => Entry): Entry[] =>
@@ -33,7 +36,6 @@ function useEntries(text: string, verbs: Verbs): Entry[] {
       .map(toEntry)
       .filter(({ name }) => matches(name))
       .slice(0, SHOWN);
-  const isEmpty = text.trim() === '';
   return [
     ...incidents.map(({ human_id: id, title, status }) => ({
       name: `${id} ${title}`,
@@ -48,6 +50,10 @@ function useEntries(text: string, verbs: Verbs): Entry[] {
     ...matchesIn(isEmpty ? [] : teams, ({ id, name }) => ({
       ...{ name, about: 'Team' },
       run: () => void navigate({ to: '/catalog/teams/$id', params: { id: String(id) } }),
+    })),
+    ...matchesIn(isEmpty ? [] : guides, ({ name, title }) => ({
+      ...{ name: title, about: 'Guide' },
+      run: () => void navigate({ to: '/guides/$name', params: { name } }),
     })),
     ...matchesIn(ALL_PLACES, ([to, name]) => ({ name, about: 'Page', run: () => void navigate({ to }) })),
   ];

@@ -23,6 +23,7 @@ export const PLACES = [
       ['/keys', 'Keys and sessions', 'key', 'k'],
       ['/configuration', 'Configuration', 'settings', 'o'],
       ['/start', 'First steps', 'start', 't'],
+      ['/guides', 'Guides', 'book', 'h'],
     ],
   ],
 ] as const satisfies readonly (readonly [

@@ -9,12 +9,13 @@ export const isForPerson = (request: IncomingMessage): boolean =>
   new Negotiator(request).mediaType(['application/json', 'text/html']) === 'text/html';
 
 const ESCAPES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escape = (text: string) => text.replaceAll(/[&<>"]/g, (character) => ownProperty(ESCAPES, character) ?? '');
+export const escapeHtml = (text: string): string =>
+  text.replaceAll(/[&<>"]/g, (character) => ownProperty(ESCAPES, character) ?? '');
 
 /** Sends an error with the same status and headers as the JSON of the API has. */
 export function sendErrorPage(response: ServerResponse, error: DomainError, requestId: string): void {
   const seconds = error.headers['Retry-After'];
-  const advice = seconds === undefined ? '' : `<p>Try again in ${escape(seconds)} seconds.</p>`;
+  const advice = seconds === undefined ? '' : `<p>Try again in ${escapeHtml(seconds)} seconds.</p>`;
   const html = `<!doctype html>
 <html lang="en">
   <head>
@@ -24,9 +25,9 @@ export function sendErrorPage(response: ServerResponse, error: DomainError, requ
   </head>
   <body>
     <h1>${error.code === 'rate_limited' ? 'Too many requests' : 'This page cannot be shown'}</h1>
-    <p>${escape(error.message)}.</p>
+    <p>${escapeHtml(error.message)}.</p>
     ${advice}
-    <p><small>Request ${escape(requestId)}</small></p>
+    <p><small>Request ${escapeHtml(requestId)}</small></p>
   </body>
 </html>
 `;

@@ -1,6 +1,6 @@
 /**
  * `pages` is what the public server sends without a token, at any host: health, readiness, the API description, the
- * reference at `/docs` and the console at `/app`. A page counts as a request of the workspace of a valid token or
+ * reference and the guides at `/docs` and the console at `/app`. A page counts as a request of the workspace of a valid token or
  * session, and otherwise of the client's network (contract: Limits); health, readiness and compressed files with a
  * digest in the name do not count. Pages need no database: without it, they count for the network. Their content is the
  * same for all clients, is compressed at the first request for an encoding, and only the compressed copies stay in
@@ -35,7 +35,7 @@ export const immutableFile = ({ send, isReady }: StaticContent): PublicPage => (
 });
 
 /**
- * Health, readiness, the API's description, the API reference and the console, by path; `/` redirects to the reference, and
+ * Health, readiness, the API's description, the API reference, the guides and the console, by path; `/` redirects to the reference, and
  * `/openapi.json`, where many tools look first, to the description.
  */
 export function publicPages(options: {
@@ -46,6 +46,9 @@ export function publicPages(options: {
   version: string;
   sendDescription: PublicPage['send'];
   reference: ReferencePage;
+  guides: ReadonlyMap<string, PublicPage>;
+  /** The files that both load. */
+  assets: ReadonlyMap<string, StaticContent>;
   console: PublicPages;
 }): PublicPages {
   const reference: PublicPage = {
@@ -78,7 +81,8 @@ export function publicPages(options: {
     ['/docs/', reference],
     ['/', redirectTo('/docs')],
     ['/openapi.json', redirectTo(DESCRIPTION)],
-    ...[...options.reference.assets].map(([path, file]): [string, PublicPage] => [path, immutableFile(file)]),
+    ...options.guides,
+    ...[...options.assets].map(([path, file]): [string, PublicPage] => [path, immutableFile(file)]),
   ]);
   const { console } = options;
   return {

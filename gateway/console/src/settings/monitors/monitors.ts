@@ -1,4 +1,5 @@
 import type { Options } from '../../ui/fields.tsx';
+import { withOwnAddress } from '../own-address.ts';
 import alertmanager from './alertmanager.yml?raw';
 import azure from './azure.txt?raw';
 import curl from './curl.sh?raw';
@@ -33,10 +34,5 @@ export const MONITORS = Object.entries(CONFIGURATIONS).map(([key, [name]]) => [
 ]) as Options as Options<Monitor>;
 
 /** The configuration of a monitor for the workspace at this origin; `tcs_…` stands for the token. */
-export const configurationFor = (monitor: Monitor, { protocol, host }: Pick<URL, 'protocol' | 'host'>): string =>
-  CONFIGURATIONS[monitor][1]
-    .trimEnd()
-    .replaceAll(
-      /https:\/\/(\S+@)?acme\.tocsin\.example\.com/g,
-      (_, user = '') => `${protocol}//${String(user)}${host}`,
-    );
+export const configurationFor = (monitor: Monitor, origin: Pick<URL, 'protocol' | 'host'>): string =>
+  withOwnAddress(CONFIGURATIONS[monitor][1].trimEnd(), origin);

@@ -1,13 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { type StaticContent, staticContent } from '../static-content.ts';
+import type { DocsAssets } from '../docs-assets.ts';
 
 export interface ReferencePage {
-  /** The files that the page loads, by path. The paths contain digests, so the content of a path never changes. */
-  assets: ReadonlyMap<string, StaticContent>;
   send(response: ServerResponse): void;
 }
 
@@ -17,26 +14,18 @@ const SCALAR = path.join(
   'browser/standalone.js',
 );
 
-const SCRIPT = 'text/javascript; charset=utf-8';
 const FILES = {
-  scalar: { file: SCALAR, extension: 'js', type: SCRIPT },
-  policy: { file: path.join(import.meta.dirname, 'policy.js'), extension: 'js', type: SCRIPT },
-  start: { file: path.join(import.meta.dirname, 'start.js'), extension: 'js', type: SCRIPT },
-  style: { file: path.join(import.meta.dirname, 'style.css'), extension: 'css', type: 'text/css; charset=utf-8' },
-  icon: { file: path.join(import.meta.dirname, 'icon.svg'), extension: 'svg', type: 'image/svg+xml' },
+  scalar: SCALAR,
+  policy: path.join(import.meta.dirname, 'policy.js'),
+  start: path.join(import.meta.dirname, 'start.js'),
+  style: path.join(import.meta.dirname, 'style.css'),
+  icon: path.join(import.meta.dirname, 'icon.svg'),
 } as const;
 type FileName = keyof typeof FILES;
 
 /** The API reference for people: Scalar, with all its files from this origin. */
-export function referencePage(): ReferencePage {
-  const assets = new Map<string, StaticContent>();
-  const add = (name: FileName): string => {
-    const { file, extension, type } = FILES[name];
-    const content = staticContent(() => readFileSync(file), { type, caching: 'immutable' });
-    const address = `/docs/assets/${name}.${content.digest}.${extension}`;
-    assets.set(address, content);
-    return address;
-  };
+export function referencePage(docs: DocsAssets): ReferencePage {
+  const add = (name: FileName) => docs.add(name, FILES[name]);
   const addresses: Addresses = {
     policy: add('policy'),
     scalar: add('scalar'),
@@ -45,7 +34,6 @@ export function referencePage(): ReferencePage {
     icon: add('icon'),
   };
   return {
-    assets,
     send: (response) => {
       const nonce = randomBytes(16).toString('base64');
       const html = render(addresses, nonce);
@@ -89,7 +77,7 @@ const render = ({ policy, scalar, start, style, icon }: Addresses, nonce: string
   <body>
     <header class="tocsin-header">
       <a class="tocsin-brand" href="/docs"><img src="${icon}" alt="" width="20" height="20" />Tocsin</a>
-      <nav aria-label="Tocsin"><a href="/api/v1/openapi.json">OpenAPI</a></nav>
+      <nav aria-label="Tocsin"><a href="/docs/guides">Guides</a> <a href="/api/v1/openapi.json">OpenAPI</a></nav>
       <label><input type="checkbox" id="keep-token" />Keep token in this browser</label>
     </header>
     <div id="reference"></div>
