@@ -19,7 +19,8 @@ import { recordOidcIdentity } from '../accounts/record-change.ts';
 import { type SigningIn, startSession } from './start-session.ts';
 
 export interface OidcSignIn {
-  hasProvider(slug: string): Promise<boolean>;
+  /** What the address of a workspace says to everybody: its name, and the host of its provider. */
+  describe(slug: string): Promise<{ workspace: string | null; provider: string | null }>;
   /** @returns where to send the browser. @throws RefusedSignIn */
   begin(slug: string, redirectUri: string): Promise<{ workspaceId: number; url: string; checks: OidcChecks }>;
   /**
@@ -44,9 +45,13 @@ export function oidcSignIn(options: {
   log: Logger;
 }): OidcSignIn {
   const { database, keyring, client, clock, log } = options;
-  const find = async (slug: string): Promise<OidcProvider | undefined> => {
+  const findWorkspace = async (slug: string): Promise<Workspace | undefined> => {
     const workspace = await workspaceStore(database).findBySlug(slug);
-    return workspace?.suspendedAt === null ? oidcProviderStore(database).find(workspace.id) : undefined;
+    return workspace?.suspendedAt === null ? workspace : undefined;
+  };
+  const find = async (slug: string): Promise<OidcProvider | undefined> => {
+    const workspace = await findWorkspace(slug);
+    return workspace && oidcProviderStore(database).find(workspace.id);
   };
   const get = async (slug: string): Promise<OidcProvider> => {
     const provider = await find(slug);
@@ -69,7 +74,11 @@ export function oidcSignIn(options: {
     }
   };
   return {
-    hasProvider: async (slug) => (await find(slug)) !== undefined,
+    describe: async (slug) => {
+      const workspace = await findWorkspace(slug);
+      const provider = workspace && (await oidcProviderStore(database).find(workspace.id));
+      return { workspace: workspace?.name ?? null, provider: provider ? new URL(provider.issuer).host : null };
+    },
     workspaceIdOf: async (slug) => (await get(slug)).workspaceId,
 
     begin: async (slug, redirectUri) => {

@@ -267,6 +267,7 @@ describeWithServersAndBrowser('the console in a browser', () => {
     const link = page.getByRole('link', { name: 'Sign in with your organization' });
     await link.waitFor();
     expect(await link.getAttribute('href')).toBe('/app/oidc');
+    await page.getByText('You go to id.acme.example, and come back.').waitFor();
     expect(await findings(page)).toEqual(CLEAN);
     await system().admin('oidc', 'disconnect', ...workspace);
     await page.reload();

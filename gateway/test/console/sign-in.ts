@@ -29,6 +29,13 @@ export function testSignIn(console: Console, provider: Provider): void {
     expect(await dialog.locator('code').textContent()).not.toBe(link);
   });
 
+  test('an address without a workspace says so', async () => {
+    const { page } = await visit(origin().replace('acme', 'nobody') + '/app/');
+    await page.getByRole('heading', { name: 'There is no workspace here' }).waitFor();
+    await page.getByText(new URL(page.url()).host).waitFor();
+    await expectSound(page, 'no-workspace');
+  });
+
   test('who is signed out reads the ways in, pastes a token, and is on the page that was asked for', async () => {
     for (const [colorScheme, viewport] of [
       ['light', NARROW],
@@ -36,6 +43,8 @@ export function testSignIn(console: Console, provider: Provider): void {
     ] as const) {
       const { page, close } = await visit(`${origin()}/app/catalog`, { viewport, colorScheme });
       await page.getByText('You can also paste an API token of your own.').waitFor();
+      await page.getByRole('heading', { name: 'You are signed out of acme' }).waitFor();
+      await page.getByText('Nobody signs in with an organization here').waitFor();
       await expectSound(page, `signed-out-${colorScheme}`);
       await page.getByLabel('API token').fill('tcs_wrong');
       await page.keyboard.press('Enter');

@@ -585,9 +585,12 @@ describe('a sign-in by a provider', () => {
   test('is offered only where the workspace has a provider', async () => {
     const offered = async (workspace: string) =>
       (await httpClient(gateway.app.url, { Host: `${workspace}.localhost` }).get('/app/session')).body;
-    expect([await offered('acme'), await offered('nobody')]).toEqual([{ oidc: true }, { oidc: false }]);
+    expect([await offered('acme'), await offered('nobody')]).toEqual([
+      { oidc: true, workspace: 'Acme', provider: new URL(provider.issuer).host },
+      { oidc: false, workspace: null, provider: null },
+    ]);
     await gateway.admin.disconnectOidc('other');
-    expect(await offered('other')).toEqual({ oidc: false });
+    expect(await offered('other')).toEqual({ oidc: false, workspace: 'Other', provider: null });
     expect(await open('/app/oidc', '', 'other')).toEqual(refusal('provider_unavailable'));
     const posted = await httpClient(gateway.app.url, { Host: 'acme.localhost' }).post('/app/oidc');
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET']);

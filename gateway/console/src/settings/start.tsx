@@ -8,7 +8,7 @@
 import type { Webhook } from '@tocsin/sdk';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
-import { hasProvider } from '../sign-in/session.ts';
+import { readWaysIn } from '../sign-in/session.ts';
 import { useAccess, useGet, useMe, usePeople, useServices } from '../api/hooks.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Button, buttonClass, classes } from '../ui/button.tsx';
@@ -105,7 +105,7 @@ function useProgress() {
   const alerts = useGet<{ notifications: unknown[] }>('/alerts?limit=1');
   const me = useMe();
   const [hasOidc, setOidc] = useState(false);
-  useEffect(() => void hasProvider().then(setOidc), []);
+  useEffect(() => void readWaysIn().then((ways) => setOidc(typeof ways?.provider === 'string')), []);
   return {
     ...{ services, people, hasOidc },
     incidents: counts.data?.collection_counts?.all ?? 0,

@@ -72,7 +72,8 @@ function Frame() {
     ...Object.fromEntries(ALL_PLACES.map(([to, , , key]) => [`g ${key}`, () => void goTo(to)])),
   });
 
-  if (isSignedOut) return <SignedOut reason={reason} />;
+  // An address without a workspace has nobody either.
+  if (isSignedOut || me.error?.status === 404) return <SignedOut reason={reason} />;
   return (
     <Loaded query={me} heading="h1">
       {({ workspace }) => (

@@ -34,12 +34,20 @@ export async function signIn(token: string | undefined, { replaces }: { replaces
   forgetUser();
 }
 
-/** Whether people of this workspace sign in by a provider. */
-export async function hasProvider(): Promise<boolean> {
+/** What the address says to everybody. */
+export interface WaysIn {
+  /** The name of the workspace; null where none is in use. */
+  workspace: string | null;
+  /** The host of the provider by which people sign in. */
+  provider: string | null;
+}
+
+/** @returns undefined if the server does not say it */
+export async function readWaysIn(): Promise<WaysIn | undefined> {
   try {
-    return ((await tocsin.request('GET', PATH)).body as { oidc?: boolean }).oidc === true;
+    return (await tocsin.request('GET', PATH)).body as WaysIn;
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -1,21 +1,32 @@
 import { TocsinError } from '@tocsin/sdk';
 import { type SubmitEvent, useEffect, useState } from 'react';
 import { failureOf } from '../api/failures.ts';
-import { hasProvider, signIn } from './session.ts';
+import { readWaysIn, signIn, type WaysIn } from './session.ts';
 import { Button, buttonClass } from '../ui/button.tsx';
 import { hasDrafts } from '../ui/drafts.ts';
 import { Input, Refusable } from '../ui/fields.tsx';
 import { Empty } from '../ui/states.tsx';
 import { OtherUser, usersOf } from './other-user.tsx';
+import ui from '../ui/ui.module.css';
 import css from './signed-out.module.css';
 
 /** The three ways in. @param props `reason` says why somebody is here who did not sign out */
 export const SignedOut = ({ reason }: { reason?: string | undefined }) => {
-  const [isOffered, setOffered] = useState(false);
-  useEffect(() => void hasProvider().then(setOffered), []);
+  const [ways, setWays] = useState<WaysIn>();
+  useEffect(() => void readWaysIn().then(setWays), []);
+  if (ways?.workspace === null) return <NoWorkspace />;
+  const provider = ways?.provider ?? undefined;
+  const isOffered = provider !== undefined;
   return (
     <main>
-      <Empty title={reason === undefined ? 'You are signed out' : 'You are not signed in'} icon="lock" heading="h1">
+      <Empty
+        title={
+          (reason === undefined ? 'You are signed out' : 'You are not signed in') +
+          (ways === undefined ? '' : ` ${reason === undefined ? 'of' : 'to'} ${ways.workspace}`)
+        }
+        icon="lock"
+        heading="h1"
+      >
         {reason !== undefined && <span role="alert">{reason.replace(/[^.]$/, '$&.')} </span>}
         {hasDrafts() && 'What you have written is kept in this tab. '}
         {isOffered ? 'Sign in with your organization, or ask' : 'Ask'} an owner or admin of the workspace, or an
@@ -23,14 +34,43 @@ export const SignedOut = ({ reason }: { reason?: string | undefined }) => {
       </Empty>
       <div className={css.ways}>
         {isOffered && (
-          <a className={buttonClass('primary')} href="/app/oidc">
-            Sign in with your organization
-          </a>
+          <div className={css.form}>
+            <a className={buttonClass('primary')} href="/app/oidc">
+              Sign in with your organization
+            </a>
+            <p className={ui.hint}>{`You go to ${nameOf(provider)}, and come back.`}</p>
+          </div>
         )}
         <TokenForm isFirst={!isOffered} />
+        {ways !== undefined && !isOffered && (
+          <p className={ui.hint}>
+            Nobody signs in with an organization here: no operator has{' '}
+            <a href="/docs/guides/sign-in-providers">connected its provider</a>.
+          </p>
+        )}
       </div>
     </main>
   );
+};
+
+const NoWorkspace = () => (
+  <main>
+    <Empty title="There is no workspace here" icon="search" heading="h1">
+      No workspace is in use at {window.location.host}. Look at the address, or ask who gave it to you.
+    </Empty>
+  </main>
+);
+
+/** The providers whose hosts people may not know. */
+const PROVIDERS: readonly (readonly [host: RegExp, name: string])[] = [
+  [/^login\.microsoftonline\.(?:com|us)$/, 'Microsoft'],
+  [/^accounts\.google\.com$/, 'Google'],
+  [/\.okta(?:-emea|preview)?\.com$/, 'Okta'],
+];
+
+const nameOf = (provider: string): string => {
+  const name = PROVIDERS.find(([host]) => host.test(provider))?.[1];
+  return name === undefined ? provider : `${name} (${provider})`;
 };
 
 /** Begins a session with a token, and returns to the page that was asked for. @param props `isFirst`: there is no better way */

@@ -117,8 +117,10 @@ export function signIn(options: {
       response.writeHead(204, { 'Set-Cookie': [cookie.set(token), ...used] }).end();
     },
 
-    [`GET ${SESSION_PATH}`]: async ({ response }, { slug }) =>
-      sendJson(response, 200, { oidc: slug !== undefined && (await oidc.hasProvider(slug)) }),
+    [`GET ${SESSION_PATH}`]: async ({ response }, { slug = '' }) => {
+      const { workspace, provider } = await oidc.describe(slug);
+      sendJson(response, 200, { oidc: provider !== null, workspace, provider });
+    },
 
     [`GET ${OIDC_PATH}`]: async (context, { origin, slug = '' }) => {
       const { workspaceId, url, checks } = await oidc.begin(slug, redirectUri(origin));
