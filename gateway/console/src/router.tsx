@@ -1,4 +1,4 @@
-import { createRootRoute, createRoute, createRouter, Link } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
 import { readAlertsSearch } from './settings/alerts-search.ts';
 import { readCatalogSearch } from './catalog/catalog-search.ts';
 import { readFollowUpsSearch } from './follow-ups/follow-ups-search.ts';
@@ -6,11 +6,9 @@ import { readListSearch } from './incidents/incident-filters.ts';
 import { IncidentAddress, readRevision } from './incident/incident-address.tsx';
 import { IncidentsPage } from './incidents/incidents.tsx';
 import { FailedPage, lazyPage, PendingPage } from './shell/lazy-page.tsx';
+import { NotFoundPage } from './shell/not-found.tsx';
 import { Shell } from './shell/shell.tsx';
 import { readStatisticsSearch } from './incidents/statistics-search.ts';
-import { buttonClass } from './ui/button.tsx';
-import { Empty } from './ui/states.tsx';
-import ui from './ui/ui.module.css';
 
 /** The list and the incident are there at once: people in a hurry come for them. Every other page is loaded by itself. */
 const pages = {
@@ -36,22 +34,7 @@ const pages = {
 
 const root = createRootRoute({
   component: Shell,
-  notFoundComponent: () => (
-    <div className={ui.page}>
-      <Empty
-        title="There is no such page"
-        heading="h1"
-        icon="search"
-        action={
-          <Link to="/" className={buttonClass()}>
-            All incidents
-          </Link>
-        }
-      >
-        Press Ctrl+K to find an incident, a service or a page by its name.
-      </Empty>
-    </div>
-  ),
+  notFoundComponent: NotFoundPage,
 });
 
 const getParentRoute = () => root;

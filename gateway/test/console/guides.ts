@@ -19,6 +19,17 @@ export function testGuides({ open, origin, client }: Console): void {
     await expectSound(page, 'guide-dark-narrow');
   });
 
+  test('an address without a page has a search of everything', async () => {
+    const page = await open('/nothing');
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    const search = page.getByRole('combobox', { name: 'Incident, service, team, page or verb' });
+    await search.fill('trackers');
+    await page.getByRole('option', { name: 'Trackers Page' }).waitFor();
+    await expectSound(page, 'not-found');
+    await search.press('Enter');
+    await page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor();
+  });
+
   test('guides link to each other and to the reference, and are listed', async () => {
     const page = await open('/guides');
     await page.getByRole('heading', { name: 'For those who run it' }).waitFor();

@@ -59,8 +59,15 @@ function useEntries(text: string, verbs: Verbs): Entry[] {
   ];
 }
 
-/** Finds pages, services, teams, incidents and what can be done, by a part of their names. */
-export function Palette({ verbs, onClose }: { verbs: Verbs; onClose: () => void }) {
+/** The search of everything, in a dialogue. */
+export const Palette = ({ verbs, onClose }: { verbs: Verbs; onClose: () => void }) => (
+  <Dialog title="Go to" onClose={onClose}>
+    <Finder verbs={verbs} onChosen={onClose} />
+  </Dialog>
+);
+
+/** Finds pages, services, teams, guides, incidents and what can be done, by a part of their names. */
+export function Finder({ verbs = [], onChosen }: { verbs?: Verbs; onChosen?: () => void }) {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
   const box = useId();
@@ -68,7 +75,7 @@ export function Palette({ verbs, onClose }: { verbs: Verbs; onClose: () => void 
   const current = Math.min(chosen, entries.length - 1);
   const run = (entry: Entry | undefined) => {
     if (entry === undefined) return;
-    onClose();
+    onChosen?.();
     entry.run();
   };
   const onKey = (event: KeyboardEvent) => {
@@ -80,43 +87,41 @@ export function Palette({ verbs, onClose }: { verbs: Verbs; onClose: () => void 
     event.preventDefault();
   };
   return (
-    <Dialog title="Go to" onClose={onClose}>
-      <form className={ui.form} onSubmit={(event) => event.preventDefault()}>
-        <input
-          className={ui.input}
-          role="combobox"
-          aria-label="Incident, service, team, page or verb"
-          aria-expanded="true"
-          aria-controls={`${box}-list`}
-          aria-activedescendant={entries.length > 0 ? `${box}-${current}` : undefined}
-          autoComplete="off"
-          placeholder="INC-12, a service, a page, what to do"
-          value={text}
-          onChange={({ target }) => {
-            setText(target.value);
-            setChosen(0);
-          }}
-          onKeyDown={onKey}
-        />
-        <div className={css.list} role="listbox" id={`${box}-list`} aria-label="Found">
-          {entries.map((entry, index) => (
-            <div
-              key={`${entry.about} ${entry.name}`}
-              id={`${box}-${index}`}
-              role="option"
-              aria-selected={index === current}
-              ref={index === current ? scrollTo : undefined}
-              className={classes(css.entry, index === current && css.chosen)}
-              onClick={() => run(entry)}
-            >
-              <span>{entry.name}</span>
-              <span className={css.about}>{entry.about}</span>
-            </div>
-          ))}
-        </div>
-        {entries.length === 0 && <p role="status">Nothing has this name.</p>}
-      </form>
-    </Dialog>
+    <form className={ui.form} onSubmit={(event) => event.preventDefault()}>
+      <input
+        className={ui.input}
+        role="combobox"
+        aria-label="Incident, service, team, page or verb"
+        aria-expanded="true"
+        aria-controls={`${box}-list`}
+        aria-activedescendant={entries.length > 0 ? `${box}-${current}` : undefined}
+        autoComplete="off"
+        placeholder="INC-12, a service, a page, what to do"
+        value={text}
+        onChange={({ target }) => {
+          setText(target.value);
+          setChosen(0);
+        }}
+        onKeyDown={onKey}
+      />
+      <div className={css.list} role="listbox" id={`${box}-list`} aria-label="Found">
+        {entries.map((entry, index) => (
+          <div
+            key={`${entry.about} ${entry.name}`}
+            id={`${box}-${index}`}
+            role="option"
+            aria-selected={index === current}
+            ref={index === current ? scrollTo : undefined}
+            className={classes(css.entry, index === current && css.chosen)}
+            onClick={() => run(entry)}
+          >
+            <span>{entry.name}</span>
+            <span className={css.about}>{entry.about}</span>
+          </div>
+        ))}
+      </div>
+      {entries.length === 0 && <p role="status">Nothing has this name.</p>}
+    </form>
   );
 }
 
