@@ -34,4 +34,31 @@ export function testSettings({ open, client }: Console): void {
       expect.objectContaining({ scopes: ['alerts:write'], expires_at: `${last}T23:59:59.000Z` }),
     );
   });
+
+  test('a monitor gets its key on the page, and what was refused stands first', async () => {
+    const alert = { id: 'disk', status: 'firing', title: 'The disk is full' };
+    const group = {
+      ...{ version: '4', groupKey: '{}:{alertname="DiskFull", service="قاعدة"}', status: 'firing', receiver: 'tocsin' },
+      ...{ groupLabels: {}, commonLabels: {}, commonAnnotations: {}, externalURL: '', truncatedAlerts: 0 },
+      alerts: [{ status: 'firing', labels: { alertname: 'DiskFull' }, annotations: {}, fingerprint: 'a1' }],
+    };
+    expect((await client().post('/api/v1/alerts', { ...alert, status: 'burning' })).status).toBe(400);
+    expect((await client().post('/api/v1/alerts/alertmanager', group)).status).toBe(202);
+    const page = await open('/alerts');
+    await page.getByText('DiskFull · service قاعدة').waitFor();
+    const rows = page.getByRole('region', { name: 'Notifications', exact: true }).locator('tbody tr');
+    expect(await rows.first().textContent()).toContain('Refused');
+    expect(await rows.filter({ hasText: 'Must be one of' }).count()).toBe(1);
+    await page.getByRole('button', { name: 'Make its key' }).click();
+    expect(await page.getByLabel('What is it for?').inputValue()).toBe('Alertmanager');
+    await page.keyboard.press('Control+Enter');
+    const token = (await page.getByText(/^tcs_\w{49}$/).textContent()) ?? '';
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByText(`credentials: ${token}`).waitFor();
+    await expectSound(page, 'alerts-with-key');
+    await page.reload();
+    await page.getByText('credentials: tcs_…').waitFor();
+    const { api_keys: keys } = (await client().get(`${KEYS}?limit=100`)).body;
+    expect(keys).toContainEqual(expect.objectContaining({ name: 'Alertmanager', scopes: ['alerts:write'] }));
+  });
 }

@@ -2,12 +2,16 @@ import type { AlertNotification } from '@tocsin/sdk';
 
 export type Outcome = AlertNotification['outcome'];
 
-/** What the page shows, as the address has it. */
-export interface AlertsSearch {
-  /** Of the page's own; it knows whether there is one of this name. */
-  monitor?: string;
+/** What is shown of the notifications. */
+export interface NotificationFilter {
   outcome?: Outcome;
   key?: number;
+}
+
+/** What the page shows, as the address has it. */
+export interface AlertsSearch extends NotificationFilter {
+  /** Of the page's own; it knows whether there is one of this name. */
+  monitor?: string;
 }
 
 /** What becomes of notifications, and how it looks. */

@@ -1,32 +1,22 @@
-import { type AlertNotification, type Heartbeat, type SendAlertReply, TocsinError } from '@tocsin/sdk';
+import { type Heartbeat, type SendAlertReply, TocsinError } from '@tocsin/sdk';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useApiKeys, useGet, useList, useWrite } from '../api/hooks.ts';
-import { type AlertsSearch, type Outcome, OUTCOMES } from './alerts-search.ts';
-import { configurationFor, isMonitor, type Monitor, MONITORS } from './monitors/monitors.ts';
-import { formatDuration, formatName, plural } from '../ui/format.ts';
+import { useAccess, useGet, useWrite } from '../api/hooks.ts';
+import { type AlertsSearch, OUTCOMES } from './alerts-search.ts';
+import { configurationFor, isMonitor, type Monitor, MONITORS, nameOfMonitor } from './monitors/monitors.ts';
+import { formatDuration, formatName } from '../ui/format.ts';
 import { Button } from '../ui/button.tsx';
 import { Confirm, Copy, FormDialog } from '../ui/dialogs.tsx';
-import { choices, type Options, Select, TextArea } from '../ui/fields.tsx';
+import { type Options, Select, TextArea } from '../ui/fields.tsx';
 import { Card, Page } from '../ui/layout.tsx';
-import { Empty, Loaded, More } from '../ui/states.tsx';
+import { Loaded } from '../ui/states.tsx';
 import { type Columns, Named, Table } from '../ui/table.tsx';
 import { Ago, Badge } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
-
-const FORMATS: Readonly<Record<AlertNotification['format'], string>> = {
-  alertmanager: 'Alertmanager',
-  azure: 'Azure Monitor',
-  heartbeat: 'Heartbeat',
-  pagerduty: 'PagerDuty',
-  sentry: 'Sentry',
-  tocsin: 'Tocsin',
-};
+import { useNewKey } from './new-key.tsx';
+import { EVERY, incidentLink, Notifications } from './notifications.tsx';
 
 const route = getRouteApi('/alerts');
-
-/** Milliseconds: notifications that change no incident are in no event. */
-const EVERY = 10_000;
 
 export function AlertsPage() {
   const search = route.useSearch();
@@ -45,14 +35,16 @@ export function AlertsPage() {
           onMonitor={(monitor) => change({ monitor })}
         />
         <Heartbeats />
-        <Notifications search={search} change={change} />
+        <Notifications filter={search} change={change} />
       </div>
     </Page>
   );
 }
 
 function SetUp({ monitor, onMonitor }: { monitor: Monitor; onMonitor: (monitor: Monitor) => void }) {
-  const configuration = configurationFor(monitor, window.location);
+  const { make, token, dialogs } = useNewKey();
+  const { canRespond } = useAccess();
+  const configuration = configurationFor(monitor, window.location).replaceAll('tcs_…', token ?? 'tcs_…');
   const [isTrying, setTrying] = useState(false);
   return (
     <Card
@@ -64,19 +56,28 @@ function SetUp({ monitor, onMonitor }: { monitor: Monitor; onMonitor: (monitor: 
           <Button small onClick={() => setTrying(true)}>
             Try a body
           </Button>
+          {canRespond && (
+            <Button small kind="primary" icon="key" onClick={() => make('monitor', nameOfMonitor(monitor))}>
+              Make its key
+            </Button>
+          )}
         </>
       }
     >
       <div className={ui.field}>
-        <p>
-          Make a key for this monitor alone under <Link to="/keys">Keys and sessions</Link>, with the scope{' '}
-          <code>alerts:write</code> and nothing else, and put its token in the place of <code>tcs_…</code>. You need a
-          responder seat.
-        </p>
+        {token === undefined ? (
+          <p>
+            Make a key for this monitor alone, which may send alerts and nothing else: its token stands in the place of{' '}
+            <code>tcs_…</code> then. You need a responder seat. <Link to="/keys">Keys and sessions</Link> has all keys.
+          </p>
+        ) : (
+          <p role="status">The configuration has the token of the new key until you leave this page.</p>
+        )}
         <pre className={ui.code}>{configuration}</pre>
-        <Copy key={monitor} value={configuration} />
+        <Copy key={configuration} value={configuration} />
       </div>
       {isTrying && <TryBody onClose={() => setTrying(false)} />}
+      {dialogs}
     </Card>
   );
 }
@@ -195,101 +196,9 @@ function Heartbeats() {
   );
 }
 
-const incidentLink = ({ incident }: Pick<Heartbeat, 'incident'>) =>
-  incident && (
-    <Link to="/incidents/$id" params={{ id: incident.human_id }}>
-      {incident.human_id}
-    </Link>
-  );
-
 const HEARTBEAT_COLUMNS: Columns<Heartbeat> = [
   ['Name', ({ name, within }) => <Named name={name} about={`within ${formatDuration(within)}`} />],
   ['Heard', ({ heard_at: time }) => <Ago time={time} />],
   ['State', ({ due_at: due }) => (due === null ? <Badge tone="bad">Missed</Badge> : <Badge tone="good">Heard</Badge>)],
   ['Incident', incidentLink],
 ];
-
-const COLUMNS: Columns<AlertNotification> = [
-  ['When', ({ received_at: time }) => <Ago time={time} />],
-  ['Monitor', ({ api_key: { name, prefix } }) => <Named name={name} about={<code>{prefix}…</code>} />],
-  [
-    'Alert',
-    ({ identity, format, groups }) => (
-      <>
-        <code className={ui.identity}>{identity || 'unknown'}</code>
-        <p className={ui.muted}>
-          {FORMATS[format]}
-          {groups > 1 && `, ${plural(groups, 'group')}`}
-        </p>
-      </>
-    ),
-  ],
-  [
-    'Outcome',
-    ({ outcome, reason, body_start: body }) => (
-      <>
-        <Badge tone={OUTCOMES.get(outcome)}>{formatName(outcome)}</Badge>
-        {reason && <p className={ui.muted}>{reason}</p>}
-        {body && (
-          <details>
-            <summary>Body</summary>
-            <code className={ui.identity}>{body}</code>
-          </details>
-        )}
-      </>
-    ),
-  ],
-  ['Incident', incidentLink],
-  [
-    'Alerts',
-    ({ started, ended, unchanged }) =>
-      Object.entries({ started, ended, unchanged })
-        .flatMap(([name, count]) => (count > 0 ? `${count.toLocaleString('en')} ${name}` : []))
-        .join(', '),
-  ],
-];
-
-function Notifications({ search, change }: { search: AlertsSearch; change: (changes: AlertsSearch) => void }) {
-  const { outcome, key } = search;
-  const { data: keys = [] } = useApiKeys();
-  const monitors = keys.filter(({ scopes }) => scopes.includes('alerts:write'));
-  const list = useList<AlertNotification>('/alerts', 'notifications', { outcome, key_id: key }, { every: EVERY });
-  return (
-    <Card
-      title="Notifications of the last 7 days"
-      actions={
-        <>
-          <Select
-            bare
-            label="Key"
-            options={[['', 'Any key'], ...choices(monitors, 'id', 'name')]}
-            value={String(key ?? '')}
-            onValue={(value) => change({ key: value === '' ? undefined : Number(value) })}
-          />
-          <Select<Outcome | ''>
-            bare
-            label="Outcome"
-            options={[['', 'Any outcome'], ...[...OUTCOMES.keys()].map((each) => [each, formatName(each)] as const)]}
-            value={outcome ?? ''}
-            onValue={(value) => change({ outcome: value || undefined })}
-          />
-        </>
-      }
-    >
-      <Loaded query={list}>
-        {({ rows }) => {
-          if (rows.length > 0)
-            return <Table label="Notifications" columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />;
-          if (outcome !== undefined || key !== undefined)
-            return <Empty title="No notification matches" icon="search" />;
-          return (
-            <Empty title="No monitor has sent anything" icon="alert">
-              What a monitor sends is here at once, also if it is refused.
-            </Empty>
-          );
-        }}
-      </Loaded>
-      <More list={list} />
-    </Card>
-  );
-}

@@ -74,14 +74,15 @@ interface Draft {
 
 /** The dialogue of a new key, and its token, which is shown once. */
 export function useNewKey(): {
-  make: (preset?: Preset) => void;
+  /** @param name the first text of its name */
+  make: (preset?: Preset, name?: string) => void;
   /** Shows the token of a key that was replaced. */
   show: (token: string) => void;
   /** Of the last key, until the page is left. */
   token: string | undefined;
   dialogs: ReactNode;
 } {
-  const [preset, setPreset] = useState<Preset>();
+  const [begun, setBegun] = useState<{ preset: Preset; name: string }>();
   const [token, setToken] = useState<string>();
   const [isShown, setShown] = useState(false);
   const show = (next: string) => {
@@ -90,7 +91,7 @@ export function useNewKey(): {
   };
   const dialogs = (
     <>
-      {preset !== undefined && <NewKey preset={preset} onToken={show} onClose={() => setPreset(undefined)} />}
+      {begun !== undefined && <NewKey {...begun} onToken={show} onClose={() => setBegun(undefined)} />}
       {isShown && token !== undefined && (
         <SecretDialog title="The token of the key" label="Token" value={token} onClose={() => setShown(false)}>
           Copy it now: it is not shown again.
@@ -98,15 +99,17 @@ export function useNewKey(): {
       )}
     </>
   );
-  return { make: (next = 'own') => setPreset(next), show, token, dialogs };
+  return { make: (preset = 'own', name = '') => setBegun({ preset, name }), show, token, dialogs };
 }
 
 function NewKey({
   preset: first,
+  name: firstName,
   onToken,
   onClose,
 }: {
   preset: Preset;
+  name: string;
   onToken: (token: string) => void;
   onClose: () => void;
 }) {
@@ -118,7 +121,7 @@ function NewKey({
     <EditDialog<Draft, { token: string }>
       title="New API key"
       label="Create"
-      initial={{ preset: first, name: '', scopes: scopesOf(first), expires: '', date: dayAfter(30) }}
+      initial={{ preset: first, name: firstName, scopes: scopesOf(first), expires: '', date: dayAfter(30) }}
       request={({ name, scopes, expires, date }) => ({
         path: KEYS,
         body: { name, scopes, ...(expires !== '' && { expires_at: expiryOf(expires, date) }) },

@@ -33,6 +33,8 @@ export const MONITORS = Object.entries(CONFIGURATIONS).map(([key, [name]]) => [
   name,
 ]) as Options as Options<Monitor>;
 
+export const nameOfMonitor = (monitor: Monitor): string => CONFIGURATIONS[monitor][0];
+
 /** The configuration of a monitor for the workspace at this origin; `tcs_…` stands for the token. */
 export const configurationFor = (monitor: Monitor, origin: Pick<URL, 'protocol' | 'host'>): string =>
   withOwnAddress(CONFIGURATIONS[monitor][1].trimEnd(), origin);
