@@ -61,4 +61,19 @@ export function testSettings({ open, client }: Console): void {
     const { api_keys: keys } = (await client().get(`${KEYS}?limit=100`)).body;
     expect(keys).toContainEqual(expect.objectContaining({ name: 'Alertmanager', scopes: ['alerts:write'] }));
   });
+
+  test('people are shown by their roles and seats, which say what they allow', async () => {
+    const viewer = { name: 'عبد الرحمن 🚒', email: 'reader@acme.example', role: 'viewer', seat: 'none' };
+    await client().post('/api/v1/settings/users', viewer);
+    const page = await open('/users');
+    await page.getByRole('cell', { name: 'Owner Manages everything, and deletes for good' }).first().waitFor();
+    await page.getByLabel('Who is shown').selectOption('Viewers');
+    await page.getByText('person-1@acme.example').waitFor({ state: 'detached' });
+    await page.getByRole('cell', { name: viewer.name }).waitFor();
+    await expectSound(page, 'people');
+    await page.getByLabel('Who is shown').selectOption('Deactivated');
+    await page.getByRole('heading', { name: 'Nobody matches' }).waitFor();
+    await page.getByLabel('Who is shown').selectOption('Without a seat');
+    await page.getByRole('cell', { name: viewer.name }).waitFor();
+  });
 }

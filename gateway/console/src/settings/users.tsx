@@ -1,4 +1,4 @@
-import type { User } from '@tocsin/sdk';
+import type { Query, User } from '@tocsin/sdk';
 import { useState } from 'react';
 import { sayError } from '../api/failures.ts';
 import { useAccess, useWrite } from '../api/hooks.ts';
@@ -9,16 +9,36 @@ import { Named } from '../ui/table.tsx';
 import { Check, Input, Select } from '../ui/fields.tsx';
 import { Button } from '../ui/button.tsx';
 import { SecretDialog } from '../ui/dialogs.tsx';
+import { Empty } from '../ui/states.tsx';
 import { Badge } from '../ui/texts.tsx';
 import { EraseUser } from './erase-user.tsx';
 import ui from '../ui/ui.module.css';
 
 const PATH = '/settings/users';
-/** From the one that may most. */
-const ROLES: readonly User['role'][] = ['owner', 'admin', 'manager', 'member', 'viewer'];
+/** From the one that may most, with what each may do. */
+const MAY = new Map<User['role'], string>([
+  ['owner', 'Manages everything, and deletes for good'],
+  ['admin', 'Manages people, settings and teams'],
+  ['manager', 'Manages teams'],
+  ['member', 'Manages nothing'],
+  ['viewer', 'Manages nothing; the lowest role'],
+]);
+const ROLES = [...MAY.keys()];
+
+/** Whom the list shows. */
+const SHOWN: readonly (readonly [name: string, filter: Query])[] = [
+  ['Everybody', {}],
+  ...ROLES.map((role) => [`${formatName(role)}s`, { role }] as const),
+  ['With a responder seat', { seat: 'responder' }],
+  ['Without a seat', { seat: 'none' }],
+  ['Deactivated', { active: false }],
+];
+
+const roleName = (role: User['role']) => `${formatName(role)}: ${MAY.get(role)}`;
 
 export function UsersPage() {
   const { canManage, canDelete, user: me } = useAccess();
+  const [shown, setShown] = useState('0');
   const [erased, setErased] = useState<User>();
   const [link, setLink] = useState<{ user: User; url: string }>();
   const make = useWrite<{ login_link: { path: string } }>();
@@ -39,6 +59,17 @@ export function UsersPage() {
         path={PATH}
         property="users"
         search={{ label: 'Search people', none: 'Nobody matches' }}
+        filter={SHOWN[Number(shown)]?.[1]}
+        controls={
+          <Select
+            bare
+            label="Who is shown"
+            options={SHOWN.map(([name], index) => [String(index), name])}
+            value={shown}
+            onValue={setShown}
+          />
+        }
+        empty={<Empty title="Nobody matches" icon="search" />}
         create="Invite"
         canChange={canManage}
         editor={(user, onClose) => <UserDialog user={user} onInvited={makeLink} onClose={onClose} />}
@@ -62,12 +93,12 @@ export function UsersPage() {
         ]}
         columns={[
           ['Name', ({ id, name, email }) => <Named name={id === me?.id ? `${name} (you)` : name} about={email} />],
-          ['Role', ({ role }) => formatName(role)],
+          ['Role', ({ role }) => <Named name={formatName(role)} about={MAY.get(role)} />],
           [
             'Seat',
             ({ seat }) =>
               seat === 'responder' ? (
-                <Badge tone="good">Responder</Badge>
+                <Named name={<Badge tone="good">Responder</Badge>} about="Changes incidents" />
               ) : (
                 <span className={ui.muted}>Reads only</span>
               ),
@@ -131,7 +162,7 @@ function UserDialog({
             }
             {...bind('email')}
           />
-          <Select label="Role" options={roles.map((role) => [role, formatName(role)])} {...bind('role')} />
+          <Select label="Role" options={roles.map((role) => [role, roleName(role)])} {...bind('role')} />
           <Check label="Responder seat: may change incidents" {...bind('isResponder')} name="seat" />
         </>
       )}
