@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { eventually } from '@tocsin/testing';
 import { type Console, expectSound, NARROW } from './harness.ts';
 
 const KEYS = '/api/v1/settings/api-keys';
@@ -75,5 +76,36 @@ export function testSettings({ open, client }: Console): void {
     await page.getByRole('heading', { name: 'Nobody matches' }).waitFor();
     await page.getByLabel('Who is shown').selectOption('Without a seat');
     await page.getByRole('cell', { name: viewer.name }).waitFor();
+  });
+
+  test('fields are put into their order by hand, and the form is shown before anybody needs it', async () => {
+    const FIELDS = '/api/v1/custom-fields';
+    for (const name of ['Order one', 'Order two'])
+      await client().post(FIELDS, { name, field_type: 'string', show_on_creation: true });
+    const page = await open('/fields');
+    const row = page.getByRole('row').filter({ hasText: 'Order two' });
+    const up = row.getByRole('button', { name: 'Move up' });
+    const names = async () =>
+      (await client().get(`${FIELDS}?limit=100`)).body.fields
+        .map(({ name }: { name: string }) => name)
+        .filter((name: string) => name.startsWith('Order '));
+    expect(await names()).toEqual(['Order one', 'Order two']);
+    await up.focus();
+    await page.keyboard.press('Enter');
+    await eventually(async () => (await names())[0] === 'Order two');
+    const focused = async () => page.evaluate<string>("document.activeElement.getAttribute('aria-label') ?? ''");
+    await eventually(async () => (await focused()) === 'Move up');
+    await expectSound(page, 'fields');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    const dialog = page.getByRole('dialog', { name: 'What a new incident is asked' });
+    const labels = (await dialog.locator('[aria-hidden]').allTextContents()).filter((text) => text.startsWith('Order'));
+    expect(labels).toEqual(['Order two', 'Order one']);
+    await expectSound(page, 'fields-preview');
+    await page.setViewportSize(NARROW);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await expectSound(page, 'fields-preview-dark-narrow');
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    const { fields } = (await client().get(`${FIELDS}?limit=100`)).body;
+    for (const { id, name } of fields) if (String(name).startsWith('Order ')) await client().delete(`${FIELDS}/${id}`);
   });
 }

@@ -16,7 +16,7 @@ import { type Bind, EditDialog } from '../resources/edit-dialog.tsx';
 import { useDraft } from '../ui/drafts.ts';
 import { Check, choices, Input, Select, withStored } from '../ui/fields.tsx';
 import ui from '../ui/ui.module.css';
-import { fieldEditor } from './editors.tsx';
+import { FieldInput, nameOf } from './field-input.tsx';
 import { ShortTitle } from './short-title.tsx';
 import { SimilarIncidents } from './similar.tsx';
 import { NOBODY, ViewersInput } from './visibility.tsx';
@@ -265,28 +265,4 @@ function valueOf(field: CustomField, draft: Draft) {
   const value = valueIn(field, draft);
   if (value !== undefined) return [{ field_id: field.id, value }];
   return field.default_value === undefined ? [] : [{ field_id: field.id, value: null }];
-}
-
-/** Names a field for refusals. */
-const nameOf = (id: number | undefined) => `field ${id}`;
-
-function FieldInput({
-  field,
-  value,
-  onValue,
-}: {
-  field: CustomField;
-  value: unknown;
-  onValue: (value: unknown) => void;
-}) {
-  const label = `${field.name}${field.required_on_creation ? ' (required)' : ''}`;
-  return (
-    <div className={ui.field}>
-      <span className={ui.label} aria-hidden="true">
-        {label}
-      </span>
-      {fieldEditor(field)(value, onValue, { name: nameOf(field.id), label, stored: undefined })}
-      {field.description && <span className={ui.hint}>{field.description}</span>}
-    </div>
-  );
 }

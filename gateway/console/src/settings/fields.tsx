@@ -1,13 +1,21 @@
 import type { CustomField } from '@tocsin/sdk';
-import { useAccess } from '../api/hooks.ts';
+import { useState } from 'react';
+import { write } from '../api/client.ts';
+import { sayError } from '../api/failures.ts';
+import { refresh, useAccess, useFields } from '../api/hooks.ts';
+import { FieldInput } from '../incident/field-input.tsx';
 import { EditDialog, saveTo } from '../resources/edit-dialog.tsx';
 import { splitTexts } from '../ui/format.ts';
 import { NAME, ResourceList } from '../resources/resource-list.tsx';
 import { Named } from '../ui/table.tsx';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialogs.tsx';
 import { Check, Input, Select, TextArea } from '../ui/fields.tsx';
 import { Empty } from '../ui/states.tsx';
 import { Badge } from '../ui/texts.tsx';
+import ui from '../ui/ui.module.css';
 import { optionsOf } from '../incidents/incident-filters.ts';
+import { movedOrders } from './moved-orders.ts';
 
 const TYPES: Readonly<Record<CustomField['field_type'], string>> = {
   string: 'Text',
@@ -22,6 +30,8 @@ const TYPES: Readonly<Record<CustomField['field_type'], string>> = {
   json: 'JSON',
 };
 
+const PATH = '/custom-fields';
+
 export function FieldsPage() {
   const { canManage } = useAccess();
   return (
@@ -29,10 +39,12 @@ export function FieldsPage() {
       title="Custom fields"
       guide="custom-fields"
       lead="What an incident has in your workspace besides the common properties. Lists filter by them."
-      path="/custom-fields"
+      path={PATH}
       property="fields"
       create="New field"
       canChange={canManage}
+      filters={<Preview />}
+      more={(field) => field.archived_at === undefined && <Move field={field} />}
       editor={(field, onClose) => <FieldDialog field={field} onClose={onClose} />}
       empty={
         <Empty title="No custom field so far" icon="fields">
@@ -60,6 +72,79 @@ export function FieldsPage() {
         ],
       ]}
     />
+  );
+}
+
+/** Shows what the form asks for that declares an incident. */
+function Preview() {
+  const { data: fields = [] } = useFields();
+  const [isOpen, setOpen] = useState(false);
+  const [values, setValues] = useState<Readonly<Record<number, unknown>>>({});
+  const asked = fields.filter(({ show_on_creation: isAsked }) => isAsked);
+  if (asked.length === 0) return null;
+  return (
+    <>
+      <Button small onClick={() => setOpen(true)}>
+        Preview
+      </Button>
+      {isOpen && (
+        <Dialog title="What a new incident is asked" onClose={() => setOpen(false)}>
+          <div className={ui.form}>
+            <p>After the title, the severity and the service. Nothing is saved here.</p>
+            {asked.map((field) => (
+              <FieldInput
+                key={field.id}
+                field={field}
+                value={field.id in values ? (values[field.id] ?? undefined) : field.default_value}
+                onValue={(value) => setValues({ ...values, [field.id]: value ?? null })}
+              />
+            ))}
+            <div className={ui.actions}>
+              <Button kind="primary" onClick={() => setOpen(false)}>
+                Done
+              </Button>
+            </div>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+/** Moves a field to the place of the one before or after it, in lists and forms. */
+function Move({ field }: { field: CustomField }) {
+  const { data: fields = [] } = useFields();
+  const [isBusy, setBusy] = useState(false);
+  const from = fields.findIndex(({ id }) => id === field.id);
+  const move = async (by: -1 | 1, button: HTMLElement) => {
+    setBusy(true);
+    try {
+      for (const { id, revision, order } of movedOrders(fields, from, by))
+        await write({ method: 'PATCH', path: `${PATH}/${id}`, revision, body: { sort_order: order } });
+    } catch (error) {
+      sayError(error);
+    }
+    await refresh(PATH);
+    setBusy(false);
+    // The row goes to another place of the page, and the focus with it.
+    window.setTimeout(() => button.focus());
+  };
+  const button = (by: -1 | 1, label: string) => (
+    <Button
+      kind="quiet"
+      small
+      aria-label={label}
+      aria-disabled={isBusy || fields[from + by] === undefined}
+      onClick={({ currentTarget }) => !isBusy && fields[from + by] && void move(by, currentTarget)}
+    >
+      {by === -1 ? '↑' : '↓'}
+    </Button>
+  );
+  return from === -1 ? null : (
+    <>
+      {button(-1, 'Move up')}
+      {button(1, 'Move down')}
+    </>
   );
 }
 
@@ -91,7 +176,7 @@ function FieldDialog({ field, onClose }: { field: CustomField | undefined; onClo
             ? { config: { currency } }
             : {};
         return {
-          ...saveTo('/custom-fields', field),
+          ...saveTo(PATH, field),
           body: {
             ...{ name, show_on_creation, ...config },
             // It goes with the other one.
