@@ -463,7 +463,8 @@ describeWithServersAndBrowser('the console in a browser', () => {
 
   test('comes back from an incident to the same place of the same list', async () => {
     const page = await open('/?view=all&sort=severity');
-    await page.getByRole('button', { name: 'Show more' }).click();
+    // The next page comes when the end of the first one is near.
+    await page.locator('[data-rows] a').nth(29).scrollIntoViewIfNeeded();
     const last = page.locator('[data-rows] a').nth(45);
     await last.scrollIntoViewIfNeeded();
     const before = await page.evaluate<number>('scrollY');
@@ -473,6 +474,46 @@ describeWithServersAndBrowser('the console in a browser', () => {
     await page.goBack();
     await last.waitFor();
     await eventually(async () => Math.abs((await page.evaluate<number>('scrollY')) - before) < 4);
+  });
+
+  test('a list of thousands goes on by itself, says how many there are, and counts them once', async () => {
+    await addHistory(system(), 111, 2_110);
+    const page = await open('/?view=all');
+    const requests: string[] = [];
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname === '/api/v1/incidents') requests.push(`${searchParams.get('include_counts')}`);
+    });
+    const rows = page.locator('[data-rows] > li');
+    const { body } = await client().get('/api/v1/incidents?include_counts=true&limit=1');
+    const { matched } = body.collection_counts;
+    expect(matched).toBeGreaterThan(2_000);
+    await page.getByText(`${matched.toLocaleString('en')} incidents, of which 30 are shown.`).waitFor();
+    while ((await rows.count()) < 2_000) {
+      await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+      const before = await rows.count();
+      await eventually(async () => (await rows.count()) > before);
+    }
+    expect(new Set(requests)).toEqual(new Set(['null']));
+    expect(requests.length).toBeLessThanOrEqual(20);
+    await rows.nth(1_500).scrollIntoViewIfNeeded();
+    const milliseconds = await page.evaluate<number>(`new Promise((resolve) => {
+      const started = performance.now();
+      document.querySelectorAll('[data-rows] > li')[1500].querySelector('input').click();
+      requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - started)));
+    })`);
+    await page.getByText('1 selected').waitFor();
+    console.log(`console, a box in a list of 2,000: ${Math.round(milliseconds)} ms`);
+    const chosen = await rows.nth(1_500).getByRole('link').textContent();
+    await rows.nth(1_500).getByRole('link').click();
+    await page.getByRole('heading', { name: 'Activity' }).waitFor();
+    await page.goBack();
+    await eventually(async () =>
+      page.evaluate<boolean>(`[...document.querySelectorAll('[data-rows] > li')].some((row) => {
+        const { top } = row.getBoundingClientRect();
+        return top > 0 && top < innerHeight && row.querySelector('a').textContent === ${JSON.stringify(chosen)};
+      })`),
+    );
   });
 
   test('the first screen is one script and one style sheet, and both are small', async () => {
@@ -491,7 +532,7 @@ describeWithServersAndBrowser('the console in a browser', () => {
       await page.getByRole('link', { name: 'Checkout answers slowly' }).waitFor();
       console.log(`console, first load at 1/${rate} of the processor: ${Math.round(performance.now() - started)} ms`);
     }
-    await page.waitForLoadState('networkidle');
+    await page.getByText('Live', { exact: true }).waitFor();
     const names = [...loaded.keys()].map((name) => name.replace(/-[\w-]{8}\./, '.')).sort();
     expect(names).toEqual(['/app/assets/index.js', '/app/assets/style.css']);
     const bodies = await Promise.all(loaded.values());
@@ -558,14 +599,14 @@ const TITLES = [
 ];
 
 /** Incidents of the last three months that are over, as a busy workspace has them. */
-const addHistory = async (system: System): Promise<void> =>
+const addHistory = async (system: System, first = 1, last = 110): Promise<void> =>
   withClient(system.database.adminUrl, async (database) => {
     await database.query(
       `with drawn as (
          select n, ($1::text[])[1 + n % cardinality($1)] as title, (n * 7919) % 100 as dice,
            now() - n * interval '19 hours' - interval '2 days' as created_at,
            (array['checkout', 'search', 'reports'])[1 + (n * 31) % 3] as service
-         from generate_series(1, 110) as n)
+         from generate_series($2::int, $3::int) as n)
        insert into incident.incidents (workspace_id, number, title, title_folded, service, service_folded, severity,
          severity_mode, status, issue_type, customer_impact_status, team_id, first_responded_at, ended_at,
          status_changed_at, created_at, created_by)
@@ -576,7 +617,7 @@ const addHistory = async (system: System): Promise<void> =>
          created_at + (dice + 2) * interval '47 seconds', created_at + (dice + 5) * (dice + 5) * interval '4 seconds',
          created_at + interval '1 hour', created_at, '1'
        from drawn`,
-      [TITLES],
+      [TITLES, first, last],
     );
-    await database.query('update incident.incident_counters set last = 2000');
+    await database.query('update incident.incident_counters set last = 10000');
   });

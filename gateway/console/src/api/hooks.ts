@@ -56,17 +56,22 @@ window.addEventListener(SIGNED_OUT, (event) => {
 
 type Page = Record<string, unknown> & { pagination: Pagination };
 
-/** The rows of a list that were read so far, page by page. @param property has the rows of a page */
+/**
+ * The rows of a list that were read so far, page by page.
+ * @param property has the rows of a page
+ * @param options `later` are other parameters of the pages after the first
+ */
 export const useList = <Row, First = unknown>(
   path: string,
   property: string,
   parameters: Query = {},
-  { every }: { every?: number } = {},
+  { every, later }: { every?: number; later?: Query } = {},
 ) => {
   const first = path + query(parameters);
   return useInfiniteQuery<Page, TocsinError, { rows: Row[]; first: First }, string[], string | undefined>({
     queryKey: [first],
-    queryFn: async ({ pageParam: cursor }) => read<Page>(path + query({ ...parameters, cursor })),
+    queryFn: async ({ pageParam: cursor }) =>
+      read<Page>(path + query({ ...parameters, ...(cursor !== undefined && later), cursor })),
     ...(every !== undefined && { refetchInterval: every }),
     initialPageParam: undefined,
     getNextPageParam: ({ pagination }) => (pagination.has_more ? pagination.next_cursor : undefined),

@@ -1,5 +1,5 @@
 import type { BulkIncidentsReply, Incident } from '@tocsin/sdk';
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import { useConfiguration, useContentKey, useWrite } from '../api/hooks.ts';
 import { Button } from '../ui/button.tsx';
 import { Confirm, Dialog } from '../ui/dialogs.tsx';
@@ -19,13 +19,17 @@ const MAX = 50;
 export function useSelection(list: unknown) {
   const [ids, setIds] = useState<ReadonlySet<number>>(new Set());
   useEffect(() => setIds(new Set()), [list]);
-  return {
-    ids,
-    choose: (rows: readonly number[], isChosen: boolean) => {
-      const others = [...ids].filter((id) => !rows.includes(id));
-      setIds(new Set(isChosen ? [...others, ...rows] : others));
-    },
-  };
+  // The same for each render, so that rows are drawn again only if they have changed.
+  const choose = useCallback(
+    (rows: readonly number[], isChosen: boolean) =>
+      setIds((before) => {
+        const changed = new Set(rows);
+        const others = [...before].filter((id) => !changed.has(id));
+        return new Set(isChosen ? [...others, ...rows] : others);
+      }),
+    [],
+  );
+  return { ids, choose };
 }
 
 export type Selection = ReturnType<typeof useSelection>;

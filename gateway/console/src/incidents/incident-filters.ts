@@ -26,6 +26,8 @@ export interface ListSearch {
   direction?: 'asc';
 }
 
+export type Change = (changes: Partial<ListSearch>) => void;
+
 export const POSTMORTEM_FILTERS: Options = [
   ['', 'Any post-mortem'],
   ['none', 'No post-mortem'],

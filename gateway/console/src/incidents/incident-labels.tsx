@@ -7,6 +7,8 @@ import { Icon } from '../ui/icon.tsx';
 import { Badge } from '../ui/texts.tsx';
 import css from '../ui/ui.module.css';
 
+/** Tokens of sessions and agents begin with others: these act for people who look. */
+const API_KEY = 'tcs_';
 /** The colours that severities have until somebody chooses others. The page has its own shades of them, by theme. */
 const DEFAULT_COLOURS = ['#d92d20', '#f79009', '#fdb022', '#667085'];
 /** What a field of the browser can choose. The API takes any text. */
@@ -82,6 +84,23 @@ export function UpdateDue({ incident: { next_update_at: next, status } }: { inci
   const now = useNow();
   const isDue = next !== null && !isOver && Date.parse(next) <= now;
   return isDue && <Badge tone="warn">Update due</Badge>;
+}
+
+/** The name of a service of the catalog; another text as it is. */
+export const ServiceName = ({ slug }: { slug: string }) => (
+  <span>{useServices().data?.find((service) => service.slug === slug)?.name ?? slug}</span>
+);
+
+/** Which monitor, or other program with a key, declared an incident; nothing if a person did. */
+export function DeclaredByKey({ incident: { created_by_key: key } }: { incident: Incident }) {
+  if (key?.prefix.startsWith(API_KEY) !== true) return null;
+  return (
+    <span title={`Declared with the key ${key.name}`} className={css.marked}>
+      <Icon name="key" size={12} />
+      <span className={css.hidden}>Declared with the key </span>
+      {key.name}
+    </span>
+  );
 }
 
 /** The services that an input with this list suggests. */

@@ -5,7 +5,7 @@ import { buttonClass } from '../ui/button.tsx';
 import { Card } from '../ui/layout.tsx';
 import { Empty, Loaded } from '../ui/states.tsx';
 import { type ListSearch, listRequest } from './incident-filters.ts';
-import { IncidentRow } from './incidents.tsx';
+import { IncidentRow } from './incident-row.tsx';
 
 /** How many are shown; the list has all. */
 const SHOWN = 10;

@@ -7,58 +7,42 @@
  */
 import type { Incident, ListIncidentsReply } from '@tocsin/sdk';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
-import {
-  useAccess,
-  useConfiguration,
-  useFields,
-  useList,
-  useNameOf,
-  useRetention,
-  useServices,
-  useTeams,
-  refresh,
-} from '../api/hooks.ts';
+import { useEffect } from 'react';
+import { useAccess, useConfiguration, useList, useRetention, refresh } from '../api/hooks.ts';
 import { forgetNews, useLive } from '../api/live.ts';
-import { formatDay, formatDuration, formatMoment, formatSpan, formatTime, formatValue, plural } from '../ui/format.ts';
-import { Icon } from '../ui/icon.tsx';
-import { Button, buttonClass, classes } from '../ui/button.tsx';
-import { Check, type Options, Select, choices } from '../ui/fields.tsx';
-import { Restricted, SeverityBadge, StatusText, UpdateDue } from './incident-labels.tsx';
+import { formatDay, plural } from '../ui/format.ts';
+import { Button, classes } from '../ui/button.tsx';
+import { type Options, Select } from '../ui/fields.tsx';
 import { Page } from '../ui/layout.tsx';
 import { useRowKeys } from '../ui/row-keys.ts';
-import { SearchField } from '../ui/search-field.tsx';
-import { Empty, Loaded, More } from '../ui/states.tsx';
+import { Loaded, More } from '../ui/states.tsx';
 import { Tab, Tabs } from '../ui/tabs.tsx';
-import { Ago, Badge } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
-import { type Selection, SelectionBar, useSelection } from './bulk.tsx';
-import { DateFilter } from './date-filter.tsx';
-import { FieldFilterForm } from './field-filter.tsx';
-import {
-  isOngoing,
-  type ListSearch,
-  listRequest,
-  POSTMORTEM_FILTERS,
-  rememberList,
-  SORTS,
-} from './incident-filters.ts';
+import { useActiveFilters } from './active-filters.ts';
+import { SelectionBar, useSelection } from './bulk.tsx';
+import { Filters } from './filters.tsx';
+import { type Change, isOngoing, type ListSearch, listRequest, rememberList, SORTS } from './incident-filters.ts';
 import css from './incidents.module.css';
+import { IncidentRow } from './incident-row.tsx';
+import { NoIncidents } from './no-incidents.tsx';
 import { SavedViews } from './saved-views.tsx';
 
 const route = getRouteApi('/');
+
+/** Pages that come while somebody scrolls are larger, and count nothing again. */
+const LATER_PAGES = { limit: 100, include_counts: undefined };
 
 export function IncidentsPage() {
   const search = route.useSearch();
   const navigate = useNavigate({ from: '/' });
   const { path, parameters } = listRequest(search);
-  const list = useList<Incident, ListIncidentsReply>(path, 'incidents', parameters);
+  const list = useList<Incident, ListIncidentsReply>(path, 'incidents', parameters, { later: LATER_PAGES });
   const { news } = useLive();
   const { canRespond } = useAccess();
   const selection = useSelection(search);
-  const change = (changes: Partial<ListSearch>) =>
+  const change: Change = (changes) =>
     void navigate({ search: (before) => ({ ...before, ...changes }), replace: true, resetScroll: false });
-  const isFiltered = Object.keys(search).some((name) => !['view', 'sort', 'direction'].includes(name));
+  const isFiltered = useActiveFilters(search).length > 0;
   const counts = list.data?.first.collection_counts;
   const others = search.q === undefined || counts === undefined ? 0 : counts.all - counts.matched;
 
@@ -99,18 +83,30 @@ export function IncidentsPage() {
         <Loaded query={list} rows={8}>
           {({ rows }) =>
             rows.length === 0 ? (
-              <NoIncidents search={search} isFiltered={isFiltered} change={change} />
+              <NoIncidents search={search} change={change} />
             ) : (
               <ul data-rows>
                 {rows.map((incident) => (
-                  <IncidentRow key={incident.id} incident={incident} selection={canRespond ? selection : undefined} />
+                  <IncidentRow
+                    key={incident.id}
+                    incident={incident}
+                    isChosen={canRespond ? selection.ids.has(incident.id) : undefined}
+                    choose={selection.choose}
+                  />
                 ))}
               </ul>
             )
           }
         </Loaded>
-        <More list={list} />
+        <More list={list} isAutomatic />
       </section>
+      {counts !== undefined && counts.matched > 0 && (
+        <p className={css.total}>
+          {plural(counts.matched, 'incident', 'incidents')}
+          {isFiltered && (counts.matched === 1 ? ' matches' : ' match')}
+          {list.hasNextPage && `, of which ${list.data?.rows.length.toLocaleString('en')} are shown`}.
+        </p>
+      )}
       {others > 0 && (
         <p role="status" className={classes(ui.row, css.others)}>
           {plural(others, 'incident')} with another status {others === 1 ? 'matches' : 'match'}, too.
@@ -122,59 +118,6 @@ export function IncidentsPage() {
     </Page>
   );
 }
-
-export function IncidentRow({ incident, selection }: { incident: Incident; selection?: Selection | undefined }) {
-  const nameOf = useNameOf();
-  const team = useTeams().data?.find(({ id }) => id === incident.team_id)?.name;
-  const { statuses } = useConfiguration();
-  const isOver = statuses.find(({ key }) => key === incident.status)?.is_terminal === true;
-  return (
-    <li className={classes(css.row, isOver && css.over, selection && css.selectable)}>
-      {selection && (
-        <Check
-          label={<span className={ui.hidden}>Select {incident.human_id}</span>}
-          value={selection.ids.has(incident.id)}
-          onValue={(isChosen) => selection.choose([incident.id], isChosen)}
-        />
-      )}
-      <SeverityBadge value={incident.severity} />
-      <div className={css.what}>
-        <Link to="/incidents/$id" params={{ id: incident.human_id }} className={css.title}>
-          {incident.title}
-        </Link>
-        <p className={ui.facts}>
-          <span className={css.ref}>{incident.human_id}</span>
-          {incident.restricted && <Restricted />}
-          <UpdateDue incident={incident} />
-          {incident.service && <span>{incident.service}</span>}
-          {team && <span>{team}</span>}
-          {incident.incident_manager && <span>{nameOf(incident.incident_manager)}</span>}
-          {incident.customer_impact_status === 'confirmed' && <span className={css.impact}>Customers affected</span>}
-        </p>
-      </div>
-      <div className={css.state}>
-        <StatusText value={incident.status} />
-        <span className={css.when} title={formatTime(incident.created_at)}>
-          {isOver ? (
-            `${formatSpan(incident.created_at, endOf(incident))}, took ${formatDuration(incident.duration_seconds)}`
-          ) : (
-            <>
-              {formatMoment(incident.created_at)}, <Ago time={incident.created_at} />
-            </>
-          )}
-        </span>
-      </div>
-    </li>
-  );
-}
-
-/** When an incident was over. */
-const endOf = (incident: Incident): string => {
-  const anchor = incident[incident.duration_anchor as 'created_at'];
-  return new Date(Date.parse(anchor) + incident.duration_seconds * 1_000).toISOString();
-};
-
-type Change = (changes: Partial<ListSearch>) => void;
 
 function Views({
   search,
@@ -216,93 +159,6 @@ function Views({
   );
 }
 
-function Filters({ search, change }: { search: ListSearch; change: Change }) {
-  const { severities } = useConfiguration();
-  const { data: services = [] } = useServices();
-  const { data: teams = [] } = useTeams();
-  const { data: fields = [] } = useFields();
-  const [isAdding, setAdding] = useState(false);
-  const filters = search.fields ?? [];
-  return (
-    <div className={css.filters}>
-      <SearchField label="Search titles, summaries and INC numbers" value={search.q} onValue={(q) => change({ q })} />
-      <div className={css.controls}>
-        <Select
-          bare
-          label="Severity"
-          options={[['', 'Any severity'], ...choices(severities, 'key', 'label')]}
-          value={search.severity?.[0] ?? ''}
-          onValue={(value) => change({ severity: value === '' ? undefined : [value] })}
-        />
-        <Select
-          bare
-          label="Service"
-          options={[['', 'Any service'], ...choices(services, 'slug', 'name')]}
-          value={search.service ?? ''}
-          onValue={(value) => change({ service: value || undefined })}
-        />
-        <Select
-          bare
-          label="Team"
-          options={[['', 'Any team'], ...choices(teams, 'id', 'name')]}
-          value={String(search.team ?? '')}
-          onValue={(value) => change({ team: value === '' ? undefined : Number(value) })}
-        />
-        <Select
-          bare
-          label="Who has looked"
-          options={[
-            ['', 'Seen or not'],
-            ['alerts', 'Alerts nobody has looked at'],
-          ]}
-          value={search.alerts === true ? 'alerts' : ''}
-          onValue={(value) => change({ alerts: value === 'alerts' || undefined })}
-        />
-        <PostmortemFilter search={search} change={change} />
-        <DateFilter search={search} change={change} />
-        {fields.length > 0 && (
-          <Button kind="quiet" icon="plus" onClick={() => setAdding(true)}>
-            Field
-          </Button>
-        )}
-        {filters.map((filter, index) => (
-          <button
-            key={`${filter.slug} ${filter.operator}`}
-            type="button"
-            className={css.chip}
-            aria-label={`Remove the filter by ${filter.slug}`}
-            onClick={() => change({ fields: filters.length === 1 ? undefined : filters.toSpliced(index, 1) })}
-          >
-            {fields.find(({ slug }) => slug === filter.slug)?.name ?? filter.slug}{' '}
-            {filter.operator.replaceAll('_', ' ')} {formatValue(filter.value)}
-            <Icon name="close" size={12} />
-          </button>
-        ))}
-      </div>
-      {isAdding && (
-        <FieldFilterForm
-          fields={fields}
-          onClose={() => setAdding(false)}
-          onAdd={(filter) => {
-            setAdding(false);
-            change({ fields: [...filters, filter] });
-          }}
-        />
-      )}
-    </div>
-  );
-}
-
-const PostmortemFilter = ({ search: { postmortem }, change }: { search: ListSearch; change: Change }) => (
-  <Select
-    bare
-    label="Post-mortem"
-    options={POSTMORTEM_FILTERS}
-    value={postmortem?.join() ?? ''}
-    onValue={(value) => change({ postmortem: value === '' ? undefined : value.split(',') })}
-  />
-);
-
 /** What the retention deletes within 30 days, for those who manage the workspace. */
 function AnnouncedDeletions() {
   const { canManage } = useAccess();
@@ -339,31 +195,3 @@ const SortSelect = ({ search, change }: { search: ListSearch; change: Change }) 
     />
   );
 };
-
-function NoIncidents({ search, isFiltered, change }: { search: ListSearch; isFiltered: boolean; change: Change }) {
-  if (isFiltered) {
-    const none = Object.fromEntries(Object.keys(search).map((name) => [name, undefined]));
-    return (
-      <Empty
-        title="No incident matches"
-        icon="search"
-        action={<Button onClick={() => change(none)}>Clear filters</Button>}
-      >
-        Remove a filter, or look at another status.
-      </Empty>
-    );
-  }
-  if (search.view === 'archived') return <Empty title="Nothing is archived" />;
-  return (
-    <Empty
-      title={search.view === undefined ? 'Nothing is on fire' : 'No incident so far'}
-      action={
-        <Link to="/start" className={buttonClass()}>
-          First steps
-        </Link>
-      }
-    >
-      Press <Badge>c</Badge> to declare an incident. It takes a title; everything else can wait.
-    </Empty>
-  );
-}

@@ -26,7 +26,9 @@ export function Button({
     <button
       type="button"
       {...attributes}
-      disabled={attributes.disabled === true || busy}
+      // A disabled button would lose the focus.
+      aria-disabled={busy || undefined}
+      onClick={busy ? (event) => event.preventDefault() : attributes.onClick}
       className={buttonClass(kind, small)}
     >
       {icon && <Icon name={icon} />}

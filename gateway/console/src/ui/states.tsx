@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useEffectEvent, useRef } from 'react';
 import { Button } from './button.tsx';
 import type { Failure } from './failure.ts';
 import { Icon, type IconName } from './icon.tsx';
@@ -82,16 +82,44 @@ export function Loaded<Data>({
   );
 }
 
-/** The pages of a list in one, with the button for the next one. */
-export const More = ({
-  list,
+/** The part of the window below it, within which the end of a list is near. */
+const NEAR = '800px';
+
+/**
+ * The pages of a list in one, with the button for the next one.
+ * @param props `isAutomatic` reads it when the end of the list comes near; after a failure, the button does
+ */
+export function More({
+  list: { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage },
+  isAutomatic = false,
 }: {
-  list: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
-}) =>
-  list.hasNextPage && (
-    <div className={css.more}>
-      <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-        {list.isFetchingNextPage ? 'Loading' : 'Show more'}
-      </Button>
-    </div>
+  list: {
+    hasNextPage: boolean;
+    isFetchingNextPage: boolean;
+    isFetchNextPageError: boolean;
+    fetchNextPage: () => unknown;
+  };
+  isAutomatic?: boolean;
+}) {
+  const ref = useRef<HTMLDivElement>(null);
+  const isWaiting = isAutomatic && hasNextPage && !isFetchingNextPage && !isFetchNextPageError;
+  const onNear = useEffectEvent(() => fetchNextPage());
+  useEffect(() => {
+    if (!isWaiting || ref.current === null) return;
+    // A new observer for each page: it reports at once whether the end is still near.
+    const observer = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && onNear(), {
+      rootMargin: `0px 0px ${NEAR}`,
+    });
+    observer.observe(ref.current);
+    return () => observer.disconnect();
+  }, [isWaiting]);
+  return (
+    hasNextPage && (
+      <div ref={ref} className={css.more}>
+        <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          {isFetchingNextPage ? 'Loading' : 'Show more'}
+        </Button>
+      </div>
+    )
   );
+}
