@@ -69,6 +69,7 @@ const RESOURCES = [
   ['Event', 'events'],
   ['Team', 'teams'],
   ['User', 'users'],
+  ['SavedViews', 'savedViews'],
   ['Me', 'me'],
 ] as const;
 

@@ -18,6 +18,7 @@ import { type Erasure, erasureStore, formerNames } from '../accounts/store/erasu
 import { sessionStore } from '../accounts/store/key-store.ts';
 import { loginLinkStore } from '../accounts/store/login-link-store.ts';
 import { scimUserStore } from '../accounts/store/scim-user-store.ts';
+import { savedViewStore } from '../accounts/store/saved-view-store.ts';
 import { oidcIdentityStore } from '../accounts/store/oidc-identity-store.ts';
 import { type User, userStore } from '../accounts/store/user-store.ts';
 import { workspaceStore, workspaceVersions } from '../accounts/store/workspace-store.ts';
@@ -70,6 +71,7 @@ export async function eraseUser(
   const properties = { email, name: erasedName(id), active: false, seat: 'none', role: 'viewer' } as const;
   const user = await userStore(trx).change(current, properties, { version: workspace.version, now });
   await loginLinkStore(trx).deleteOf(workspaceId, id);
+  await savedViewStore(trx).deleteOf(workspaceId, id);
   await oidcIdentityStore(trx).remove(workspaceId, id);
   await scimUserStore(trx).forget(current);
   await sessionStore(trx).endAll({ workspaceId, userId: id }, now);

@@ -6,6 +6,7 @@ export const PERSONAL_TABLES: PersonalTables = {
   api_keys: { users: ['user_id'], people: ['name'], texts: ['name'], place: { kind: 'api_key', id: 'id' } },
   login_links: { users: ['user_id'] },
   oidc_identities: { users: ['user_id'] },
+  saved_views: { users: ['user_id'], json: ['views'] },
   audit_log: {
     users: ['user_id', 'target_id'],
     json: ['before', 'after'],

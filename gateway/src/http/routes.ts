@@ -16,6 +16,7 @@ import { contracts } from './contracts.ts';
 import { idempotencyKeyHandlers } from '../idempotency-keys/http/handlers.ts';
 import { keyHandlers } from '../accounts/http/key-handlers.ts';
 import { meHandlers } from '../accounts/http/me-handlers.ts';
+import { savedViewHandlers } from '../accounts/http/saved-view-handlers.ts';
 import type { SealedTokens } from '../accounts/http/sealed-tokens.ts';
 import { sessionHandlers } from '../sign-in/http/session-handlers.ts';
 import { userHandlers } from '../accounts/http/user-handlers.ts';
@@ -34,6 +35,7 @@ export const routes = (options: {
   const ownKeys = keyLookup({ database, contracts, hours: options.idempotencyHours });
   return implement(contracts, {
     ...meHandlers(options),
+    ...savedViewHandlers(options),
     ...userHandlers(options),
     ...keyHandlers(options),
     ...erasureHandlers(options),

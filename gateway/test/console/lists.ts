@@ -3,7 +3,7 @@ import { eventually } from '@tocsin/testing';
 import { withClient } from '../../../infra/installation/databases.ts';
 import { type Console, expectSound, NARROW } from './harness.ts';
 
-export function testLists({ open, openWatched, client, system, origin }: Console): void {
+export function testLists({ open, openWatched, client, system, origin, addPerson }: Console): void {
   const names: string[] = [];
 
   beforeAll(async () => {
@@ -119,6 +119,40 @@ export function testLists({ open, openWatched, client, system, origin }: Console
       'Views',
       'Save this view…',
     ]);
+  });
+
+  test('views are the same in two browsers, those of an earlier release move up, and a stale list is not overwritten', async () => {
+    const email = await addPerson('Vera');
+    const first = await open('/', { email });
+    const { user, workspace } = await first.evaluate<{ user: { id: number }; workspace: { id: number } }>(
+      "fetch('/api/v1/me').then((response) => response.json())",
+    );
+    const key = `views ${workspace.id} ${user.id}`;
+    const old = JSON.stringify([{ name: 'From before', search: { view: 'all', severity: ['sev2'] } }, { name: 7 }]);
+    await first.evaluate(`localStorage.setItem(${JSON.stringify(key)}, ${JSON.stringify(old)})`);
+    await first.reload();
+    const options = async (page: typeof first) => page.getByLabel('Saved views').locator('option').allTextContents();
+    await eventually(async () => (await options(first)).includes('From before'));
+    await eventually(async () => (await first.evaluate(`localStorage.getItem(${JSON.stringify(key)})`)) === null);
+
+    const second = await open('/', { email, profile: {} });
+    await second.getByLabel('Saved views').selectOption('From before');
+    await second.getByRole('link', { name: 'Ancient fire' }).waitFor();
+    await second.getByLabel('Saved views').selectOption('Remove “From before”');
+    await second.getByText('The view is removed.').waitFor();
+    // The first browser does not know yet.
+    await first.goto(`${origin()}/app/?view=all`);
+    await first.getByLabel('Saved views').selectOption('Save this view…');
+    await first.getByRole('dialog').getByLabel('Name').fill('All of it');
+    await first.keyboard.press('Enter');
+    await eventually(async () => (await options(first)).includes('All of it'));
+    expect(await options(first)).not.toContain('From before');
+    await second.reload();
+    await eventually(async () => (await options(second)).includes('All of it'));
+    // Nobody else has them.
+    const other = await open();
+    await other.getByRole('link', { name: 'Fresh fire' }).waitFor();
+    expect(await options(other)).not.toContain('All of it');
   });
 
   test('bars and rows of the statistics open the incidents that they count', async () => {

@@ -9,6 +9,8 @@ export const PARAMETERS: Readonly<Record<string, OperationParameters>> = {
   getUser: {"arguments":["id"],"inputs":{},"sample":"2"},
   updateUser: {"arguments":["id"],"inputs":{"email":"string","name":"string","role":"string","seat":"string","active":"boolean"},"values":{"role":["owner","admin","manager","member","viewer"],"seat":["responder","none"]},"sample":"2 --name 'Ana Lima'"},
   getUserName: {"arguments":["id"],"inputs":{},"sample":"1"},
+  getSavedViews: {"arguments":[],"inputs":{},"sample":""},
+  replaceSavedViews: {"arguments":[],"inputs":{"views":"json!"},"sample":"--data @body.json"},
   listApiKeys: {"arguments":[],"inputs":{"limit":"integer","cursor":"string"},"sample":"--limit 10"},
   createApiKey: {"arguments":[],"inputs":{"name":"string!","scopes":"strings!","user_id":"integer","expires_at":"string|null"},"values":{"scopes":["incidents:read","incidents:write","slack_context:read","services:read","services:write","teams:read","teams:write","custom_fields:read","custom_fields:write","webhooks:manage","users:read","users:write","users:manage","api_keys:manage","configuration:read","configuration:write","imports:write","alerts:write","restricted:read"]},"sample":"--name 'Status page'"},
   getApiKey: {"arguments":["id"],"inputs":{},"sample":"2"},

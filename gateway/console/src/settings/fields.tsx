@@ -43,7 +43,7 @@ export function FieldsPage() {
       property="fields"
       create="New field"
       canChange={canManage}
-      filters={<Preview />}
+      controls={<Preview />}
       more={(field) => field.archived_at === undefined && <Move field={field} />}
       editor={(field, onClose) => <FieldDialog field={field} onClose={onClose} />}
       empty={

@@ -10,7 +10,9 @@ import {
   me,
   namedUserReply,
   newKey,
+  newSavedViews,
   newUser,
+  savedViewsReply,
   tokenReply,
   userPage,
   userParams,
@@ -21,12 +23,15 @@ import {
 
 const USERS = '/api/v1/settings/users';
 const USER = `${USERS}/{id}`;
+const VIEWS = '/api/v1/users/me/views';
 const KEYS = '/api/v1/settings/api-keys';
 const KEY = `${KEYS}/{id}`;
 
 /** Every key has a scope, so any valid key may call these. */
 const anyKey = { tag: 'Users', scope: SCOPES } as const;
 const readUsers = { tag: 'Users', scope: 'users:read' } as const;
+/** They select incidents, and a view is nothing that others see: whoever reads incidents may store one. */
+const ownViews = { tag: 'Users', scope: 'incidents:read' } as const;
 const writeUsers = {
   tag: 'Users',
   scope: 'users:write',
@@ -36,6 +41,7 @@ const writeUsers = {
 const keys = { tag: 'API keys', scope: 'api_keys:manage' } as const;
 const writeKeys = { ...keys, errors: ['permission_denied', 'invalid_resource_state'] } as const;
 const user = { status: 200, body: userReply, versioned: true } as const;
+const savedViews = { status: 200, body: savedViewsReply, versioned: true } as const;
 const key = { status: 200, body: keyReply, versioned: true } as const;
 const token = { body: tokenReply, versioned: true } as const;
 /** What only a key that is stored has. */
@@ -77,6 +83,19 @@ export const accountContracts = {
     ...anyKey,
     params: userParams,
     reply: { status: 200, body: namedUserReply },
+  },
+  getSavedViews: {
+    ...endpoint('GET', VIEWS, 'Get the saved views of the caller'),
+    ...ownViews,
+    reply: savedViews,
+  },
+  replaceSavedViews: {
+    ...endpoint('PUT', VIEWS, 'Replace the saved views of the caller'),
+    ...ownViews,
+    errors: ['permission_denied'],
+    precondition: true,
+    body: newSavedViews,
+    reply: savedViews,
   },
   listApiKeys: {
     ...endpoint('GET', KEYS, 'List API keys'),

@@ -28,6 +28,7 @@ const ana: UserWire = {
   created_at: '2026-11-24T10:00:00.000Z',
   updated_at: '2026-11-24T10:00:00.000Z',
 };
+const view = { name: 'Severe, this quarter', search: '{"severity":["sev1"],"days":90}' };
 const newKey = { name: 'Status page', scopes: ['incidents:read', 'services:read'] } as const;
 const key: ApiKeyWire = {
   id: 2,
@@ -79,6 +80,17 @@ export const accountOperations: Documentation<typeof accountContracts> = {
     description: 'Returns what everybody in the workspace may know about a user. Every valid key may call it.',
     params: { id: 1 },
     reply: { user: { id: 1, name: 'Demo Owner', active: true } },
+  },
+  getSavedViews: {
+    description: 'Returns the searches of incidents that the user of the token has stored. Nobody else sees them.',
+    reply: { saved_views: { revision: 1, views: [] } },
+  },
+  replaceSavedViews: {
+    description:
+      'Replaces all views of the user of the token. `If-Service-Resource-Version` must be the current revision. What a search means is up to the client: the console stores its filters as JSON.',
+    revision: 1,
+    body: { views: [view] },
+    reply: { saved_views: { revision: 2, views: [view] } },
   },
   listApiKeys: {
     description:

@@ -109,6 +109,43 @@ const namedUser = z
 
 export const namedUserReply = z.strictObject({ user: schemaReference(namedUser, 'The user') });
 
+const MAX_VIEWS = 50;
+const MAX_VIEW_NAME = 60;
+const MAX_VIEW_SEARCH = 2_048;
+
+/** The saved views of the caller (contract: Users). */
+const savedViews = z
+  .strictObject({
+    revision: id.meta({ description: 'Starts at 1 and increases with every change; a PUT must send it' }),
+    views: z
+      .array(
+        z.strictObject({
+          name: z.string().meta({ description: 'What the user calls it' }),
+          search: z.string().meta({ description: 'What it selects, in the form of the client that stored it' }),
+        }),
+      )
+      .meta({ description: 'In the order of the request that stored them' }),
+  })
+  .meta({ id: 'SavedViews' });
+
+export const savedViewsReply = z.strictObject({
+  saved_views: schemaReference(savedViews, 'The views as they are after the request'),
+});
+
+export const newSavedViews = z
+  .strictObject({
+    views: z
+      .array(
+        z.strictObject({
+          name: nameText(MAX_VIEW_NAME).meta({ description: 'A name; 1 to 60 characters after trimming' }),
+          search: boundedText(MAX_VIEW_SEARCH).meta({ description: 'Any text of at most 2,048 characters' }),
+        }),
+      )
+      .max(MAX_VIEWS)
+      .meta({ description: 'All views of the user, at most 50' }),
+  })
+  .meta({ id: 'NewSavedViews' });
+
 const name = nameText(MAX_NAME_LENGTH);
 const email = boundedText(MAX_EMAIL_LENGTH)
   .refine(isEmail, 'Is not an email address')
