@@ -95,6 +95,9 @@ export async function prepareSession(client: pg.Client, options: SessionOptions)
 export const standby = ({ host, port }: pg.Client) =>
   new DatabaseCallError('unable', `${host}:${port} takes no writes: it is a standby`);
 
+/** Looks at two connections: while another client uses the session of one, they may seem to have two. */
+const LOOKS = 8;
+
 /** The poolers that are known to give each client a session. */
 const checkedPoolers = new Set<string>();
 
@@ -113,7 +116,8 @@ export async function checkPooler(client: pg.Client, config: HostConfig): Promis
   other.on('error', () => undefined);
   try {
     await other.connect();
-    if ((await pidOf(other)) === pid) throw sharedSession();
+    for (let look = 0; look < LOOKS; look += 1)
+      if ((await pidOf(other)) === pid || (await pidOf(client)) !== pid) throw sharedSession();
   } catch (error) {
     if (error instanceof UnusableSession) throw error;
     const message =

@@ -110,6 +110,24 @@ describeWithProgram(PGBOUNCER)('PgBouncer', () => {
     }
   });
 
+  test('in transaction mode is refused while another client uses its sessions, too', async () => {
+    const { connect, pooler } = await open({ pool_mode: 'transaction' }, 1);
+    const other = new pg.Client({ connectionString: pooler.url });
+    await other.connect();
+    let isOver = false;
+    const use = (async () => {
+      while (!isOver) await other.query('select pg_sleep(0.004 * random())');
+      await other.end();
+    })();
+    try {
+      for (let count = 0; count < 30; count += 1)
+        expect(await errorOf(connect().raw('select 1'))).toMatchObject({ message: SHARED });
+    } finally {
+      isOver = true;
+      await use;
+    }
+  });
+
   test('whose pool has no room says so', async () => {
     const db = (await open({ pool_mode: 'session', default_pool_size: 1 })).connect();
     expect(await errorOf(db.raw('select 1'))).toMatchObject({
