@@ -1,5 +1,6 @@
 import type { Knex } from '@tocsin/postgres';
-import { Gauge, type Keyring, type Logger, type Metrics, openKeyring } from '@tocsin/runtime';
+import { type Keyring, openKeyring } from '@tocsin/runtime';
+import { sealAgain, type SealingDependencies } from '@tocsin/service-host';
 import { type OidcProvider, oidcProviderStore } from './store/oidc-provider-store.ts';
 
 /** Encrypts the secrets of clients at their providers, and what a browser keeps while somebody signs in. */
@@ -14,48 +15,23 @@ export const sealSecret = (keyring: Keyring, workspaceId: number, secret: string
   keyring.seal(secret, contextOf(workspaceId));
 
 /** Returns `undefined` if no configured key opens the secret. */
-export function openSecret(keyring: Keyring, { workspaceId, secret }: OidcProvider): string | undefined {
-  try {
-    return keyring.open(secret, contextOf(workspaceId));
-  } catch {
-    return undefined;
-  }
-}
+export const openSecret = (keyring: Keyring, { workspaceId, secret }: OidcProvider): string | undefined =>
+  keyring.tryOpen(secret, contextOf(workspaceId));
 
-/** Workspaces in one log line. */
-const MAX_LOGGED = 100;
-
-/** Encrypts all secrets with the current key, and reports those that no configured key opens: connect their providers again. */
-export function secretRotation(options: {
-  database: Knex;
-  keyring: Keyring;
-  log: Logger;
-  metrics: Metrics;
-}): () => Promise<boolean> {
-  const { database, keyring, log, metrics } = options;
-  const gauge = new Gauge({
-    name: 'tocsin_oidc_unopened_secrets',
-    help: 'Workspaces whose client secret at their OpenID Connect provider no configured key opens',
-    registers: [metrics],
+/** Encrypts secrets with the current key; providers whose secret no configured key opens have to be connected again. */
+export const secretRotation = ({ keyring, ...dependencies }: SealingDependencies & { keyring: Keyring }) =>
+  sealAgain<OidcProvider, string>(dependencies, {
+    gauge: {
+      name: 'tocsin_oidc_unopened_secrets',
+      help: 'Workspaces whose client secret at their OpenID Connect provider no configured key opens',
+    },
+    message: 'cannot open client secrets of OIDC: their key is missing',
+    idOf: ({ workspaceId }) => workspaceId,
+    list: async (trx, page) => oidcProviderStore(trx).listEncryptedWithOtherKeys(keyring.currentKeyId, page),
+    open: (provider) => openSecret(keyring, provider),
+    replace: async (trx, { workspaceId }, secret) =>
+      oidcProviderStore(trx).replaceSecret(workspaceId, sealSecret(keyring, workspaceId, secret)),
   });
-  return async () =>
-    database.transaction(async (trx) => {
-      const store = oidcProviderStore(trx);
-      const unopened: number[] = [];
-      for (const provider of await store.listEncryptedWithOtherKeys(keyring.currentKeyId)) {
-        const { workspaceId } = provider;
-        const secret = openSecret(keyring, provider);
-        if (secret === undefined) unopened.push(workspaceId);
-        else await store.replaceSecret(workspaceId, sealSecret(keyring, workspaceId, secret));
-      }
-      gauge.set(unopened.length);
-      if (unopened.length > 0) {
-        const workspaces = unopened.slice(0, MAX_LOGGED);
-        log.error({ count: unopened.length, workspaces }, 'cannot open client secrets of OIDC: their key is missing');
-      }
-      return false;
-    });
-}
 
 /** Secrets that no key opens, of those of the workspaces with the highest IDs. */
 export async function countUnopenedSecrets(

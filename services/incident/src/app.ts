@@ -155,7 +155,11 @@ export async function startApp(config: IncidentConfig, overrides: Partial<Overri
         handlers: { ...customerImpactHandlers(ignored), ...investigationRunHandlers(ignored) },
       },
     ],
-    periodicTasks: periodicTasks({ ...dependencies, metrics, log }, base.limits.idempotencyHours, overrides),
+    periodicTasks: periodicTasks(
+      { ...dependencies, secretKeys: config.secretKeys, metrics, log },
+      base.limits.idempotencyHours,
+      overrides,
+    ),
     dispatchers: [provisioner, commands, trackers],
     workers: [relay, pulls, storage, announcements, encoder],
     clients: [versions, owners],

@@ -24,6 +24,8 @@ export interface Keyring {
   seal(plaintext: string, context: string): Sealed;
   /** Decrypts. @throws if the key is not configured, the context differs or the ciphertext was changed */
   open(sealed: Sealed, context: string): string;
+  /** Decrypts; undefined where `open` throws. */
+  tryOpen(sealed: Sealed, context: string): string | undefined;
   /** HMAC-SHA256 under the current key. */
   sign(message: string | Buffer): Buffer;
   /** Verifies in constant time under every configured key, so that keys can be rotated. */
@@ -107,6 +109,15 @@ export function openKeyring(secretKeys: string, purpose: string): Keyring {
   const { id: currentKeyId, key: current } = keys[0] as (typeof keys)[number];
   const mac = (key: KeyObject, message: string | Buffer) => createHmac('sha256', key).update(message).digest();
 
+  const open: Keyring['open'] = ({ keyId, ciphertext }, context) => {
+    const key = keys.find(({ id }) => id === keyId)?.key;
+    if (key === undefined) throw new Error(`secret key ${keyId} is not configured`);
+    const decipher = createDecipheriv('aes-256-gcm', key, ciphertext.subarray(0, NONCE_BYTES))
+      .setAAD(Buffer.from(context))
+      .setAuthTag(ciphertext.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+    return decipher.update(ciphertext.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+  };
+
   return {
     currentKeyId,
     seal(plaintext, context) {
@@ -115,13 +126,13 @@ export function openKeyring(secretKeys: string, purpose: string): Keyring {
       const text = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()]);
       return { keyId: currentKeyId, ciphertext: Buffer.concat([nonce, cipher.getAuthTag(), text]) };
     },
-    open({ keyId, ciphertext }, context) {
-      const key = keys.find(({ id }) => id === keyId)?.key;
-      if (key === undefined) throw new Error(`secret key ${keyId} is not configured`);
-      const decipher = createDecipheriv('aes-256-gcm', key, ciphertext.subarray(0, NONCE_BYTES))
-        .setAAD(Buffer.from(context))
-        .setAuthTag(ciphertext.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-      return decipher.update(ciphertext.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+    open,
+    tryOpen: (sealed, context) => {
+      try {
+        return open(sealed, context);
+      } catch {
+        return undefined;
+      }
     },
     sign: (message) => mac(current, message),
     verify: (message, signature) =>

@@ -1,5 +1,6 @@
 import { type Knex, query } from '@tocsin/postgres';
 import type { Instant, Sealed } from '@tocsin/runtime';
+import type { SealedPage } from '@tocsin/service-host';
 import type { GroupMapping } from '../domain/group-mapping.ts';
 
 /** The OpenID Connect provider that signs the people of a workspace in. */
@@ -81,12 +82,13 @@ export const oidcProviderStore = (db: Knex) => ({
     await query(db, { text: 'delete from oidc_providers where workspace_id = $1', values: [workspaceId] });
   },
 
-  /** Locks those whose secret is encrypted with another key than this one; skips locked rows. */
-  listEncryptedWithOtherKeys: async (keyId: string): Promise<OidcProvider[]> => {
+  /** Lists and locks those behind a workspace whose secret another key than this one has encrypted; skips locked rows. */
+  listEncryptedWithOtherKeys: async (keyId: string, { after, limit }: SealedPage): Promise<OidcProvider[]> => {
     const rows = await query<Row>(db, {
       // Two ranges of an index; an inequality would read the whole table.
-      text: `${SELECT} where key_id < $1 or key_id > $1 for update skip locked`,
-      values: [keyId],
+      text: `${SELECT} where (key_id < $1 or key_id > $1) and workspace_id > $2
+        order by workspace_id limit $3 for update skip locked`,
+      values: [keyId, after, limit],
     });
     return rows.map(fromRow);
   },

@@ -1,5 +1,6 @@
 import { type Knex, query } from '@tocsin/postgres';
 import type { Instant, Sealed } from '@tocsin/runtime';
+import type { SealedPage } from '@tocsin/service-host';
 import type { KnownShifts, OnCallFailure, OnCallSource, Shift } from '../domain/on-call.ts';
 
 /** A source as it is stored. */
@@ -165,9 +166,12 @@ export function sealedAddresses(db: Knex) {
     /** Those of the teams with the highest IDs. */
     latest: async (limit: number) => list('order by team_id desc limit $1', [limit]),
 
-    /** Lists and locks those that other keys than this one have sealed; skips locked rows. */
+    /** Lists and locks those behind a team that other keys than this one have sealed; skips locked rows. */
     // Two ranges of an index; an inequality would read the whole table.
-    sealedByOthers: async (keyId: string) => list('where key_id < $1 or key_id > $1 for update skip locked', [keyId]),
+    sealedByOthers: async (keyId: string, { after, limit }: SealedPage) =>
+      list('where (key_id < $1 or key_id > $1) and team_id > $2 order by team_id limit $3 for update skip locked', [
+        ...[keyId, after, limit],
+      ]),
 
     async replace({ workspaceId, teamId, sealed: { keyId, ciphertext } }: SealedAddress): Promise<void> {
       await query(db, {

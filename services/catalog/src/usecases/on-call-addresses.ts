@@ -1,5 +1,5 @@
-import type { Knex } from '@tocsin/postgres';
-import { Gauge, type Keyring, type Logger, type Metrics, openKeyring } from '@tocsin/runtime';
+import { type Keyring, openKeyring } from '@tocsin/runtime';
+import { sealAgain, type SealingDependencies } from '@tocsin/service-host';
 import type { OnCallAddress } from '../domain/on-call.ts';
 import { type SealedAddress, sealedAddresses } from '../store/on-call-store.ts';
 
@@ -23,48 +23,24 @@ export function addressCipher(secretKeys: string): AddressCipher {
     keyring,
     seal: ({ url, credential }, source) => keyring.seal(JSON.stringify({ url, credential }), contextOf(source)),
     open: (source) => {
-      try {
-        return JSON.parse(keyring.open(source.sealed, contextOf(source))) as OnCallAddress;
-      } catch {
-        return undefined;
-      }
+      const text = keyring.tryOpen(source.sealed, contextOf(source));
+      return text === undefined ? undefined : (JSON.parse(text) as OnCallAddress);
     },
   };
 }
 
-/** Workspaces in one log line. */
-const MAX_LOGGED = 100;
-
-/** Seals addresses with the current key, and reports those that no configured key opens: somebody has to set them again. */
-export function addressRotation(options: {
-  database: Knex;
-  cipher: AddressCipher;
-  log: Logger;
-  metrics: Metrics;
-}): () => Promise<boolean> {
-  const { database, cipher, log, metrics } = options;
-  const gauge = new Gauge({
-    name: 'tocsin_on_call_unopened_addresses',
-    help: 'Teams whose source of who is on call no configured key opens',
-    registers: [metrics],
+/** Seals addresses with the current key; those that no configured key opens have to be set again. */
+export const addressRotation = (dependencies: SealingDependencies & { cipher: AddressCipher }) => {
+  const { keyring, open, seal } = dependencies.cipher;
+  return sealAgain<SealedAddress, OnCallAddress>(dependencies, {
+    gauge: {
+      name: 'tocsin_on_call_unopened_addresses',
+      help: 'Teams whose source of who is on call no configured key opens',
+    },
+    message: 'cannot open the addresses of who is on call: their key is not configured',
+    idOf: ({ teamId }) => teamId,
+    list: async (trx, page) => sealedAddresses(trx).sealedByOthers(keyring.currentKeyId, page),
+    open,
+    replace: async (trx, source, address) => sealedAddresses(trx).replace({ ...source, sealed: seal(address, source) }),
   });
-  return async () => {
-    const unopened = await database.transaction(async (trx) => {
-      const store = sealedAddresses(trx);
-      const left: SealedAddress[] = [];
-      for (const source of await store.sealedByOthers(cipher.keyring.currentKeyId)) {
-        const address = cipher.open(source);
-        if (address === undefined) left.push(source);
-        else await store.replace({ ...source, sealed: cipher.seal(address, source) });
-      }
-      return left;
-    });
-    gauge.set(unopened.length);
-    if (unopened.length > 0) {
-      const workspaces = [...new Set(unopened.map(({ workspaceId }) => workspaceId))].slice(0, MAX_LOGGED);
-      const fields = { count: unopened.length, workspaces };
-      log.error(fields, 'cannot open the addresses of who is on call: their key is not configured');
-    }
-    return false;
-  };
-}
+};

@@ -1,5 +1,6 @@
 import type { Knex } from '@tocsin/postgres';
-import { currentDryRun, openKeyring, Gauge, type Logger, type Metrics } from '@tocsin/runtime';
+import { currentDryRun, openKeyring } from '@tocsin/runtime';
+import { sealAgain, type SealingDependencies } from '@tocsin/service-host';
 import { DomainError, type ErrorCode, serviceUnavailable } from '@tocsin/http';
 import { type Chat, ChatError, type ChatFailureReason } from './clients/chat.ts';
 import { type ChatConnection, chatConnectionStore } from './store/chat-connection-store.ts';
@@ -27,11 +28,6 @@ export interface Chats {
    * @throws ChatError `not_connected` if the secret key that encrypted it is no longer configured
    */
   findAppToken(workspaceId: number): Promise<string | undefined>;
-  /**
-   * Encrypts all tokens with the current key. Leaves tokens whose key is no longer configured.
-   * @returns the workspaces of those tokens
-   */
-  rotateEncryption(): Promise<number[]>;
 }
 
 /** Selects the time limit of a chat's method: for a request that a client waits for, or for background work. */
@@ -96,19 +92,6 @@ export function chats(options: { database: Knex; secretKeys: string; open: OpenC
     },
 
     findAppToken: async (workspaceId) => (await findOpened(workspaceId))?.tokens.app,
-
-    rotateEncryption: async () =>
-      database.transaction(async (trx) => {
-        const store = chatConnectionStore(trx);
-        const undecryptable: number[] = [];
-        for (const connection of await store.listEncryptedWithOtherKeys(sealing.currentKeyId)) {
-          const { workspaceId } = connection;
-          const tokens = sealing.open(connection);
-          if (tokens === undefined) undecryptable.push(workspaceId);
-          else await store.replaceTokens(workspaceId, sealing.seal(workspaceId, tokens));
-        }
-        return undecryptable;
-      }),
   };
 }
 
@@ -162,27 +145,19 @@ export function toStepFailure(error: unknown): StepFailure {
   };
 }
 
-/** Workspaces in one log line. */
-const MAX_LOGGED = 100;
-
-/** Encrypts chat tokens with the current key and reports those that no configured key decrypts: reconnect their workspaces. */
-export function chatTokenRotation(options: { chats: Chats; log: Logger; metrics: Metrics }): () => Promise<boolean> {
-  const { chats, log, metrics } = options;
-  const gauge = new Gauge({
-    name: 'tocsin_chat_unopened_tokens',
-    help: 'Workspaces whose chat token no configured key decrypts',
-    registers: [metrics],
+/** Encrypts chat tokens with the current key; workspaces whose token no configured key decrypts have to be connected again. */
+export const chatTokenRotation = (dependencies: SealingDependencies & { secretKeys: string }) => {
+  const { currentKeyId, open, seal } = chatTokens(dependencies.secretKeys);
+  return sealAgain<ChatConnection, ChatTokens>(dependencies, {
+    gauge: { name: 'tocsin_chat_unopened_tokens', help: 'Workspaces whose chat token no configured key decrypts' },
+    message: 'cannot decrypt chat tokens: their key is not configured',
+    idOf: ({ workspaceId }) => workspaceId,
+    list: async (trx, page) => chatConnectionStore(trx).listEncryptedWithOtherKeys(currentKeyId, page),
+    open,
+    replace: async (trx, { workspaceId }, tokens) =>
+      chatConnectionStore(trx).replaceTokens(workspaceId, seal(workspaceId, tokens)),
   });
-  return async () => {
-    const undecryptable = await chats.rotateEncryption();
-    gauge.set(undecryptable.length);
-    if (undecryptable.length > 0) {
-      const workspaces = undecryptable.slice(0, MAX_LOGGED);
-      log.error({ count: undecryptable.length, workspaces }, 'cannot decrypt chat tokens: their key is not configured');
-    }
-    return false;
-  };
-}
+};
 
 /** A chat that a dry run uses: its changes only check whether the chat would refuse them, as far as the chat says so. */
 const unchangedChat = (chat: Chat): Chat => ({

@@ -12,11 +12,8 @@ export const sealAddress = (keyring: Keyring, id: number, { url, credential, sec
 
 /** Undefined if no configured key opens it. */
 export function openAddress(keyring: Keyring, id: number, sealed: Sealed): Address | undefined {
-  try {
-    return JSON.parse(keyring.open(sealed, String(id))) as Address;
-  } catch {
-    return undefined;
-  }
+  const text = keyring.tryOpen(sealed, String(id));
+  return text === undefined ? undefined : (JSON.parse(text) as Address);
 }
 
 /** What is given of a tracker, as its kind reads it. */

@@ -1,45 +1,20 @@
-import type { Knex } from '@tocsin/postgres';
-import { Gauge, type Keyring, type Logger, type Metrics } from '@tocsin/runtime';
+import type { Keyring } from '@tocsin/runtime';
+import { sealAgain, type SealingDependencies } from '@tocsin/service-host';
 import { openAddress, sealAddress } from './address.ts';
-import { addressStore } from './store/address-store.ts';
+import type { Address } from './domain/tracker.ts';
+import { addressStore, type SealedAddress } from './store/address-store.ts';
 
-/** Trackers in one log line. */
-const MAX_LOGGED = 100;
-
-/** Seals addresses of trackers with the current key, and reports those that no configured key opens. */
-export function trackerAddressRotation(options: {
-  database: Knex;
-  trackerKeys: Keyring;
-  log: Logger;
-  metrics: Metrics;
-}): () => Promise<boolean> {
-  const { database, trackerKeys, log, metrics } = options;
-  const gauge = new Gauge({
-    name: 'tocsin_trackers_unopened',
-    help: 'Trackers whose address no configured key opens',
-    registers: [metrics],
+/** Seals addresses of trackers with the current key; trackers whose address no configured key opens have to be replaced. */
+export const trackerAddressRotation = ({
+  trackerKeys,
+  ...dependencies
+}: SealingDependencies & { trackerKeys: Keyring }) =>
+  sealAgain<SealedAddress, Address>(dependencies, {
+    gauge: { name: 'tocsin_trackers_unopened', help: 'Trackers whose address no configured key opens' },
+    message: 'cannot open addresses of trackers: their key is not configured',
+    idOf: ({ id }) => id,
+    list: async (trx, page) => addressStore(trx).listSealedWithOtherKeys(trackerKeys.currentKeyId, page),
+    open: (sealed) => openAddress(trackerKeys, sealed.id, sealed),
+    replace: async (trx, sealed, address) =>
+      addressStore(trx).replace(sealed, sealAddress(trackerKeys, sealed.id, address)),
   });
-  return async () => {
-    const unopened: number[] = [];
-    for (let after: number | undefined = 0; after !== undefined;) {
-      const from: number = after;
-      after = await database.transaction(async (trx) => {
-        const store = addressStore(trx);
-        const batch = await store.listSealedWithOtherKeys(trackerKeys.currentKeyId, from);
-        for (const sealed of batch) {
-          const address = openAddress(trackerKeys, sealed.id, sealed);
-          if (address === undefined) unopened.push(sealed.id);
-          else await store.replace(sealed, sealAddress(trackerKeys, sealed.id, address));
-        }
-        return batch.at(-1)?.id;
-      });
-    }
-    gauge.set(unopened.length);
-    if (unopened.length > 0)
-      log.error(
-        { count: unopened.length, trackers: unopened.slice(0, MAX_LOGGED) },
-        'cannot open addresses of trackers: their key is not configured',
-      );
-    return false;
-  };
-}

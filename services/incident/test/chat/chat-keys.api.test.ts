@@ -30,7 +30,7 @@ test('after a key change the tokens are encrypted again and the old key can be r
   await expect(chatsWith(fresh!).find(1, 'background')).rejects.toMatchObject({ reason: 'not_connected' });
   const metrics = createMetrics('test');
   const log = createLogger({ app: 'test', level: 'silent' });
-  await chatTokenRotation({ chats: chatsWith(`${fresh},${old}`), log, metrics })();
+  await chatTokenRotation({ database, secretKeys: `${fresh},${old}`, log, metrics })();
   expect(await metrics.metrics()).toMatch(/^tocsin_chat_unopened_tokens\{.*\} 1$/m);
 
   for (const workspaceId of [1, 2]) {

@@ -1,5 +1,6 @@
 import { type Knex, query } from '@tocsin/postgres';
 import type { Instant, Sealed } from '@tocsin/runtime';
+import type { SealedPage } from '@tocsin/service-host';
 
 /** A workspace's connection to its chat. */
 export interface ChatConnection {
@@ -80,11 +81,12 @@ export function chatConnectionStore(db: Knex) {
       return (await query(db, { text, values: [workspaceId] })).length === 1;
     },
 
-    /** Lists and locks the connections whose token is encrypted with another key than this one; skips locked rows. */
-    async listEncryptedWithOtherKeys(keyId: string): Promise<ChatConnection[]> {
+    /** Lists and locks connections behind a workspace whose token another key than this one has encrypted; skips locked rows. */
+    async listEncryptedWithOtherKeys(keyId: string, { after, limit }: SealedPage): Promise<ChatConnection[]> {
       // Two ranges of an index; an inequality would read the whole table.
-      const text = `${SELECT} where key_id < $1 or key_id > $1 for update skip locked`;
-      const rows = await query<ConnectionRow>(db, { text, values: [keyId] });
+      const text = `${SELECT} where (key_id < $1 or key_id > $1) and workspace_id > $2
+        order by workspace_id limit $3 for update skip locked`;
+      const rows = await query<ConnectionRow>(db, { text, values: [keyId, after, limit] });
       return rows.map(toConnection);
     },
 

@@ -1,5 +1,6 @@
 import { type Knex, query } from '@tocsin/postgres';
 import type { Sealed } from '@tocsin/runtime';
+import type { SealedPage } from '@tocsin/service-host';
 
 /** The sealed address of a tracker. */
 export interface SealedAddress extends Sealed {
@@ -9,8 +10,6 @@ export interface SealedAddress extends Sealed {
 
 const SELECT = `select workspace_id as "workspaceId", id, key_id as "keyId", ciphertext from trackers
   where key_id is not null`;
-/** Addresses that one transaction seals again. */
-const BATCH = 500;
 
 /** The sealed addresses of the trackers of all workspaces. */
 export function addressStore(db: Knex) {
@@ -23,10 +22,10 @@ export function addressStore(db: Knex) {
       query<SealedAddress>(db, { text: `${SELECT} order by id desc limit $1`, values: [limit] }),
 
     /** Lists and locks those behind an ID that another key has sealed; skips locked rows. */
-    listSealedWithOtherKeys: async (keyId: string, after: number): Promise<SealedAddress[]> =>
+    listSealedWithOtherKeys: async (keyId: string, { after, limit }: SealedPage) =>
       query<SealedAddress>(db, {
-        text: `${SELECT} and (key_id < $1 or key_id > $1) and id > $2 order by id limit ${BATCH} for update skip locked`,
-        values: [keyId, after],
+        text: `${SELECT} and (key_id < $1 or key_id > $1) and id > $2 order by id limit $3 for update skip locked`,
+        values: [keyId, after, limit],
       }),
 
     async replace({ workspaceId, id }: SealedAddress, { keyId, ciphertext }: Sealed): Promise<void> {
