@@ -1,4 +1,4 @@
-export { checkAccess } from './api/access.ts';
+export { checkAccess, checkSeesRestricted, type RestrictedCaller, seesRestricted } from './api/access.ts';
 export { callRoute, type RouteCall } from './api/call-route.ts';
 export { BODY_LIMIT_HEADER, bodySettings, checkContentLength, MAX_BODY_BYTES, readJsonBody } from './api/body.ts';
 export {

@@ -1,6 +1,14 @@
 export { hideDuration, isAddressFailure } from './address-failure.ts';
 export { readNetworks } from './allowed-networks.ts';
 export {
+  afterCallFailure,
+  type AfterCallFailure,
+  CALLED_STATUSES,
+  type CalledState,
+  calledStatusOf,
+  type CallFailure,
+} from './called-state.ts';
+export {
   type AllowedDestinations,
   DESTINATION_PROBLEMS,
   type DestinationProblem,

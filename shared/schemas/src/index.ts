@@ -160,6 +160,7 @@ export {
   nameText,
   shownText,
   trimmedText,
+  uniqueList,
 } from './text-schemas.ts';
 export {
   actingUser,

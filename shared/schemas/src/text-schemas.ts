@@ -63,3 +63,11 @@ export const keyText = () => boundedText(MAX_KEY).meta({ minLength: 1, pattern: 
 
 /** A name: stored trimmed, and not blank. */
 export const nameText = (max: number) => shownText(trimmedText(max));
+
+/** A list of at most so many values, none of them twice. */
+export const uniqueList = <Value extends z.ZodType>(value: Value, max: number) =>
+  z
+    .array(value)
+    .max(max)
+    .refine((values) => new Set(values).size === values.length, 'Must not contain duplicates')
+    .meta({ uniqueItems: true });

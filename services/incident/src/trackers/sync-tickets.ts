@@ -10,7 +10,7 @@ import {
   type Metrics,
   startDispatcher,
 } from '@tocsin/runtime';
-import type { TicketFailure } from '../follow-ups/domain/ticket.ts';
+import type { CallFailure } from '@tocsin/safe-http';
 import { openAddress } from './address.ts';
 import { KINDS_BY_NAME } from './clients/kinds/index.ts';
 import type { TrackerClient } from './clients/tracker-api.ts';
@@ -135,7 +135,7 @@ async function recordFailure(
   const health = trackerHealth(database, ticket.tracker);
   if (error instanceof TrackerFailure && error.options.isOfTracker) {
     const { status = null, wait, isUncertain = false } = error.options;
-    const failure: TicketFailure = { reason: error.reason, status, at: now };
+    const failure: CallFailure = { reason: error.reason, status, at: now };
     const next = afterFailure(ticket.tracker, { ...failure, wait });
     await health.failed(next);
     const isCreation = ticket.key === null && isUncertain;

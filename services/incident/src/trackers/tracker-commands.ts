@@ -11,14 +11,22 @@
  * raises the revision and writes the audit log in one transaction.
  */
 import { randomBytes } from 'node:crypto';
-import { checkAccess, checkRevision, invalidRequest, invalidState, jsonEqual, notFound } from '@tocsin/http';
+import {
+  checkRevision,
+  checkSeesRestricted,
+  invalidRequest,
+  invalidState,
+  jsonEqual,
+  notFound,
+  type RestrictedCaller,
+} from '@tocsin/http';
 import { type Change, recordChange } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/postgres';
 import type { Clock, Instant, Keyring } from '@tocsin/runtime';
-import type { AllowedDestinations } from '@tocsin/safe-http';
-import { type Principal, VIEW_RESTRICTED, type WorkspaceContext } from '@tocsin/schemas';
+import { type AllowedDestinations, calledStatusOf } from '@tocsin/safe-http';
+import type { WorkspaceContext } from '@tocsin/schemas';
 import { checkGiven, openAddress, sealAddress } from './address.ts';
-import { type Address, MAX_TRACKERS, statusOf, type Tracker } from './domain/tracker.ts';
+import { type Address, MAX_TRACKERS, type Tracker } from './domain/tracker.ts';
 import { forgetArchived, trackerStore } from './store/tracker-store.ts';
 
 export interface TrackerDependencies {
@@ -30,9 +38,6 @@ export interface TrackerDependencies {
   /** Makes this process look for tickets that are due. */
   wakeTrackers: () => void;
 }
-
-/** Who asks, as far as restricted incidents are concerned. */
-export type RestrictedCaller = Pick<Principal, 'scopes' | 'seat' | 'permissions'>;
 
 /** What those who manage a tracker set. */
 export type Settings = Pick<Tracker, 'name' | 'project' | 'issueType' | 'autoFilters' | 'includeRestricted'> &
@@ -214,14 +219,6 @@ export async function getTracker(database: Knex, workspaceId: number, id: number
   return tracker;
 }
 
-/** Whether a caller may know of restricted incidents that are not its own. */
-export const seesRestricted = ({ scopes, permissions }: Pick<RestrictedCaller, 'scopes' | 'permissions'>): boolean =>
-  scopes.includes(VIEW_RESTRICTED.scope) && permissions.includes(VIEW_RESTRICTED.permission);
-
-/** @throws DomainError `missing_scope` or `missing_role_permission` if the caller may not know of them */
-const checkSeesRestricted = (caller: RestrictedCaller): void =>
-  checkAccess(caller, { scope: VIEW_RESTRICTED.scope, needs: [VIEW_RESTRICTED.permission] });
-
 /** Records what somebody did to a tracker in the audit log. */
 const record = async (
   trx: Knex.Transaction,
@@ -240,6 +237,6 @@ function recordedState(tracker: Tracker) {
   const { name, kind, origin, project, issueType, autoFilters, includeRestricted } = tracker;
   return {
     ...{ name, kind, url: origin, project, issue_type: issueType, auto_filters: autoFilters },
-    ...{ include_restricted: includeRestricted, status: statusOf(tracker) },
+    ...{ include_restricted: includeRestricted, status: calledStatusOf(tracker) },
   };
 }

@@ -7,26 +7,19 @@
  * destination: those that have failed get a part of the places alone. The commands of those who manage destinations are
  * here; each locks the row, raises the revision, ends the lease and writes the audit log in one transaction.
  */
-import { checkRevision, invalidState, jsonEqual } from '@tocsin/http';
+import { checkRevision, checkSeesRestricted, invalidState, jsonEqual, type RestrictedCaller } from '@tocsin/http';
 import { type Change, recordChange } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
-import type { AllowedDestinations } from '@tocsin/safe-http';
+import { type AllowedDestinations, calledStatusOf } from '@tocsin/safe-http';
 import { endOfFeed, type FeedContext } from '../feed/read-feed.ts';
 import type { IncidentClient } from '../subscriptions/clients/incidents.ts';
 import type { SecretCipher } from '../subscriptions/secret-cipher.ts';
 import { lockWorkspaces } from '../subscriptions/store/subscription-store.ts';
-import { type Caller, checkSeesRestricted } from '../shared/domain/restricted.ts';
 import { checkCreationRate } from '../shared/domain/creation-rate.ts';
 import type { Time } from '../shared/store/time.ts';
 import { checkGiven, openAddress, sealAddress } from './address.ts';
-import {
-  type Address,
-  type Destination,
-  MAX_CREATED_AN_HOUR,
-  MAX_DESTINATIONS,
-  statusOf,
-} from './domain/destination.ts';
+import { type Address, type Destination, MAX_CREATED_AN_HOUR, MAX_DESTINATIONS } from './domain/destination.ts';
 import { checkRecipients } from './recipients.ts';
 import { destinationStore } from './store/destination-store.ts';
 
@@ -49,7 +42,7 @@ export type Settings = Pick<Destination, 'name' | 'recipients' | 'filters' | 'te
   Address;
 
 export interface DestinationCommand extends Change {
-  caller: Caller;
+  caller: RestrictedCaller;
 }
 
 /**
@@ -255,6 +248,6 @@ function stateOf(destination: Destination) {
     destination;
   return {
     ...{ name, kind, url: origin, header_names: headerNames, recipients, filters, template },
-    ...{ has_credential: hasCredential, include_restricted: includeRestricted, status: statusOf(destination) },
+    ...{ has_credential: hasCredential, include_restricted: includeRestricted, status: calledStatusOf(destination) },
   };
 }

@@ -1,8 +1,8 @@
 import { type Change, recordChange } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
+import { checkSeesRestricted } from '@tocsin/http';
 import { findLastIncidentNumber } from './change-status.ts';
-import { checkSeesRestricted } from '../shared/domain/restricted.ts';
 import { checkNotRevoked, type Subscription } from './domain/subscription.ts';
 import { subscriptionStore } from './store/subscription-store.ts';
 import type { SubscriptionCommand, SubscriptionDependencies } from './subscription-command.ts';

@@ -1,10 +1,10 @@
 import type { Change } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/postgres';
 import type { Logger } from '@tocsin/runtime';
+import type { RestrictedCaller } from '@tocsin/http';
 import type { WebhookMetrics } from '../queue/metrics.ts';
 import type { Sender } from '../requests/clients/sender.ts';
 import type { RequestLimits } from '../requests/domain/limits.ts';
-import type { Caller } from '../shared/domain/restricted.ts';
 import type { Time } from '../shared/store/time.ts';
 import type { IncidentClient } from './clients/incidents.ts';
 import type { SecretCipher } from './secret-cipher.ts';
@@ -12,7 +12,7 @@ import type { SecretCipher } from './secret-cipher.ts';
 /** A change of this subscription. */
 export interface SubscriptionCommand extends Change {
   id: string;
-  caller: Caller;
+  caller: RestrictedCaller;
 }
 
 /** What a request to a receiver needs. */

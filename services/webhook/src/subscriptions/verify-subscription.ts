@@ -1,7 +1,6 @@
-import { DomainError } from '@tocsin/http';
+import { checkSeesRestricted, DomainError } from '@tocsin/http';
 import type { Outcome } from '../queue/domain/delivery.ts';
 import { HOW_TO_ALLOW } from '@tocsin/safe-http';
-import { checkSeesRestricted } from '../shared/domain/restricted.ts';
 import { checkNotRevoked, type Subscription } from './domain/subscription.ts';
 import { subscriptionStore } from './store/subscription-store.ts';
 import { setActive } from './change-status.ts';

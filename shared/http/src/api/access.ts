@@ -1,5 +1,5 @@
 import { DomainError } from '../errors/errors.ts';
-import { PERMISSIONS, type Principal } from '@tocsin/schemas';
+import { PERMISSIONS, type Principal, VIEW_RESTRICTED } from '@tocsin/schemas';
 import type { Contract } from '../contracts/contract.ts';
 
 /**
@@ -37,3 +37,14 @@ function checkScope(scopes: readonly string[], required: Contract['scope']): voi
     details: { required_scopes: required },
   });
 }
+
+/** Who asks, as far as restricted incidents are concerned. */
+export type RestrictedCaller = Pick<Principal, 'scopes' | 'seat' | 'permissions'>;
+
+/** Whether a caller may know of restricted incidents that are not its own. */
+export const seesRestricted = ({ scopes, permissions }: Pick<RestrictedCaller, 'scopes' | 'permissions'>): boolean =>
+  scopes.includes(VIEW_RESTRICTED.scope) && permissions.includes(VIEW_RESTRICTED.permission);
+
+/** @throws DomainError `missing_scope` or `missing_role_permission` if the caller may not know of them */
+export const checkSeesRestricted = (caller: RestrictedCaller): void =>
+  checkAccess(caller, { scope: VIEW_RESTRICTED.scope, needs: [VIEW_RESTRICTED.permission] });

@@ -1,4 +1,4 @@
-import type { Instant } from '@tocsin/runtime';
+import type { CallFailure } from '@tocsin/safe-http';
 import type { FollowUp } from './follow-up.ts';
 
 export const TICKET_STATUSES = ['pending', 'linked', 'failed'] as const;
@@ -17,15 +17,7 @@ export interface Ticket {
   /** On which both last agreed. */
   state: TicketState | null;
   /** Why the tracker and the follow-up may differ; null: nothing has failed since they last agreed. */
-  failure: TicketFailure | null;
-}
-
-export interface TicketFailure {
-  /** From a fixed list, never text of the tracker. */
-  reason: string;
-  /** The HTTP status of its answer, if there was one. */
-  status: number | null;
-  at: Instant;
+  failure: CallFailure | null;
 }
 
 /** A follow-up, and its ticket if it has one. */

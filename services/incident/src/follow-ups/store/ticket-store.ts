@@ -1,7 +1,8 @@
 import { type Knex, query, type Statement } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
+import type { CallFailure } from '@tocsin/safe-http';
 import type { Incident } from '../../incidents/domain/incident.ts';
-import type { Ticket, TicketFailure } from '../domain/ticket.ts';
+import type { Ticket } from '../domain/ticket.ts';
 
 /** A row of `TICKET_SELECTION`. */
 type TicketRow = Omit<Ticket, 'failure'> & {
@@ -15,7 +16,7 @@ const TICKET_SELECTION = `follow_up_id as "followUpId", tracker_id as "trackerId
   failure as reason, failure_status as "failureStatus", failed_at as "failedAt"`;
 
 function toTicket({ reason, failureStatus, failedAt, ...row }: TicketRow): Ticket {
-  const failure: TicketFailure | null =
+  const failure: CallFailure | null =
     reason === null || failedAt === null ? null : { reason, status: failureStatus, at: failedAt };
   return { ...row, failure };
 }

@@ -1,9 +1,10 @@
-import type { RouteRequest } from '@tocsin/http';
+import { type RestrictedCaller, type RouteRequest, seesRestricted } from '@tocsin/http';
 import { changeBy } from '@tocsin/messaging';
 import { definedProperties } from '@tocsin/versioned-resources';
+import { calledStatusOf } from '@tocsin/safe-http';
 import { replyOf as followUpReplyOf } from '../../follow-ups/http/handlers.ts';
 import type { CommandDependencies } from '../../incidents/run-command.ts';
-import { type AutoFilters, statusOf, type Tracker } from '../domain/tracker.ts';
+import type { AutoFilters, Tracker } from '../domain/tracker.ts';
 import { trackerStore } from '../store/tracker-store.ts';
 import { type TestDependencies, testTracker } from '../test-tracker.ts';
 import { makeTicket, unlinkTicket } from '../ticket-commands.ts';
@@ -12,9 +13,7 @@ import {
   createTracker,
   getTracker,
   pauseTracker,
-  type RestrictedCaller,
   resumeTracker,
-  seesRestricted,
   type Settings,
   type TrackerDependencies,
   updateTracker,
@@ -129,7 +128,7 @@ function viewOf(stored: Tracker, caller: RestrictedCaller): TrackerWire {
     },
     include_restricted: tracker.includeRestricted,
     webhook_path: `/hooks/trackers/${id}`,
-    status: statusOf(tracker),
+    status: calledStatusOf(tracker),
     last_success_at: tracker.lastSuccessAt,
     last_failure: lastFailure,
     retry_at: failingSince === null ? null : tracker.dueAt,

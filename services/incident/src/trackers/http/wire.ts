@@ -1,19 +1,15 @@
-import { boundedText, instant, nameText } from '@tocsin/schemas';
+import { boundedText, instant, nameText, uniqueList } from '@tocsin/schemas';
 import { schemaReference } from '@tocsin/http';
+import { CALLED_STATUSES } from '@tocsin/safe-http';
 import { z } from 'zod';
 import { id } from '../../incidents/domain/property-kinds.ts';
-import { KINDS, STATUSES } from '../domain/tracker.ts';
+import { KINDS } from '../domain/tracker.ts';
 
 const MAX_NAME = 128;
 /** Values of one filter. */
 const MAX_VALUES = 100;
 
-const unique = <Value extends z.ZodType>(value: Value) =>
-  z
-    .array(value)
-    .max(MAX_VALUES)
-    .refine((values) => new Set(values).size === values.length, 'Must not contain duplicates')
-    .meta({ uniqueItems: true });
+const unique = <Value extends z.ZodType>(value: Value) => uniqueList(value, MAX_VALUES);
 const keys = unique(boundedText(128).min(1));
 
 const autoFilters = z
@@ -49,7 +45,7 @@ const tracker = z
     webhook_path: z
       .string()
       .meta({ description: 'Where the tracker sends its webhooks, at the host of the workspace' }),
-    status: z.enum(STATUSES).meta({
+    status: z.enum(CALLED_STATUSES).meta({
       description: '`failing`: it does not answer as it should, and is asked again; `paused`: it is not asked',
     }),
     last_success_at: instant

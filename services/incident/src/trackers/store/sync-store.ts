@@ -1,7 +1,8 @@
 import { type Knex, query, type Statement } from '@tocsin/postgres';
 import type { Instant, Sealed } from '@tocsin/runtime';
-import type { TicketFailure, TicketState } from '../../follow-ups/domain/ticket.ts';
-import type { afterFailure, MadeTicket, Tracker } from '../domain/tracker.ts';
+import type { AfterCallFailure, CallFailure } from '@tocsin/safe-http';
+import type { TicketState } from '../../follow-ups/domain/ticket.ts';
+import type { MadeTicket, Tracker } from '../domain/tracker.ts';
 import { selection, toTracker, type TrackerRow } from './tracker-store.ts';
 
 /** A ticket under a lease, and its tracker. */
@@ -148,7 +149,7 @@ export function ticketLease(db: Knex, holder: Holder) {
 
     /** Ends the lease after a failure. @param isFinal whether a ticket that does not exist stays so */
     fail: async (
-      { reason, status, at }: TicketFailure,
+      { reason, status, at }: CallFailure,
       { dueAt, isFinal }: { dueAt: Instant | null; isFinal: boolean },
     ) =>
       write(
@@ -177,7 +178,7 @@ export function trackerHealth(db: Knex, { workspaceId, id, revision }: Of) {
       });
     },
 
-    failed: async ({ failures, failingSince, lastFailure, dueAt }: ReturnType<typeof afterFailure>): Promise<void> => {
+    failed: async ({ failures, failingSince, lastFailure, dueAt }: AfterCallFailure): Promise<void> => {
       const { reason, status, at } = lastFailure;
       await query(db, {
         name: 'tracker-failed',

@@ -1,6 +1,7 @@
-import type { RouteRequest } from '@tocsin/http';
+import { type RestrictedCaller, type RouteRequest, seesRestricted } from '@tocsin/http';
 import { changeBy } from '@tocsin/messaging';
 import { definedProperties } from '@tocsin/versioned-resources';
+import { calledStatusOf } from '@tocsin/safe-http';
 import type { MessageOutcome, Transport } from '../clients/transport.ts';
 import {
   archiveDestination,
@@ -11,8 +12,7 @@ import {
   type Settings,
   updateDestination,
 } from '../destination-commands.ts';
-import { type Destination, type Filters, NO_FILTERS, statusOf } from '../domain/destination.ts';
-import { type Caller, seesRestricted } from '../../shared/domain/restricted.ts';
+import { type Destination, type Filters, NO_FILTERS } from '../domain/destination.ts';
 import { destinationStore } from '../store/destination-store.ts';
 import { type RunningTests, testDestination } from '../test-destination.ts';
 import type { DestinationApi } from './contracts.ts';
@@ -92,7 +92,7 @@ const commandOf = (request: RouteRequest<{ id: number }, unknown, unknown>) => (
   ...{ id: request.params.id, caller: request.principal },
 });
 
-const replyOf = (destination: Destination, caller: Caller) => ({
+const replyOf = (destination: Destination, caller: RestrictedCaller) => ({
   body: { destination: viewOf(destination, caller) },
   revision: destination.revision,
 });
@@ -100,7 +100,7 @@ const replyOf = (destination: Destination, caller: Caller) => ({
 /** What came of messages about restricted incidents says that there are some. */
 const UNKNOWN = { failingSince: null, lastSuccessAt: null, lastFailure: null, leftOut: 0 } as const;
 
-function viewOf(stored: Destination, caller: Caller): DestinationWire {
+function viewOf(stored: Destination, caller: RestrictedCaller): DestinationWire {
   const destination = stored.includeRestricted && !seesRestricted(caller) ? { ...stored, ...UNKNOWN } : stored;
   const { id, revision, name, kind, origin, recipients, filters, template, failingSince, lastFailure } = destination;
   return {
@@ -119,7 +119,7 @@ function viewOf(stored: Destination, caller: Caller): DestinationWire {
     },
     template,
     include_restricted: destination.includeRestricted,
-    status: statusOf(destination),
+    status: calledStatusOf(destination),
     last_success_at: destination.lastSuccessAt,
     last_failure: lastFailure,
     retry_at: failingSince === null ? null : destination.dueAt,

@@ -1,9 +1,10 @@
-import { boundedText, FEED_TYPES, instant, nameText } from '@tocsin/schemas';
+import { boundedText, FEED_TYPES, instant, nameText, uniqueList } from '@tocsin/schemas';
 import { schemaReference } from '@tocsin/http';
+import { CALLED_STATUSES } from '@tocsin/safe-http';
 import { z } from 'zod';
 import { URL_PATTERN } from '../../subscriptions/domain/receiver-url.ts';
 import { headers } from '../../subscriptions/http/wire.ts';
-import { KINDS, MAX_RECIPIENTS, STATUSES } from '../domain/destination.ts';
+import { KINDS, MAX_RECIPIENTS } from '../domain/destination.ts';
 
 const MAX_NAME = 128;
 const MAX_TEMPLATE = 4_000;
@@ -11,12 +12,7 @@ const MAX_EMAIL = 254;
 /** Values of one filter. */
 const MAX_VALUES = 100;
 
-const unique = <Value extends z.ZodType>(value: Value) =>
-  z
-    .array(value)
-    .max(MAX_VALUES)
-    .refine((values) => new Set(values).size === values.length, 'Must not contain duplicates')
-    .meta({ uniqueItems: true });
+const unique = <Value extends z.ZodType>(value: Value) => uniqueList(value, MAX_VALUES);
 const keys = unique(boundedText(128).min(1));
 
 const filters = z
@@ -61,7 +57,7 @@ const destination = z
     filters: filtersReference,
     template: z.string().nullable().meta({ description: 'Makes the text of an event; null: the text of Tocsin' }),
     include_restricted: z.boolean().meta({ description: 'Whether it gets restricted incidents, too' }),
-    status: z.enum(STATUSES).meta({
+    status: z.enum(CALLED_STATUSES).meta({
       description:
         '`failing`: messages do not arrive, and are tried again; `paused`: nothing is sent; `archived` is final',
     }),

@@ -1,8 +1,9 @@
 import { type Knex, query } from '@tocsin/postgres';
 import type { Instant, Sealed } from '@tocsin/runtime';
+import type { AfterCallFailure } from '@tocsin/safe-http';
 import { currentTime } from '../../shared/store/time.ts';
 import type { FeedPlace } from '../../feed/domain/feed-place.ts';
-import type { afterFailure, Destination } from '../domain/destination.ts';
+import type { Destination } from '../domain/destination.ts';
 import { type DestinationRow, selection, toDestination } from './destination-store.ts';
 
 /** A destination under a lease. */
@@ -142,15 +143,12 @@ export const leases = (db: Knex) => {
       }),
 
     /** Ends the lease after a failure. */
-    fail: async (
-      holder: Holder,
-      { failures, failingSince, lastFailure, dueAt }: ReturnType<typeof afterFailure>,
-    ): Promise<boolean> =>
+    fail: async (holder: Holder, { failures, failingSince, lastFailure, dueAt }: AfterCallFailure): Promise<boolean> =>
       write(holder, {
         name: 'fail-destination',
         set: `lease_token = null, lease_until = null, failures = $4, failing_since = $5, last_failure = $6,
           last_status = $7, last_failure_at = $8, due_at = $9`,
-        values: [failures, failingSince, lastFailure?.reason, lastFailure?.status, lastFailure?.at, dueAt],
+        values: [failures, failingSince, lastFailure.reason, lastFailure.status, lastFailure.at, dueAt],
       }),
   };
 };

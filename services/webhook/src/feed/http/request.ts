@@ -1,8 +1,7 @@
 import { ceilTimestamp, FEED_TYPES, type Principal } from '@tocsin/schemas';
-import { DEFAULT_LIMIT, invalidRequest } from '@tocsin/http';
+import { DEFAULT_LIMIT, invalidRequest, seesRestricted } from '@tocsin/http';
 import type { Instant } from '@tocsin/runtime';
 import type { z } from 'zod';
-import { seesRestricted } from '../../shared/domain/restricted.ts';
 import { readableTypes } from '../domain/feed-types.ts';
 import type { FeedFilter } from '../store/feed-reader.ts';
 import type { feedQuery } from './wire.ts';

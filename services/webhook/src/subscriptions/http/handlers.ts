@@ -1,9 +1,8 @@
-import type { RouteRequest } from '@tocsin/http';
+import { checkSeesRestricted, type RouteRequest } from '@tocsin/http';
 import { changeBy } from '@tocsin/messaging';
 import type { AllowedDestinations } from '@tocsin/safe-http';
 import type { SendingDependencies, SubscriptionCommand, SubscriptionDependencies } from '../subscription-command.ts';
 import { createSubscription } from '../create-subscription.ts';
-import { checkSeesRestricted } from '../../shared/domain/restricted.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { subscriptionStore } from '../store/subscription-store.ts';
 import {

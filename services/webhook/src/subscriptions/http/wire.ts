@@ -1,4 +1,4 @@
-import { instant, nameText } from '@tocsin/schemas';
+import { instant, nameText, uniqueList } from '@tocsin/schemas';
 import { schemaReference } from '@tocsin/http';
 import { z } from 'zod';
 import {
@@ -15,12 +15,7 @@ import { EVENT_TYPES, STATUSES } from '../domain/subscription.ts';
 const MAX_EVENT_TYPES = 100;
 /** contract: Webhooks */
 const MAX_NAME = 128;
-const eventTypes = z
-  .array(z.enum(EVENT_TYPES))
-  .min(1)
-  .max(MAX_EVENT_TYPES)
-  .refine((types) => new Set(types).size === types.length, 'Must not contain duplicates')
-  .meta({ uniqueItems: true });
+const eventTypes = uniqueList(z.enum(EVENT_TYPES), MAX_EVENT_TYPES).min(1);
 
 /** A webhook subscription (contract: Webhooks). All properties are always present. */
 const webhook = z
