@@ -93,5 +93,5 @@ export async function startWithTracker() {
     clock.advance(milliseconds);
   };
 
-  return { service, clock, later, client, create, followUp, send, hook };
+  return { service, receiver, clock, later, client, create, followUp, send, hook };
 }
