@@ -77,6 +77,8 @@ describe('a restricted incident', () => {
     } finally {
       service.owners.down = false;
     }
+    // Until then, requests of the tests below that need the catalog are 503.
+    await eventually(async () => sees(member(52), incident));
   });
 
   test('names users and teams that exist', async () => {
