@@ -78,13 +78,15 @@ async function reset({ isDone }: { isDone: boolean | undefined }): Promise<void>
   else fake.change(fake.issues[0]!, isDone);
 }
 
+const READ = ['due_at', 'state', 'failure', 'lease_token', 'lease_until'];
+
 /** Looks at the ticket until it is as it should be. Loses one of the trips. */
 const look = async (state: 'open' | 'done', { loss, trip }: { loss: Loss; trip: number }) =>
   losing({ loss, trip, of: 'work' }, async () => {
     const dispatcher = startTrackers({ ...dependencies, metrics: createMetrics('incident') });
     try {
       await eventually(async () => {
-        const [{ due_at: dueAt, ...row }] = await knex('follow_up_tickets').select('*');
+        const [{ due_at: dueAt, ...row }] = await knex('follow_up_tickets').select(...READ);
         if (row.state === state && row.failure === null && row.lease_token === null && dueAt > clock.now()) return true;
         if (row.lease_token === null || row.lease_until <= clock.now()) dispatcher.wake();
         clock.advance(LATER / 10);

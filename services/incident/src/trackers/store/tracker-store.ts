@@ -1,33 +1,36 @@
 import { notFound } from '@tocsin/http';
 import { type Knex, query } from '@tocsin/postgres';
-import { entriesOf, type Instant, type Sealed } from '@tocsin/runtime';
+import type { Instant, Sealed } from '@tocsin/runtime';
+import { assignmentsOf, column, type ColumnsOf, insertOf, rowMapping } from '@tocsin/versioned-resources';
 import type { Tracker } from '../domain/tracker.ts';
 
-/** The columns that hold a property each. */
+type Stored = Omit<Tracker, 'lastFailure'>;
+
 const COLUMNS = {
-  id: 'id',
-  workspaceId: 'workspace_id',
-  revision: 'revision',
-  name: 'name',
-  kind: 'kind',
-  origin: 'origin',
-  project: 'project',
-  issueType: 'issue_type',
-  autoFilters: 'auto_filters',
-  includeRestricted: 'include_restricted',
-  workspace: 'workspace',
-  isPaused: 'is_paused',
-  createdAt: 'created_at',
-  updatedAt: 'updated_at',
-  archivedAt: 'archived_at',
-  failures: 'failures',
-  failingSince: 'failing_since',
-  lastSuccessAt: 'last_success_at',
-  dueAt: 'due_at',
-} as const satisfies Partial<Record<keyof Tracker, string>>;
+  id: column('id', 'bigint'),
+  workspaceId: column('workspace_id', 'bigint'),
+  revision: column('revision', 'bigint'),
+  name: column('name', 'text'),
+  kind: column('kind', 'text'),
+  origin: column('origin', 'text'),
+  project: column('project', 'text'),
+  issueType: column('issue_type', 'text'),
+  autoFilters: column('auto_filters', 'jsonb'),
+  includeRestricted: column('include_restricted', 'boolean'),
+  workspace: column('workspace', 'jsonb'),
+  isPaused: column('is_paused', 'boolean'),
+  createdAt: column('created_at', 'timestamptz'),
+  updatedAt: column('updated_at', 'timestamptz'),
+  archivedAt: column('archived_at', 'timestamptz'),
+  failures: column('failures', 'integer'),
+  failingSince: column('failing_since', 'timestamptz'),
+  lastSuccessAt: column('last_success_at', 'timestamptz'),
+  dueAt: column('due_at', 'timestamptz'),
+} as const satisfies ColumnsOf<Stored>;
+const ROWS = rowMapping<Stored, typeof COLUMNS>(COLUMNS);
 
 /** A row of `selection`. */
-export type TrackerRow = Omit<Tracker, 'lastFailure'> & {
+export type TrackerRow = Stored & {
   trackerReason: string | null;
   trackerStatus: number | null;
   trackerFailedAt: Instant | null;
@@ -35,14 +38,8 @@ export type TrackerRow = Omit<Tracker, 'lastFailure'> & {
 
 /** A select list whose rows `toTracker` reads. @param table its name or alias */
 export const selection = (table: string): string =>
-  entriesOf(COLUMNS)
-    .map(([property, name]) => `${table}.${name} as "${property}"`)
-    .concat(
-      `${table}.last_failure as "trackerReason"`,
-      `${table}.last_status as "trackerStatus"`,
-      `${table}.last_failure_at as "trackerFailedAt"`,
-    )
-    .join(', ');
+  `${ROWS.selectionOf(table)}, ${table}.last_failure as "trackerReason", ${table}.last_status as "trackerStatus",
+    ${table}.last_failure_at as "trackerFailedAt"`;
 
 export function toTracker<Row extends TrackerRow>({ trackerReason, trackerStatus, trackerFailedAt, ...row }: Row) {
   const lastFailure =
@@ -52,34 +49,14 @@ export function toTracker<Row extends TrackerRow>({ trackerReason, trackerStatus
 
 const SELECT = `select ${selection('trackers')} from trackers where workspace_id = $1`;
 
-/** What follows a change of a tracker, by those who manage it. */
-const CHANGED = [
-  ...(['revision', 'name', 'origin', 'project', 'issue_type', 'auto_filters', 'include_restricted'] as const),
-  ...(['workspace', 'is_paused', 'updated_at', 'archived_at', 'failures', 'failing_since', 'due_at'] as const),
-  ...(['key_id', 'ciphertext'] as const),
-];
-const INSERTED = ['workspace_id', 'id', 'kind', 'created_at', ...CHANGED] as const;
+const rowOf = (tracker: { [Name in keyof Tracker]?: Tracker[Name] | undefined }, sealed: Sealed | undefined) => ({
+  ...ROWS.toRow(tracker),
+  key_id: sealed?.keyId ?? null,
+  ciphertext: sealed?.ciphertext ?? null,
+});
 
-type Row = Record<(typeof INSERTED)[number], unknown>;
-
-function rowOf(tracker: Tracker, sealed: Sealed | undefined): Row {
-  const columns = Object.fromEntries(entriesOf(COLUMNS).map(([property, name]) => [name, tracker[property]])) as Record<
-    (typeof COLUMNS)[keyof typeof COLUMNS],
-    unknown
-  >;
-  const { autoFilters, workspace } = tracker;
-  return {
-    ...columns,
-    auto_filters: autoFilters && JSON.stringify(autoFilters),
-    workspace: JSON.stringify(workspace),
-    ...{ key_id: sealed?.keyId ?? null, ciphertext: sealed?.ciphertext ?? null },
-  };
-}
-
-const INSERT = `insert into trackers (${INSERTED.join(', ')})
-  values (${INSERTED.map((_, index) => `$${index + 1}`).join(', ')})`;
-const UPDATE = `update trackers set ${CHANGED.map((name, index) => `${name} = $${index + 3}`).join(', ')}
-  where workspace_id = $1 and id = $2`;
+/** What a change by those who manage it leaves. */
+const KEPT = { id: undefined, workspaceId: undefined, kind: undefined, createdAt: undefined, lastSuccessAt: undefined };
 
 /** Trackers of one workspace, over a pool or a transaction. */
 export function trackerStore(db: Knex, workspaceId: number) {
@@ -147,15 +124,17 @@ export function trackerStore(db: Knex, workspaceId: number) {
     },
 
     async insert(tracker: Tracker, sealed: Sealed): Promise<void> {
-      const row = rowOf(tracker, sealed);
-      await query(db, { name: 'insert-tracker', text: INSERT, values: INSERTED.map((name) => row[name]) });
+      await query(db, { name: 'insert-tracker', ...insertOf('trackers', rowOf(tracker, sealed)) });
     },
 
     /** Changes a tracker that this transaction has locked. @param sealed undefined: it has no address any more */
     async update(tracker: Tracker, sealed: Sealed | undefined): Promise<void> {
-      const row = rowOf(tracker, sealed);
-      const values = [workspaceId, tracker.id, ...CHANGED.map((name) => row[name])];
-      await query(db, { name: 'update-tracker', text: UPDATE, values });
+      const row = rowOf({ ...tracker, ...KEPT }, sealed);
+      await query(db, {
+        name: 'update-tracker',
+        text: `update trackers set ${assignmentsOf(row, 3)} where workspace_id = $1 and id = $2`,
+        values: [workspaceId, tracker.id, ...Object.values(row)],
+      });
     },
   };
 }

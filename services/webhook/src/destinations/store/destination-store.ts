@@ -1,53 +1,47 @@
 import { notFound } from '@tocsin/http';
 import { type Knex, query } from '@tocsin/postgres';
-import { entriesOf, type Instant, type Sealed } from '@tocsin/runtime';
+import type { Instant, Sealed } from '@tocsin/runtime';
+import { assignmentsOf, column, type ColumnsOf, insertOf, rowMapping } from '@tocsin/versioned-resources';
+import type { FeedPlace } from '../../feed/domain/feed-place.ts';
 import type { Destination } from '../domain/destination.ts';
 
-/** The columns that hold a property each. */
+type Stored = Omit<Destination, 'place' | 'lastFailure'> & FeedPlace;
+
 const COLUMNS = {
-  id: 'id',
-  workspaceId: 'workspace_id',
-  revision: 'revision',
-  name: 'name',
-  kind: 'kind',
-  origin: 'origin',
-  host: 'host',
-  hasCredential: 'has_credential',
-  headerNames: 'header_names',
-  recipients: 'recipients',
-  filters: 'filters',
-  template: 'template',
-  includeRestricted: 'include_restricted',
-  isPaused: 'is_paused',
-  createdAt: 'created_at',
-  updatedAt: 'updated_at',
-  archivedAt: 'archived_at',
-  failures: 'failures',
-  failingSince: 'failing_since',
-  lastSuccessAt: 'last_success_at',
-  dueAt: 'due_at',
-  leftOut: 'left_out',
-} as const satisfies Partial<Record<keyof Destination, string>>;
+  id: column('id', 'bigint'),
+  workspaceId: column('workspace_id', 'bigint'),
+  revision: column('revision', 'bigint'),
+  name: column('name', 'text'),
+  kind: column('kind', 'text'),
+  origin: column('origin', 'text'),
+  host: column('host', 'text'),
+  hasCredential: column('has_credential', 'boolean'),
+  headerNames: column('header_names', 'text[]'),
+  recipients: column('recipients', 'text[]'),
+  filters: column('filters', 'jsonb'),
+  template: column('template', 'text'),
+  includeRestricted: column('include_restricted', 'boolean'),
+  isPaused: column('is_paused', 'boolean'),
+  createdAt: column('created_at', 'timestamptz'),
+  updatedAt: column('updated_at', 'timestamptz'),
+  archivedAt: column('archived_at', 'timestamptz'),
+  failures: column('failures', 'integer'),
+  failingSince: column('failing_since', 'timestamptz'),
+  lastSuccessAt: column('last_success_at', 'timestamptz'),
+  dueAt: column('due_at', 'timestamptz'),
+  leftOut: column('left_out', 'bigint'),
+  position: column('position', 'bigint'),
+  mark: column('mark', 'text'),
+} as const satisfies ColumnsOf<Stored>;
+const ROWS = rowMapping<Stored, typeof COLUMNS>(COLUMNS);
 
 /** A row of `selection`. */
-export type DestinationRow = Omit<Destination, 'place' | 'lastFailure'> & {
-  position: number;
-  mark: string;
-  reason: string | null;
-  status: number | null;
-  failedAt: Instant | null;
-};
+export type DestinationRow = Stored & { reason: string | null; status: number | null; failedAt: Instant | null };
 
 /** A select list whose rows `toDestination` reads. @param table its name or alias */
 export const selection = (table: string): string =>
-  entriesOf(COLUMNS)
-    .map(([property, name]) => `${table}.${name} as "${property}"`)
-    .concat(
-      ['position', 'mark', 'last_failure as reason', 'last_status as status', 'last_failure_at as "failedAt"'].map(
-        (column) => `${table}.${column}`,
-      ),
-    )
-    .join(', ');
+  `${ROWS.selectionOf(table)}, ${table}.last_failure as reason, ${table}.last_status as status,
+    ${table}.last_failure_at as "failedAt"`;
 
 export function toDestination<Row extends DestinationRow>({ position, mark, reason, status, failedAt, ...row }: Row) {
   const lastFailure = failedAt === null ? null : { reason: reason ?? '', status, at: failedAt };
@@ -56,43 +50,31 @@ export function toDestination<Row extends DestinationRow>({ position, mark, reas
 
 const SELECT = `select ${selection('destinations')} from destinations where workspace_id = $1`;
 
-/** What follows a change of a destination, by those who manage it. */
-const CHANGED = [
-  ...(['revision', 'name', 'origin', 'host', 'has_credential', 'header_names', 'recipients', 'filters'] as const),
-  ...([
-    'template',
-    'include_restricted',
-    'is_paused',
-    'updated_at',
-    'archived_at',
-    'failures',
-    'failing_since',
-  ] as const),
-  ...(['due_at', 'key_id', 'ciphertext', 'position', 'mark'] as const),
-];
-const INSERTED = ['workspace_id', 'id', 'kind', 'created_at', ...CHANGED] as const;
+const rowOf = (
+  destination: { [Name in keyof Destination]?: Destination[Name] | undefined } & Pick<Destination, 'place'>,
+  sealed: Sealed | undefined,
+) => ({
+  ...ROWS.toRow({ ...destination, ...destination.place }),
+  key_id: sealed?.keyId ?? null,
+  ciphertext: sealed?.ciphertext ?? null,
+});
 
-type Row = Record<(typeof INSERTED)[number], unknown>;
+/** What a change by those who manage it leaves. */
+const KEPT = {
+  ...{ id: undefined, workspaceId: undefined, kind: undefined, createdAt: undefined },
+  ...{ lastSuccessAt: undefined, leftOut: undefined },
+};
 
-function rowOf(destination: Destination, sealed: Sealed | undefined): Row {
-  const columns = Object.fromEntries(
-    entriesOf(COLUMNS).map(([property, name]) => [name, destination[property]]),
-  ) as Record<(typeof COLUMNS)[keyof typeof COLUMNS], unknown>;
-  const { filters, place } = destination;
+function updateOf(destination: Destination, sealed: Sealed | undefined) {
+  const row = rowOf({ ...destination, ...KEPT }, sealed);
   return {
-    ...columns,
-    filters: JSON.stringify(filters),
-    ...{ position: place.position, mark: place.mark },
-    ...{ key_id: sealed?.keyId ?? null, ciphertext: sealed?.ciphertext ?? null },
+    name: 'update-destination',
+    // What is under way goes on until it has an answer, and then finds that its lease has ended.
+    text: `update destinations set ${assignmentsOf(row, 3)}, lease_token = null, lease_until = null
+      where workspace_id = $1 and id = $2`,
+    values: [destination.workspaceId, destination.id, ...Object.values(row)],
   };
 }
-
-const INSERT = `insert into destinations (${INSERTED.join(', ')})
-  values (${INSERTED.map((_, index) => `$${index + 1}`).join(', ')})`;
-// What is under way goes on until it has an answer, and then finds that its lease has ended.
-const UPDATE = `update destinations set ${CHANGED.map((name, index) => `${name} = $${index + 3}`).join(', ')},
-  lease_token = null, lease_until = null
-  where workspace_id = $1 and id = $2`;
 
 /** Destinations of one workspace, over a pool or a transaction. */
 export function destinationStore(db: Knex, workspaceId: number) {
@@ -162,15 +144,12 @@ export function destinationStore(db: Knex, workspaceId: number) {
     },
 
     async insert(destination: Destination, sealed: Sealed): Promise<void> {
-      const row = rowOf(destination, sealed);
-      await query(db, { name: 'insert-destination', text: INSERT, values: INSERTED.map((name) => row[name]) });
+      await query(db, { name: 'insert-destination', ...insertOf('destinations', rowOf(destination, sealed)) });
     },
 
     /** Changes a destination that this transaction has locked. @param sealed undefined: it has no address any more */
     async update(destination: Destination, sealed: Sealed | undefined): Promise<void> {
-      const row = rowOf(destination, sealed);
-      const values = [workspaceId, destination.id, ...CHANGED.map((name) => row[name])];
-      await query(db, { name: 'update-destination', text: UPDATE, values });
+      await query(db, updateOf(destination, sealed));
     },
   };
 }
