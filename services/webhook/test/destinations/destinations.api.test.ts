@@ -214,13 +214,14 @@ describe('messages', () => {
   test('that no longer fit come with the next one', async () => {
     await create({ name: 'Chat', kind: 'discord', url: receiver.url('/api/webhooks/1/x') });
     const incident = publishedIncident(service);
-    // The first comes at once, and what happens meanwhile is joined.
-    await incident.declare();
-    for (const letter of ['a', 'b', 'c']) await incident.note(letter.repeat(900));
     const contents = () =>
       receiver.requests
         .filter(({ path }) => path.startsWith('/api/webhooks/1/x'))
         .map(({ body }) => (JSON.parse(body) as { content: string }).content);
+    // The first comes at once, and what happens meanwhile is joined.
+    await incident.declare();
+    await eventually(() => contents().length === 1);
+    for (const letter of ['a', 'b', 'c']) await incident.note(letter.repeat(900));
     await eventually(() => contents().join('').includes('c'.repeat(900)));
     expect(contents().every((content) => content.length <= 2_000)).toBe(true);
     expect(contents().join('')).toMatch(/declared[^]*a{900}[^]*b{900}[^]*c{900}/);
