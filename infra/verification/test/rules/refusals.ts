@@ -58,7 +58,9 @@ export function refusalsOf(request: Request, { reader, stranger }: Others): Refu
     ...(!isFile && (isStrict || method === 'DELETE' || request.body === undefined)
       ? [refusal('an unknown property', { body: { ...body, unexpected: 1 } }, 'unknown_field', 'unexpected')]
       : []),
-    refusal('a body that is no object', { body: '[]' }, 'invalid_request'),
+    isFile
+      ? refusal('a body that is no picture', { body: '[]' }, 'invalid_request', 'body')
+      : refusal('a body that is no object', { body: '[]' }, 'invalid_request'),
     ...(isFile || BY_ITEM.includes(operation)
       ? []
       : withMoreDigits(body).map((text) => ({ ...request, what: 'a number that would be rounded', body: text }))),
