@@ -41,7 +41,7 @@ function properties(description: ApiDescription): Result {
   };
 }
 
-/** Requests and responses with a body need an example of it. */
+/** Requests and responses with a body need an example of it, unless it is a file. */
 function examples(description: ApiDescription): Result {
   const operations = Object.values({ ...description.paths, ...description.webhooks }).flatMap((methods) =>
     Object.values(methods),
@@ -49,7 +49,8 @@ function examples(description: ApiDescription): Result {
   const incomplete = operations.filter((operation) =>
     [operation.requestBody, ...responsesOf(operation, description)].some((part) =>
       Object.values(part?.content ?? {}).some(
-        ({ example, examples }) => example === undefined && examples === undefined,
+        ({ schema, example, examples }) =>
+          schema.format !== 'binary' && example === undefined && examples === undefined,
       ),
     ),
   );

@@ -126,6 +126,9 @@ const eventOf = ({ body, is_key, started_at, ended_at, pictures = [], isUpdate =
   }),
 });
 
+const isEmpty = ({ body, started_at, ended_at, is_key, pictures = [] }: Draft) =>
+  body === '' && started_at === null && ended_at === null && !is_key && pictures.length === 0;
+
 const NOTHING: Draft = { body: '', is_key: false, started_at: null, ended_at: null };
 
 export function Composer({ incidentId }: { incidentId: number }) {
@@ -143,7 +146,7 @@ export function Composer({ incidentId }: { incidentId: number }) {
   const submit = async () => {
     if (draft.body.trim() === '' || state === 'sending') return;
     const { attempt: last, ...fields } = latest.current;
-    const { body, pictures: sent = [] } = fields;
+    const { body, pictures: attached = [] } = fields;
     const content = JSON.stringify(fields);
     const attempt = last?.content === content ? last : { content, key: crypto.randomUUID(), event: eventOf(fields) };
     set({ ...fields, attempt });
@@ -154,7 +157,7 @@ export function Composer({ incidentId }: { incidentId: number }) {
       const newText = latest.current.body.startsWith(body)
         ? latest.current.body.slice(body.length)
         : latest.current.body;
-      const pictures = (latest.current.pictures ?? []).filter(({ id }) => sent.every((each) => each.id !== id));
+      const pictures = (latest.current.pictures ?? []).filter(({ id }) => attached.every((each) => each.id !== id));
       set(newText.trim() === '' && pictures.length === 0 ? undefined : { ...NOTHING, body: newText, pictures });
       setHasTimes(false);
       setState('rest');
@@ -173,9 +176,7 @@ export function Composer({ incidentId }: { incidentId: number }) {
         value={draft}
         onValue={(changes) => {
           const next = { ...latest.current, ...changes };
-          const { body, started_at, ended_at, is_key, pictures = [] } = next;
-          const isEmpty = body === '' && started_at === null && ended_at === null && !is_key && pictures.length === 0;
-          set(isEmpty ? undefined : next);
+          set(isEmpty(next) ? undefined : next);
         }}
         onSubmit={() => void submit()}
         error={state instanceof TocsinError ? state : null}

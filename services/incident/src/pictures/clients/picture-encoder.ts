@@ -11,7 +11,7 @@ export interface EncodeRequest {
   limits: Pick<typeof PICTURE_LIMITS, 'bytes' | 'pixels' | 'thumbnail'>;
 }
 
-export interface EncodedPicture {
+interface EncodedPicture {
   content: Uint8Array;
   /** WebP. */
   thumbnail: Uint8Array;
@@ -101,7 +101,7 @@ async function startProcess(): Promise<ChildProcess> {
   const exit = once(child, 'exit');
   const first = await Promise.race([ready.then(() => 'ready' as const), exit.then(() => 'exit' as const)]);
   if (first === 'exit') throw new Error('the process that encodes pictures does not start');
-  rest(child);
+  detach(child);
   return child;
 }
 
@@ -121,12 +121,12 @@ async function ask(child: ChildProcess, request: EncodeRequest, timeout: number)
   } finally {
     clearTimeout(timer);
     child.off('message', onAnswer).off('exit', onEnd);
-    rest(child);
+    detach(child);
   }
 }
 
 /** Between two pictures it keeps nobody alive. */
-function rest(child: ChildProcess): void {
+function detach(child: ChildProcess): void {
   child.unref();
   child.channel?.unref();
 }

@@ -74,13 +74,11 @@ export function timelineHandlers(dependencies: TimelineDependencies): TimelineAp
 
     createTimelineEvent: async (request) => {
       const { principal, requestId, params, body } = request;
-      const responseOf = (whole: WholeEvent) => {
-        const { body: reply, revision } = eventReply(whole);
-        return { status: 201, text: JSON.stringify(reply), revision };
-      };
+      const responseOf = (whole: WholeEvent) => ({
+        ...{ status: 201, text: JSON.stringify(eventReply(whole).body), revision: whole.event.revision },
+      });
       const properties = { ...toTimelineProperties(body), body: body.body };
-      const { attachments: pictures = [] } = body;
-      const content = { properties, pictures, nextUpdateAt: nextUpdateOf(body) };
+      const content = { properties, pictures: body.attachments ?? [], nextUpdateAt: nextUpdateOf(body) };
       const command = { principal, requestId, incidentId: params.id, ...content };
       return idempotently(database, request, async (key) =>
         responseOf(await createTimelineEvent(dependencies, { ...command, outcome: key && { key, responseOf } })),
@@ -94,10 +92,8 @@ export function timelineHandlers(dependencies: TimelineDependencies): TimelineAp
     },
 
     updateTimelineEvent: async ({ principal, requestId, params: { id }, expectedRevision, body }) => {
-      const changes = { changes: toTimelineProperties(body), pictures: body.attachments };
-      return eventReply(
-        await updateTimelineEvent(dependencies, { principal, requestId, id, expectedRevision, ...changes }),
-      );
+      const command = { principal, requestId, id, expectedRevision, changes: toTimelineProperties(body) };
+      return eventReply(await updateTimelineEvent(dependencies, { ...command, pictures: body.attachments }));
     },
 
     deleteTimelineEvent: async ({ principal, requestId, params: { id } }) => {
