@@ -42,7 +42,8 @@ describe('the methods of the client', () => {
     const hasQuery = parameters.some(({ name, in: place }) => place === 'query' && name !== 'validate_only');
     const entry: OperationEntry = OPERATIONS[id as keyof typeof OPERATIONS];
     const isOption = hasQuery && (operation.requestBody !== undefined || entry.item !== undefined);
-    const input = operation.requestBody === undefined ? (hasQuery && !isOption ? [{ limit: 2 }] : []) : [example];
+    const given = entry.input === 'file' ? Buffer.from('a file') : example;
+    const input = operation.requestBody === undefined ? (hasQuery && !isOption ? [{ limit: 2 }] : []) : [given];
     const query = { service: 'a b', limit: 2 };
     const options = { ifRevision: 3, idempotencyKey: 'a-key', ...(isOption && { query }) };
     const [resource = '', verb = ''] = entry.name.split('.');
@@ -58,7 +59,8 @@ describe('the methods of the client', () => {
     expect(request).toMatchObject({
       method,
       path: `${filled}${isOption ? '?service=a+b&limit=2' : hasQuery ? '?limit=2' : ''}`,
-      body: operation.requestBody === undefined ? '' : JSON.stringify(example ?? {}),
+      body:
+        operation.requestBody === undefined ? '' : entry.input === 'file' ? 'a file' : JSON.stringify(example ?? {}),
     });
     const headers = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);
     expect(request?.headers.authorization).toBe('Bearer tcs_test');
