@@ -343,28 +343,15 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       return shorten({ document, markdown: await tocsin.incidents.getPostmortemMarkdown(id, { signal }) });
     },
   }),
-  begin_postmortem: tool({
-    title: 'Begin a post-mortem',
-    description: 'Begins the post-mortem of an incident as a draft',
-    scopes: writeIncidents,
-    effect: 'adds',
-    shape: { request_key: requestKey, incident, sections, validate_only: validateOnly },
-    output: { document: postmortemOutput },
-    run: async (tocsin, { request_key: idempotencyKey, incident: given, validate_only: check, ...body }, signal) => {
-      const id = await idOf(tocsin, given, signal);
-      const options = { idempotencyKey, validateOnly: check, signal };
-      return shorten(await tocsin.incidents.createPostmortem(id, present(body), options));
-    },
-  }),
-  update_postmortem: tool({
+  write_postmortem: tool({
     title: 'Write or publish a post-mortem',
     description:
-      'Changes sections, which their keys name, adds others at the end, or changes the state; what it was is kept',
+      'Begins the post-mortem of an incident; or changes sections, which their keys name, adds others at the end, or changes the state. What it was is kept',
     scopes: writeIncidents,
     effect: 'changes',
     shape: {
       incident,
-      expected_revision: expectedRevision.describe('The revision of the document that you have read'),
+      expected_revision: expectedRevision.describe('The revision of the document; absent: begin it').optional(),
       sections,
       state: z.enum(['draft', 'in_review', 'published']).optional(),
       validate_only: validateOnly,
@@ -372,13 +359,17 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     output: { document: postmortemOutput },
     run: async (tocsin, { incident: given, expected_revision: ifRevision, validate_only: check, ...patch }, signal) => {
       const id = await idOf(tocsin, given, signal);
-      const options = { ifRevision, validateOnly: check, signal };
+      const options = { validateOnly: check, signal };
       const { sections: changed, ...state } = patch;
-      if (changed === undefined) return shorten(await tocsin.incidents.updatePostmortem(id, present(state), options));
+      if (ifRevision === undefined) {
+        if (patch.state !== undefined) throw new Error('state: begin the post-mortem first, without it');
+        return shorten(await tocsin.incidents.createPostmortem(id, present({ sections: changed }), options));
+      }
+      const write = async (body: object) => tocsin.incidents.updatePostmortem(id, body, { ...options, ifRevision });
+      if (changed === undefined) return shorten(await write(present(state)));
       // An agent may have read long sections shortened, so it sends only those that it changes.
       const { document } = await tocsin.incidents.getPostmortem(id, { signal });
-      const merged = withSections(document?.sections ?? [], changed);
-      return shorten(await tocsin.incidents.updatePostmortem(id, present({ ...state, sections: merged }), options));
+      return shorten(await write(present({ ...state, sections: withSections(document?.sections ?? [], changed) })));
     },
   }),
   set_values: tool({

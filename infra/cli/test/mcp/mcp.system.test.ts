@@ -40,9 +40,9 @@ describeWithServers('tocsin mcp', () => {
     return body;
   };
 
-  test('has at most 16 tools, and those that the key allows', async () => {
+  test('has at most 17 tools, and those that the key allows', async () => {
     const { tools } = await agent.listTools();
-    expect(tools.length).toBeLessThanOrEqual(16);
+    expect(tools.length).toBeLessThanOrEqual(17);
     expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['whoami', 'declare_incident', 'set_values']));
     const reader = await connect((await system.as({ scopes: ['teams:read'] })).token);
     const allowed = (await reader.listTools()).tools;
@@ -54,9 +54,7 @@ describeWithServers('tocsin mcp', () => {
       expect([name, annotations?.openWorldHint, annotations?.destructiveHint]).toEqual([
         name,
         false,
-        annotations?.readOnlyHint === true
-          ? undefined
-          : !['declare_incident', 'add_to_timeline', 'begin_postmortem'].includes(name),
+        annotations?.readOnlyHint === true ? undefined : !['declare_incident', 'add_to_timeline'].includes(name),
       ]);
     }
   });
@@ -80,12 +78,12 @@ describeWithServers('tocsin mcp', () => {
     const { id } = incident;
     const { human_id: reference } = incident;
     await done('add_to_timeline', { request_key: 'agent-2', incident: reference, body: 'Looking' });
-    await done('begin_postmortem', { request_key: 'agent-3', incident: reference });
+    await done('write_postmortem', { incident: reference });
     const sections = [
       { key: 's2', title: 'Summary', body: 'It was the pool' },
       { key: 'why', title: 'Why', body: 'Too small' },
     ];
-    await done('update_postmortem', { incident: reference, expected_revision: 1, sections, state: 'published' });
+    await done('write_postmortem', { incident: reference, expected_revision: 1, sections, state: 'published' });
     const { document, markdown } = await done('get_postmortem', { incident: reference });
     expect(document).toMatchObject({ revision: 2, state: 'published' });
     expect(markdown).toMatch(/## Summary\n\nIt was the pool\n[^]*## Why\n\nToo small\n$/);

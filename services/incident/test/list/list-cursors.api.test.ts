@@ -151,6 +151,7 @@ describe('a legacy cursor', () => {
     'unassigned_team=true',
     'active_only=true',
     'duplicate=false',
+    'postmortem=none',
     'external_id=x',
     'q=x',
     'status_scope=nonterminal',
