@@ -266,7 +266,10 @@ const LEAST: Readonly<Record<string, number>> = {
 };
 
 /** What the state of the incident refuses, whatever the body is. */
-const REFUSED = ['reopenIncident', 'restoreIncident', 'requestIncidentProvisioning', 'retryIncidentProvisioning'];
+const REFUSED = [
+  ...['reopenIncident', 'restoreIncident', 'requestIncidentProvisioning', 'retryIncidentProvisioning'],
+  'createIncidentPostmortem',
+];
 
 /** The rules that JSON Schema cannot say of a body, by the field that breaks one and what the service says of it. */
 const RULES: Readonly<Record<string, RegExp>> = {
@@ -283,6 +286,8 @@ const RULES: Readonly<Record<string, RegExp>> = {
   'time zones exist': /^time_zone: Must be the name/,
   'templates have known placeholders':
     /^(?:postmortem_)?template: Must (?:not have (?:the|a) placeholder|have 1 to \d+ characters)/,
+  'sections have one line of title, keys that differ, and a size':
+    /^sections(?:\.\d+\.\w+)?: Must (?:not have a (?:key twice|placeholder more)|be (?:one line|at most \d+ bytes))/,
   'some headers are of proxies': /^headers\..*: Must have Authorization/,
   'URLs can be read, and are public':
     /url: Must (?:be an absolute|use port 443|not be a private|not contain a query|have a public)/,
@@ -327,6 +332,9 @@ describeWithServers('a body that is valid by the API description', () => {
     await create('incidents', { title: 'Incident', slack_channel_id: slack.addChannel({ name: 'incident' }).id });
     await create(`incidents/${ids['incidents']}/timeline`, { body: 'Event' });
     await create(`incidents/${ids['incidents']}/follow-ups`, { title: 'Follow-up' });
+    const postmortem = `/api/v1/incidents/${ids['incidents']}/postmortem`;
+    await client.post(postmortem);
+    await client.patch(postmortem, { state: 'in_review' }, { 'If-Service-Resource-Version': '1' });
     await create('settings/webhooks', { url: 'https://hooks.example.com/x' });
     await create('settings/trackers', { name: 'Issues', kind: 'github', project: 'acme/shop', credential: 'token' });
     await create('settings/destinations', { name: 'Receiver', kind: 'http', url: 'https://hooks.example.com/x' });
@@ -373,7 +381,7 @@ describeWithServers('a body that is valid by the API description', () => {
     };
   };
 
-  /** An incident has one event. */
+  /** An incident has one event, and its post-mortem was changed once. */
   const revision = (kind: string | undefined) => (kind === 'incidents' ? 2 : 1);
 
   /** A good body with another value of one of its properties, by its name: most of them are not valid. */
