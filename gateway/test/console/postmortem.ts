@@ -108,6 +108,7 @@ export function testPostmortem({ open, client, system, origin, addPerson, declar
     expect(await written(id)).toMatchObject({ state: 'published' });
     await pia.getByRole('link', { name: reference }).first().click();
     await section(pia, 'Post-mortem').getByText('Published').waitFor();
+    await section(pia, 'Activity').getByText('Post-mortem: Draft → Published').waitFor();
     expect(problems().filter((problem) => !problem.includes('412'))).toEqual([]);
   });
 
@@ -168,9 +169,14 @@ export function testPostmortem({ open, client, system, origin, addPerson, declar
     await note(id, { body: 'The **pool** is <b>full</b>', is_key: true });
     const { follow_up: followUp } = (await client().post(`/api/v1/incidents/${id}/follow-ups`, { title: 'A pool' }))
       .body;
-    await begin(id, [{ key: 'z', title: long.slice(0, 255), body: '# {{reference}}: {{title}}' }, ...three]);
+    await begin(id, [
+      { key: 'z', title: long.slice(0, 255), body: '# {{reference}}: {{title}}' },
+      { key: 'y', title: 'Seen in {{reference}}', body: '' },
+      ...three,
+    ]);
     const page = await open(`/incidents/${id}/postmortem`);
     await page.getByText(`${reference}: ${long}`).waitFor();
+    await page.getByRole('heading', { name: `Seen in ${reference}` }).waitFor();
     await section(page, 'Why').getByText('is <b>full</b>').waitFor();
     await section(page, 'What we do').getByText('Open').waitFor();
     for (const [viewport, colorScheme] of [

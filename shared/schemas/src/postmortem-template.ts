@@ -78,6 +78,8 @@ Made by Tocsin at {{generated_at}}.
 
 /** A part of a post-mortem below a heading; without one, the title is empty. */
 export interface TemplateSection {
+  /** Names it among the others. */
+  key: string;
   title: string;
   body: string;
 }
@@ -99,7 +101,8 @@ export function sectionsOf(template: string): TemplateSection[] {
   }
   return parts
     .map(({ title, lines }) => ({ title, body: withoutBlankEnds(lines).join('\n') }))
-    .filter(({ title, body }) => title !== '' || body !== '');
+    .filter(({ title, body }) => title !== '' || body !== '')
+    .map((section, index) => ({ key: `s${index + 1}`, ...section }));
 }
 
 function withoutBlankEnds(lines: readonly string[]): string[] {

@@ -10,7 +10,7 @@ import { MoveTools } from '../ui/move-tools.tsx';
 import ui from '../ui/ui.module.css';
 import { onFormKey, useTakenFocus } from './editable.tsx';
 import css from './postmortem.module.css';
-import { PLACEHOLDER_NAMES, SectionText } from './postmortem-text.tsx';
+import { PLACEHOLDER_NAMES, SectionText, titleText } from './postmortem-text.tsx';
 import { moveName, sectionName, type SectionTexts, textsOf } from './save-postmortem.tsx';
 
 /** What somebody writes in a section, on what they were shown when they began. */
@@ -142,7 +142,7 @@ export function Section({ section, place, revision, postmortem, canEdit, save, .
     <section className={css.section} aria-label={name}>
       {(title !== '' || canEdit) && (
         <div className={css.sectionHead}>
-          {title !== '' && <h2>{title}</h2>}
+          {title !== '' && <h2>{titleText(title, postmortem)}</h2>}
           {canEdit && place !== undefined && (
             <span className={css.sectionTools}>
               <Button

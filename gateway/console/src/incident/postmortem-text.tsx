@@ -1,5 +1,5 @@
 import type { Postmortem } from '@tocsin/sdk';
-import { isPlaceholder, type Placeholder, standsInLine } from '@tocsin/schemas/postmortem-template';
+import { isPlaceholder, PLACEHOLDER, type Placeholder, standsInLine } from '@tocsin/schemas/postmortem-template';
 import { formatTime } from '../ui/format.ts';
 import { Markdown } from '../ui/markdown.tsx';
 import css from './postmortem.module.css';
@@ -69,6 +69,10 @@ export const SectionText = ({ body, postmortem }: { body: string; postmortem?: P
       <PostmortemPart key={index} name={piece.part} postmortem={postmortem} />
     );
   });
+
+/** The heading of a section. */
+export const titleText = (title: string, postmortem?: Postmortem): string =>
+  title.replaceAll(PLACEHOLDER, (placeholder, name: string) => inLine(name, postmortem) ?? placeholder);
 
 function inLine(name: string, postmortem: Postmortem | undefined): string | undefined {
   if (!isPlaceholder(name) || !standsInLine(name)) return undefined;

@@ -8,7 +8,7 @@ import { Loaded, More } from '../ui/states.tsx';
 import { Ago } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
 import css from './postmortem.module.css';
-import { SectionText } from './postmortem-text.tsx';
+import { SectionText, titleText } from './postmortem-text.tsx';
 
 /** Who changed the document to what it is or was, and what it said. */
 export function Versions({ document }: { document: PostmortemDocument }) {
@@ -64,7 +64,7 @@ function WhatItSaid({ path }: { path: string }) {
         <div className={css.former}>
           {sections.map(({ key, title, body }) => (
             <div key={key}>
-              {title && <p className={ui.strong}>{title}</p>}
+              {title && <p className={ui.strong}>{titleText(title)}</p>}
               <SectionText body={body} />
             </div>
           ))}

@@ -25,7 +25,7 @@ import { Address } from './incident-address.tsx';
 import incidentCss from './incident.module.css';
 import { Exports } from './postmortem-exports.tsx';
 import { NewSection, Section } from './postmortem-section.tsx';
-import { SectionText } from './postmortem-text.tsx';
+import { SectionText, titleText } from './postmortem-text.tsx';
 import { Versions } from './postmortem-versions.tsx';
 import { usePolling } from './polling.ts';
 import css from './postmortem.module.css';
@@ -139,7 +139,7 @@ function Beginning({ postmortem, canEdit }: { postmortem: Postmortem; canEdit: b
     <article className={css.paper} aria-label="Post-mortem">
       {sectionsOf(template === '' ? BUILT_IN_TEMPLATE : template).map(({ title, body }, index) => (
         <section key={index} className={css.section}>
-          {title !== '' && <h2>{title}</h2>}
+          {title !== '' && <h2>{titleText(title, postmortem)}</h2>}
           <SectionText body={body} postmortem={postmortem} />
         </section>
       ))}

@@ -4,6 +4,7 @@ import type { Describe } from '../resources/conflict.tsx';
 import { formatName, formatValue } from '../ui/format.ts';
 import { type Options, choices } from '../ui/fields.tsx';
 import { optionsOf } from './incident-filters.ts';
+import { POSTMORTEM_STATES } from './incident-labels.tsx';
 
 export const IMPACT: Options = [
   ['unknown', 'Not known'],
@@ -27,6 +28,7 @@ const LABELS: Readonly<Record<string, string>> = {
   slack_channel_id: 'Chat channel',
   visible_to: 'Also visible to',
   archived_at: 'Archived',
+  postmortem_state: 'Post-mortem',
   body: 'Text',
   started_at: 'Began',
   ended_at: 'Ended',
@@ -65,6 +67,7 @@ export function useDescribe(): Describe {
     if (name === 'team_id') return choices(teams, 'id', 'name');
     if (name === 'service') return choices(services, 'slug', 'name');
     if (name === 'customer_impact_status') return IMPACT;
+    if (name === 'postmortem_state') return POSTMORTEM_STATES;
     const field = fieldOf(name);
     return field === undefined ? [] : optionsOf(field);
   };

@@ -1,3 +1,4 @@
+import { sectionsOf, type TemplateSection } from '@tocsin/schemas/postmortem-template';
 import { type Configuration, TocsinError } from '@tocsin/sdk';
 import { type ReactNode, useId, useMemo, useState } from 'react';
 import { failureAt } from '../api/failures.ts';
@@ -11,7 +12,7 @@ import ui from '../ui/ui.module.css';
 import { EntryList, type ListName, type Row } from './configuration-list.tsx';
 import css from './configuration.module.css';
 import { Groups, groupsOf, Rates, ratesOf } from './rates-and-groups.tsx';
-import { PostmortemTemplate, templateOf, type TemplateRow, templateRows } from './postmortem-template.tsx';
+import { PostmortemTemplate, templateOf } from './postmortem-template.tsx';
 import { RetentionCard } from './retention.tsx';
 
 const PATH = '/settings/configuration';
@@ -75,11 +76,11 @@ const draftOf = (configuration: Configuration) => {
   return {
     ...settings,
     ...{ exchange_rates: ratesOf(configuration), timeline_groups: groupsOf(configuration) },
-    template: templateRows(template),
+    template: sectionsOf(template),
   };
 };
 type Draft = Omit<ReturnType<typeof draftOf>, ListName | 'template'> &
-  Record<ListName, readonly Row[]> & { template: readonly TemplateRow[] };
+  Record<ListName, readonly Row[]> & { template: readonly TemplateSection[] };
 
 /** A number as it is typed; what is none goes to the server, which names the field. */
 const numberOf = (typed: number | string | undefined): unknown =>
@@ -160,7 +161,11 @@ function Editor({ configuration, canEdit }: { configuration: Configuration; canE
           onChange={(groups) => set({ timeline_groups: groups })}
         />
         <Rates rows={draft.exchange_rates} canEdit={canEdit} onChange={(rates) => set({ exchange_rates: rates })} />
-        <PostmortemTemplate rows={draft.template} canEdit={canEdit} onChange={(rows) => set({ template: rows })} />
+        <PostmortemTemplate
+          sections={draft.template}
+          canEdit={canEdit}
+          onChange={(sections) => set({ template: sections })}
+        />
         {!canEdit && <p className={ui.muted}>Only owners and admins change the configuration.</p>}
       </Refusable>
     </div>

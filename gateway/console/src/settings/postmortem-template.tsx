@@ -1,40 +1,34 @@
 import { BUILT_IN_TEMPLATE, sectionsOf, type TemplateSection } from '@tocsin/schemas/postmortem-template';
 import { useState } from 'react';
 import { SectionFields } from '../incident/postmortem-section.tsx';
-import { SectionText } from '../incident/postmortem-text.tsx';
+import { SectionText, titleText } from '../incident/postmortem-text.tsx';
 import { Button, classes } from '../ui/button.tsx';
 import { Card } from '../ui/layout.tsx';
 import { moved, MoveTools } from '../ui/move-tools.tsx';
 import ui from '../ui/ui.module.css';
 import css from './configuration.module.css';
 
-/** A section as the page has it: known while its texts change. */
-export type TemplateRow = TemplateSection & { row: string };
-
-export const templateRows = (template: string): TemplateRow[] =>
-  sectionsOf(template).map((section, index) => ({ ...section, row: String(index) }));
-
 /** The template that the API has. */
-export const templateOf = (rows: readonly TemplateRow[]): string =>
-  rows.map(({ title, body }) => `${title === '' ? body : `## ${title}\n\n${body}`}\n`).join('\n');
+export const templateOf = (sections: readonly TemplateSection[]): string =>
+  sections.map(({ title, body }) => `${title === '' ? body : `## ${title}\n\n${body}`}\n`).join('\n');
 
-/** What post-mortems begin as, section by section. Without rows, the built-in template is used. */
+/** What post-mortems begin as, section by section. Without sections, the built-in template is used. */
 export function PostmortemTemplate({
-  rows,
+  sections,
   canEdit,
   onChange,
 }: {
-  rows: readonly TemplateRow[];
+  sections: readonly TemplateSection[];
   canEdit: boolean;
-  onChange: (rows: readonly TemplateRow[]) => void;
+  onChange: (sections: readonly TemplateSection[]) => void;
 }) {
   const [open, setOpen] = useState<string>();
-  const isBuiltIn = rows.length === 0;
-  const shown = isBuiltIn ? templateRows(BUILT_IN_TEMPLATE) : rows;
+  const isBuiltIn = sections.length === 0;
+  const shown = isBuiltIn ? sectionsOf(BUILT_IN_TEMPLATE) : sections;
   const add = () => {
-    const row = crypto.randomUUID();
-    onChange([...shown, { row, title: '', body: '' }]);
-    setOpen(row);
+    const key = crypto.randomUUID();
+    onChange([...shown, { key, title: '', body: '' }]);
+    setOpen(key);
   };
   return (
     <Card title="Template of post-mortems">
@@ -44,22 +38,22 @@ export function PostmortemTemplate({
           {isBuiltIn && 'It is the built-in one until you change it.'}
         </p>
         <ol className={css.rows}>
-          {shown.map((row, index) => (
-            <li key={row.row} className={css.part}>
+          {shown.map((section, index) => (
+            <li key={section.key} className={css.part}>
               <div className={css.line}>
-                <h3>{row.title || 'Without a heading'}</h3>
+                <h3>{titleText(section.title) || 'Without a heading'}</h3>
                 {canEdit && (
                   <>
                     <Button
                       kind="quiet"
                       small
-                      aria-expanded={open === row.row}
-                      onClick={() => setOpen(open === row.row ? undefined : row.row)}
+                      aria-expanded={open === section.key}
+                      onClick={() => setOpen(open === section.key ? undefined : section.key)}
                     >
-                      Change<span className={ui.hidden}> section {row.title || index + 1}</span>
+                      Change<span className={ui.hidden}> section {section.title || index + 1}</span>
                     </Button>
                     <MoveTools
-                      label={`section ${row.title || index + 1}`}
+                      label={`section ${section.title || index + 1}`}
                       isFirst={index === 0}
                       isLast={index === shown.length - 1}
                       onMove={(by) => onChange(moved(shown, index, by))}
@@ -68,11 +62,14 @@ export function PostmortemTemplate({
                   </>
                 )}
               </div>
-              {open === row.row ? (
-                <SectionFields value={row} onValue={(texts) => onChange(shown.with(index, { ...row, ...texts }))} />
+              {open === section.key ? (
+                <SectionFields
+                  value={section}
+                  onValue={(texts) => onChange(shown.with(index, { ...section, ...texts }))}
+                />
               ) : (
                 <div className={classes(css.text, ui.muted)}>
-                  <SectionText body={row.body} />
+                  <SectionText body={section.body} />
                 </div>
               )}
             </li>

@@ -3,7 +3,7 @@ import { insertEvents } from '@tocsin/messaging';
 import { type Knex, query, type Statement } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import type { Caller } from '@tocsin/versioned-resources';
-import { BUILT_IN_TEMPLATE } from '../configuration/domain/postmortem-template.ts';
+import { BUILT_IN_TEMPLATE, sectionsOf } from '@tocsin/schemas/postmortem-template';
 import { findPostmortemTemplate } from '../configuration/store/configuration-store.ts';
 import { humanId, type Incident } from '../incidents/domain/incident.ts';
 import { checkWritable } from '../incidents/domain/lifecycle.ts';
@@ -16,7 +16,6 @@ import {
   newPostmortem,
   type PostmortemState,
   type Section,
-  sectionsOf,
   type WrittenPostmortem,
 } from './domain/written.ts';
 import { insertWritten, keepWritten, selectWritten, updateOfWritten, updateState } from './store/written-store.ts';

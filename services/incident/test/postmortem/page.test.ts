@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from '@tocsin/testing/fuzz';
 import { marked } from 'marked';
-import { BUILT_IN_TEMPLATE } from '../../src/configuration/domain/postmortem-template.ts';
-import { newPostmortem, type Section, sectionsOf } from '../../src/postmortem/domain/written.ts';
+import { BUILT_IN_TEMPLATE, sectionsOf } from '@tocsin/schemas/postmortem-template';
+import { newPostmortem, type Section } from '../../src/postmortem/domain/written.ts';
 import { postmortemDocument } from '../../src/postmortem/http/document.ts';
 import { postmortemOperations } from '../../src/postmortem/http/documentation.ts';
 import { htmlPage } from '../../src/postmortem/http/page.ts';

@@ -2,7 +2,8 @@ import { boundedText, KEY, nameText, timestampInput, trimmedText } from '@tocsin
 import { isTimeZone, TIME_ZONE_NAME, UTC } from '@tocsin/runtime';
 import { z } from 'zod';
 import { ON_CALL_LEADS } from './configuration.ts';
-import { faultOf, MAX_TEMPLATE_BYTES, PLACEHOLDERS } from './postmortem-template.ts';
+import { PLACEHOLDERS } from '@tocsin/schemas/postmortem-template';
+import { faultOf, MAX_TEMPLATE_BYTES } from './postmortem-template.ts';
 
 /** The entries of each list. With all of them, the document is not larger than a body may be. */
 export const MAX_ENTRIES = {

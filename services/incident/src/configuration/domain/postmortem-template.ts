@@ -1,28 +1,4 @@
-/** The placeholders of a template for post-mortems: the parts that `postmortem/http/document.ts` makes. */
-export const PLACEHOLDERS = [
-  'reference',
-  'title',
-  'status',
-  'severity',
-  'overview',
-  'summary',
-  'moments',
-  'people',
-  'services',
-  'custom_fields',
-  'activity',
-  'relations',
-  'follow_ups',
-  'evidence',
-  'generated_at',
-] as const;
-
-export type Placeholder = (typeof PLACEHOLDERS)[number];
-
-/** The placeholders that stand in a line; each of the others is a block of its own. */
-const IN_LINE: readonly string[] = ['reference', 'title', 'status', 'severity', 'generated_at'] satisfies Placeholder[];
-
-export const standsInLine = (placeholder: Placeholder): boolean => IN_LINE.includes(placeholder);
+import { isPlaceholder, PLACEHOLDER, type Placeholder, PLACEHOLDERS } from '@tocsin/schemas/postmortem-template';
 
 /** Bytes of UTF-8. */
 export const MAX_TEMPLATE_BYTES = 65_536;
@@ -31,9 +7,6 @@ export const MAX_REPETITIONS = 3;
 
 /** There, a text could end the tag or the attribute. */
 const IN_TAG = /<[a-z/][^<>]*\{\{/i;
-export const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
-
-export const isPlaceholder = (name: string): name is Placeholder => (PLACEHOLDERS as readonly string[]).includes(name);
 
 /** Says what is wrong with a template; undefined if nothing is. */
 export function faultOf(template: string): string | undefined {
@@ -62,47 +35,3 @@ export function fillTemplate(template: string, partOf: (placeholder: Placeholder
     return part;
   });
 }
-
-/** The template of a workspace that has none of its own. */
-export const BUILT_IN_TEMPLATE = `# {{reference}}: {{title}}
-
-{{overview}}
-
-## Summary
-
-{{summary}}
-
-## Moments
-
-{{moments}}
-
-## People
-
-{{people}}
-
-## Services
-
-{{services}}
-
-## Custom fields
-
-{{custom_fields}}
-
-## Activity
-
-{{activity}}
-
-## Related incidents
-
-{{relations}}
-
-## Follow-ups
-
-{{follow_ups}}
-
-## Evidence
-
-{{evidence}}
-
-Made by Tocsin at {{generated_at}}.
-`;

@@ -1,20 +1,21 @@
 import type { RecordedKey } from '@tocsin/schemas';
-import { LINE_BREAK } from '@tocsin/schemas/markdown';
-import { jsonEqual } from '@tocsin/http';
-import type { Instant } from '@tocsin/runtime';
 import {
   isPlaceholder,
-  MAX_REPETITIONS,
+  MAX_SECTION_TITLE,
+  MAX_SECTIONS,
   PLACEHOLDER,
   type Placeholder,
-} from '../../configuration/domain/postmortem-template.ts';
+} from '@tocsin/schemas/postmortem-template';
+import { jsonEqual } from '@tocsin/http';
+import type { Instant } from '@tocsin/runtime';
+import { MAX_REPETITIONS } from '../../configuration/domain/postmortem-template.ts';
 import type { POSTMORTEM_STATES } from '../../incidents/domain/incident-properties.ts';
 
 export type PostmortemState = (typeof POSTMORTEM_STATES)[number];
 
 /** Of sections: their number, the lengths of texts, the bytes of a body, and of JSON of all; former versions. */
 export const WRITTEN_LIMITS = {
-  ...{ sections: 50, key: 64, title: 255, bodyBytes: 65_536, bytes: 524_288, former: 200 },
+  ...{ sections: MAX_SECTIONS, key: 64, title: MAX_SECTION_TITLE, bodyBytes: 65_536, bytes: 524_288, former: 200 },
 } as const;
 
 /** A part of a post-mortem under a heading; empty: without one. */
@@ -90,28 +91,6 @@ function stepsOf(
     ...{ inReviewAt: isInReview ? now : null, inReviewBy: isInReview ? actor : null },
     ...{ publishedAt: null, publishedBy: null },
   };
-}
-
-/** Returns the sections of a template: each begins at a heading of the second level. */
-export function sectionsOf(template: string): Section[] {
-  const parts: { title: string; lines: string[] }[] = [{ title: '', lines: [] }];
-  let isCode = false;
-  for (const line of template.split(LINE_BREAK)) {
-    if (/^ {0,3}(?:```|~~~)/.test(line)) isCode = !isCode;
-    const title = !isCode && line.startsWith('## ') ? line.slice(3).trim() : '';
-    const isHeading = title !== '' && title.length <= WRITTEN_LIMITS.title && parts.length < WRITTEN_LIMITS.sections;
-    if (isHeading) parts.push({ title, lines: [] });
-    else parts.at(-1)?.lines.push(line);
-  }
-  return parts
-    .map(({ title, lines }) => ({ title, body: withoutBlankEnds(lines).join('\n') }))
-    .filter(({ title, body }) => title !== '' || body !== '')
-    .map((section, index) => ({ key: `s${index + 1}`, ...section }));
-}
-
-function withoutBlankEnds(lines: readonly string[]): string[] {
-  const isText = (line: string) => line.trim() !== '';
-  return lines.slice(Math.max(0, lines.findIndex(isText)), lines.findLastIndex(isText) + 1);
 }
 
 /** Returns the placeholder that stands in sections too often. */

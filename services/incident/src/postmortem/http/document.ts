@@ -1,15 +1,16 @@
 import { setImmediate } from 'node:timers/promises';
 import {
   BUILT_IN_TEMPLATE,
-  fillTemplate,
   isPlaceholder,
   type Placeholder,
+  sectionsOf,
   standsInLine,
-} from '../../configuration/domain/postmortem-template.ts';
+} from '@tocsin/schemas/postmortem-template';
+import { fillTemplate } from '../../configuration/domain/postmortem-template.ts';
 import { actorText } from '@tocsin/schemas';
 import { MAX_BYTES, MAX_ENTRIES } from '../domain/activity.ts';
 import { capitalised, momentText } from '../domain/texts.ts';
-import { sectionsOf, type WrittenPostmortem } from '../domain/written.ts';
+import type { WrittenPostmortem } from '../domain/written.ts';
 import { inline, item, lineOf, link, list, note, paragraphs, sectionBody, table, textWithParts } from './markdown.ts';
 import type { EntryWire, PostmortemWire } from './wire.ts';
 

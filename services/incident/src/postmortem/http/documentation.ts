@@ -1,7 +1,7 @@
 import type { Documentation } from '@tocsin/http';
 import { params } from '../../incidents/http/examples.ts';
-import { BUILT_IN_TEMPLATE } from '../../configuration/domain/postmortem-template.ts';
-import { changePostmortem, newPostmortem, sectionsOf } from '../domain/written.ts';
+import { BUILT_IN_TEMPLATE, sectionsOf } from '@tocsin/schemas/postmortem-template';
+import { changePostmortem, newPostmortem } from '../domain/written.ts';
 import type { postmortemContracts } from './contracts.ts';
 import { postmortemDocument } from './document.ts';
 import { htmlPage } from './page.ts';
