@@ -37,6 +37,13 @@ export interface OidcSignIn {
   workspaceIdOf(slug: string): Promise<number>;
 }
 
+/** The workspace, unless it is suspended, and its provider. */
+async function find(db: Knex, slug: string): Promise<{ workspace?: Workspace; provider?: OidcProvider | undefined }> {
+  const workspace = await workspaceStore(db).findBySlug(slug);
+  if (workspace?.suspendedAt !== null) return {};
+  return { workspace, provider: await oidcProviderStore(db).find(workspace.id) };
+}
+
 export function oidcSignIn(options: {
   database: Knex;
   keyring: Keyring;
@@ -45,16 +52,8 @@ export function oidcSignIn(options: {
   log: Logger;
 }): OidcSignIn {
   const { database, keyring, client, clock, log } = options;
-  const findWorkspace = async (slug: string): Promise<Workspace | undefined> => {
-    const workspace = await workspaceStore(database).findBySlug(slug);
-    return workspace?.suspendedAt === null ? workspace : undefined;
-  };
-  const find = async (slug: string): Promise<OidcProvider | undefined> => {
-    const workspace = await findWorkspace(slug);
-    return workspace && oidcProviderStore(database).find(workspace.id);
-  };
   const get = async (slug: string): Promise<OidcProvider> => {
-    const provider = await find(slug);
+    const { provider } = await find(database, slug);
     if (provider === undefined) throw new RefusedSignIn('provider_unavailable');
     return provider;
   };
@@ -75,8 +74,7 @@ export function oidcSignIn(options: {
   };
   return {
     describe: async (slug) => {
-      const workspace = await findWorkspace(slug);
-      const provider = workspace && (await oidcProviderStore(database).find(workspace.id));
+      const { workspace, provider } = await find(database, slug);
       return { workspace: workspace?.name ?? null, provider: provider ? new URL(provider.issuer).host : null };
     },
     workspaceIdOf: async (slug) => (await get(slug)).workspaceId,

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/testing';
-import { type Console, expectSound, NARROW } from './harness.ts';
+import { at, type Console, expectSound, NARROW } from './harness.ts';
 
 const KEYS = '/api/v1/settings/api-keys';
 const DAY = 86_400_000;
@@ -39,14 +39,19 @@ export function testSettings({ open, client }: Console): void {
   test('a monitor gets its key on the page, and what was refused stands first', async () => {
     const alert = { id: 'disk', status: 'firing', title: 'The disk is full' };
     const group = {
-      ...{ version: '4', groupKey: '{}:{alertname="DiskFull", service="قاعدة"}', status: 'firing', receiver: 'tocsin' },
+      ...{
+        version: '4',
+        groupKey: '{}:{alertname="DiskFull", service="قاعدة \\"1\\""}',
+        status: 'firing',
+        receiver: 'tocsin',
+      },
       ...{ groupLabels: {}, commonLabels: {}, commonAnnotations: {}, externalURL: '', truncatedAlerts: 0 },
       alerts: [{ status: 'firing', labels: { alertname: 'DiskFull' }, annotations: {}, fingerprint: 'a1' }],
     };
     expect((await client().post('/api/v1/alerts', { ...alert, status: 'burning' })).status).toBe(400);
     expect((await client().post('/api/v1/alerts/alertmanager', group)).status).toBe(202);
     const page = await open('/alerts');
-    await page.getByText('DiskFull · service قاعدة').waitFor();
+    await page.getByText('DiskFull · service قاعدة "1"').waitFor();
     const rows = page.getByRole('region', { name: 'Notifications', exact: true }).locator('tbody tr');
     expect(await rows.first().textContent()).toContain('Refused');
     expect(await rows.filter({ hasText: 'Must be one of' }).count()).toBe(1);
@@ -80,8 +85,11 @@ export function testSettings({ open, client }: Console): void {
 
   test('fields are put into their order by hand, and the form is shown before anybody needs it', async () => {
     const FIELDS = '/api/v1/custom-fields';
-    for (const name of ['Order one', 'Order two'])
-      await client().post(FIELDS, { name, field_type: 'string', show_on_creation: true });
+    for (const name of ['Order one', 'Order two']) {
+      const { field } = (await client().post(FIELDS, { name, field_type: 'string', show_on_creation: true })).body;
+      // Both have the same place, as those of other clients may.
+      await client().patch(`${FIELDS}/${field.id}`, { sort_order: 1_000 }, at(field.revision));
+    }
     const page = await open('/fields');
     const row = page.getByRole('row').filter({ hasText: 'Order two' });
     const up = row.getByRole('button', { name: 'Move up' });

@@ -57,7 +57,7 @@ const sharedPackage = (name: string, ...allowed: string[]): IForbiddenRuleType =
   );
 
 /** Scripts that a page loads; no module imports them. */
-const BROWSER_SCRIPTS = '^gateway/src/pages/http/reference/[^/]+[.]js$';
+const BROWSER_SCRIPTS = '^gateway/src/pages/http/(?:guides|reference)/[^/]+[.]js$';
 
 /** `.oxlintrc.json` names it; no module imports it. */
 const LINT_PLUGIN = '^infra/verification/checks/named-columns[.]ts$';

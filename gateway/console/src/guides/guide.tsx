@@ -82,7 +82,7 @@ function show(node: GuideNode, index: number): ReactNode {
   const { tag, id, href, start, children } = node;
   const inner = children.map(show);
   if (href !== undefined) return <GuideLink key={index} href={href} text={inner} />;
-  if (tag === 'pre') return <Example key={index} text={children.join('')} />;
+  if (tag === 'pre') return <Example key={index} text={children.map(String).join('')} />;
   const element = createElement(tag, { key: index, id, start }, ...inner);
   if (tag !== 'table') return element;
   return (

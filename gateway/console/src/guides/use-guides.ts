@@ -1,7 +1,9 @@
 /**
  * `guides` shows the guides of the documents, which the gateway has as trees of elements and also serves as pages at
- * `/docs/guides`. They are read when somebody looks for one. Their examples get the address of the workspace, and
- * whoever may make a key makes the one that a guide needs on its page.
+ * `/docs/guides`: no text becomes markup on the way. Their names are read when somebody opens the list or types into
+ * the palette, and a guide with its page; neither is in the script of the first page. Links between guides stay in the
+ * console, those to the contract lead to the API reference, and headings have addresses. Examples get the address of
+ * the workspace, and whoever may make a key makes the one that a guide needs on its page.
  */
 import { TocsinError } from '@tocsin/sdk';
 import { useQuery } from '@tanstack/react-query';

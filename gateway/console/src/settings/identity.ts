@@ -1,5 +1,5 @@
 /** A label of Alertmanager's `groupKey`, whose value is quoted as in Go. */
-const LABEL = /(\w+)=("(?:[^"\\]|\\.)*")/g;
+const LABEL = /\b(\w+)=("(?:[^"\\]|\\.)*")/g;
 
 /**
  * The identity of a group of alerts for people: the labels by which Alertmanager groups, the name of the alert first.

@@ -42,7 +42,7 @@ export const ScopeName = ({ scope }: { scope: string }) => (
 );
 
 const PRESETS = {
-  own: ['What I choose', ['incidents:read']],
+  chosen: ['What I choose', ['incidents:read']],
   monitor: ['A monitor', ['alerts:write']],
   ci: [
     'CI and deployments',
@@ -99,7 +99,7 @@ export function useNewKey(): {
       )}
     </>
   );
-  return { make: (preset = 'own', name = '') => setBegun({ preset, name }), show, token, dialogs };
+  return { make: (preset = 'chosen', name = '') => setBegun({ preset, name }), show, token, dialogs };
 }
 
 function NewKey({

@@ -5,7 +5,7 @@ import { useAccess, useWrite } from '../api/hooks.ts';
 import { EditDialog, saveTo } from '../resources/edit-dialog.tsx';
 import { formatName } from '../ui/format.ts';
 import { ResourceList } from '../resources/resource-list.tsx';
-import { Named } from '../ui/table.tsx';
+import { type Columns, Named } from '../ui/table.tsx';
 import { Check, Input, Select } from '../ui/fields.tsx';
 import { Button } from '../ui/button.tsx';
 import { SecretDialog } from '../ui/dialogs.tsx';
@@ -91,20 +91,7 @@ export function UsersPage() {
           user.active ? 'Deactivate' : 'Activate',
           { ...saveTo(PATH, user), body: { active: !user.active } },
         ]}
-        columns={[
-          ['Name', ({ id, name, email }) => <Named name={id === me?.id ? `${name} (you)` : name} about={email} />],
-          ['Role', ({ role }) => <Named name={formatName(role)} about={MAY.get(role)} />],
-          [
-            'Seat',
-            ({ seat }) =>
-              seat === 'responder' ? (
-                <Named name={<Badge tone="good">Responder</Badge>} about="Changes incidents" />
-              ) : (
-                <span className={ui.muted}>Reads only</span>
-              ),
-          ],
-          ['State', ({ active }) => (active ? 'Active' : <Badge>Deactivated</Badge>)],
-        ]}
+        columns={columnsFor(me)}
       />
       {erased !== undefined && <EraseUser user={erased} onClose={() => setErased(undefined)} />}
       {link !== undefined && (
@@ -120,6 +107,21 @@ export function UsersPage() {
     </>
   );
 }
+
+const columnsFor = (me: { id: number } | undefined): Columns<User> => [
+  ['Name', ({ id, name, email }) => <Named name={id === me?.id ? `${name} (you)` : name} about={email} />],
+  ['Role', ({ role }) => <Named name={formatName(role)} about={MAY.get(role)} />],
+  [
+    'Seat',
+    ({ seat }) =>
+      seat === 'responder' ? (
+        <Named name={<Badge tone="good">Responder</Badge>} about="Changes incidents" />
+      ) : (
+        <span className={ui.muted}>Reads only</span>
+      ),
+  ],
+  ['State', ({ active }) => (active ? 'Active' : <Badge>Deactivated</Badge>)],
+];
 
 function UserDialog({
   user,

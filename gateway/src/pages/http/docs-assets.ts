@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { type StaticContent, staticContent } from './static-content.ts';
 
-const TYPES = {
-  js: 'text/javascript; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-  svg: 'image/svg+xml',
-} as const;
+const TYPES = new Map([
+  ['.js', 'text/javascript; charset=utf-8'],
+  ['.css', 'text/css; charset=utf-8'],
+  ['.svg', 'image/svg+xml'],
+]);
 
 export interface DocsAssets {
   /** The files that pages below `/docs` load, by path. The paths contain digests, so the content of a path never changes. */
@@ -19,9 +20,10 @@ export function docsAssets(): DocsAssets {
   return {
     assets,
     add: (name, file) => {
-      const extension = file.split('.').at(-1) as keyof typeof TYPES;
-      const content = staticContent(() => readFileSync(file), { type: TYPES[extension], caching: 'immutable' });
-      const address = `/docs/assets/${name}.${content.digest}.${extension}`;
+      const extension = path.extname(file);
+      const type = TYPES.get(extension) ?? 'application/octet-stream';
+      const content = staticContent(() => readFileSync(file), { type, caching: 'immutable' });
+      const address = `/docs/assets/${name}.${content.digest}${extension}`;
       assets.set(address, content);
       return address;
     },
