@@ -103,8 +103,18 @@ describeWithServersAndBrowser('the console in a browser', () => {
       .filter((part) => /auto|scroll/.test(getComputedStyle(part).overflowX) && part.scrollWidth > part.clientWidth)
       .map((part) => part.getAttribute('aria-label') ?? part.className)`);
 
+  /** What a thumb would miss: buttons, fields, boxes with their labels, and links of the menu, lower than 44 pixels. */
+  const smallTargets = async (page: Page) =>
+    page.evaluate<
+      string[]
+    >(`[...document.querySelectorAll('button, select, input, textarea, summary, nav a, a[class*=button]')]
+      .map((part) => [part, part.matches('[type=checkbox], [type=radio]') ? part.closest('label') ?? part : part])
+      .filter(([part, target]) => part.checkVisibility({ visibilityProperty: true }) && target.getBoundingClientRect().height < 43.5)
+      .map(([part, target]) => part.tagName + ' ' + (part.getAttribute('aria-label') ?? part.textContent.slice(0, 30)) + ' ' + target.className + ' ' + target.getBoundingClientRect().height)`);
+
   test('every screen, light and wide, dark and narrow, is accessible, fits, and has no errors', async () => {
     const { page, problems, origins } = await openWatched();
+    const small: string[] = [];
     for (const screen of Object.keys(SCREENS) as Screen[]) {
       await show(page, screen);
       for (const [colorScheme, width, viewport] of LOOKS) {
@@ -113,12 +123,14 @@ describeWithServersAndBrowser('the console in a browser', () => {
         const look = [screen, colorScheme, width];
         expect({ look, ...(await findings(page)) }).toEqual({ look, ...CLEAN });
         if (width === 'wide') expect({ look, scrolling: await scrolling(page) }).toEqual({ look, scrolling: [] });
+        else small.push(...(await smallTargets(page)).map((target) => `${screen}: ${target}`));
         if (TAKES_PICTURES && SHOWN.some((each) => each.join() === look.join())) {
           await mkdir(PICTURES, { recursive: true });
           await page.screenshot({ path: path.join(PICTURES, `${look.join('-')}.png`) });
         }
       }
     }
+    expect(small).toEqual([]);
     // The one screen that is not there is an error for the browser.
     expect(problems.filter((problem) => !problem.includes('404'))).toEqual([]);
     expect([...origins]).toEqual([origin()]);

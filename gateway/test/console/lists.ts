@@ -155,6 +155,17 @@ export function testLists({ open, openWatched, client, system, origin, addPerson
     expect(await options(other)).not.toContain('All of it');
   });
 
+  test('an empty list says what to do next, and which filter to take away', async () => {
+    const page = await open('/?view=all&severity=["sev2"]&q=no-such-text&service=checkout');
+    await page.getByRole('button', { name: 'Without “Search “no-such-text””: 3 incidents' }).waitFor();
+    await page.getByRole('button', { name: 'Without “SEV 2”: 0 incidents' }).waitFor();
+    await expectSound(page, 'nothing-matches');
+    await page.getByRole('button', { name: /^Without “Search/ }).click();
+    await page.getByRole('link', { name: 'Ancient fire' }).waitFor();
+    await page.getByText('3 incidents match.').waitFor();
+    expect(await page.evaluate<string>('document.activeElement.tagName')).not.toBe('BODY');
+  });
+
   test('bars and rows of the statistics open the incidents that they count', async () => {
     const page = await open('/statistics?span="90"');
     await page.getByRole('link', { name: 'Checkout' }).first().click();
@@ -167,5 +178,22 @@ export function testLists({ open, openWatched, client, system, origin, addPerson
     await table.getByRole('row').filter({ hasText: '1' }).last().getByRole('link').click();
     await page.getByRole('link', { name: 'Fresh fire' }).waitFor();
     expect(await page.locator('[data-rows] a').count()).toBe(1);
+  });
+
+  test('on a phone, filters are behind a button, titles have two lines, and nothing scrolls sideways', async () => {
+    const title = `${'Ein sehr langer Titel '.repeat(8)} حادث 🔥🔥 ${'x'.repeat(60)}`;
+    await client().post('/api/v1/incidents', { title, severity: 'sev4' });
+    const page = await open('/?view=all&severity=["sev4"]');
+    await page.setViewportSize(NARROW);
+    const link = page.getByRole('link', { name: 'Ein sehr langer Titel' });
+    await link.waitFor();
+    await eventually(async () => (await link.boundingBox())?.height === 42);
+    expect(await page.getByLabel('Severity', { exact: true }).isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Filters (1)' }).click();
+    await page.getByLabel('Severity', { exact: true }).selectOption('SEV 2');
+    await page.getByRole('link', { name: 'Ancient fire' }).waitFor();
+    await expectSound(page, 'filters-narrow');
+    await page.getByRole('button', { name: 'Filters (1)' }).press('Enter');
+    expect(await page.getByLabel('Severity', { exact: true }).isVisible()).toBe(false);
   });
 }
