@@ -43,6 +43,7 @@ export function useIncidentKeys(incident: Incident, { canEdit, save }: Pick<Edit
     y: () => void copyAddress(incident),
     s: canEdit && (() => edit('Status')),
     v: canEdit && (() => edit('Severity')),
+    l: canEdit && (() => edit('Lead')),
     e: canEdit && (() => edit('Title')),
     a: canEdit && user !== undefined && (() => void assignTo(incident, user.id, save)),
   });

@@ -5,19 +5,25 @@ import { setSingleKeys, singleKeys } from '../ui/use-keys.ts';
 import css from './palette.module.css';
 import { ALL_PLACES } from './places.ts';
 
+/** What keys do on the page of an incident; the palette has it, too. */
+export const INCIDENT_KEYS: readonly (readonly [keys: string, does: string])[] = [
+  ['n', 'Write to the timeline'],
+  ['s', 'Change the status of the incident'],
+  ['v', 'Change its severity'],
+  ['l', 'Change its lead'],
+  ['a', 'Assign it to me'],
+  ['e', 'Edit its title'],
+  ['r', 'Resolve or reopen it'],
+  ['y', 'Copy its address'],
+];
+
 const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['Ctrl K', 'Find an incident, a service, a page or what to do'],
   ['c', 'Declare an incident'],
   ['j k', 'Go through the list; Enter opens'],
   ['x', 'Select the incident in the list'],
   ['/', 'Search'],
-  ['n', 'Write to the timeline'],
-  ['s', 'Change the status of the incident'],
-  ['v', 'Change its severity'],
-  ['a', 'Assign it to me'],
-  ['e', 'Edit its title'],
-  ['r', 'Resolve or reopen it'],
-  ['y', 'Copy its address'],
+  ...INCIDENT_KEYS,
   ...ALL_PLACES.map(([, name, , key]) => [`g ${key}`, name] as const),
   ['?', 'Show these keys'],
   ['Ctrl Enter', 'Send what a dialogue or a text asks for'],

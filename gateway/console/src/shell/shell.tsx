@@ -22,6 +22,7 @@ import ui from '../ui/ui.module.css';
 import { useKeys } from '../ui/use-keys.ts';
 import { DeclareDialog } from '../incident/declare.tsx';
 import { IdleNotice } from '../sign-in/idle-notice.tsx';
+import { useKeptFocus } from './kept-focus.ts';
 import { KeysHelp } from './keys-help.tsx';
 import { Palette } from './palette.tsx';
 import { ALL_PLACES, type Place, PLACES } from './places.ts';
@@ -52,6 +53,7 @@ function Frame() {
   const userId = me.data?.user.id;
   useEffect(() => setOpen(false), [path]);
   useFocusedPage();
+  useKeptFocus();
   useEffect(() => (userId === undefined ? undefined : showUser(userId)), [userId]);
   useOnlyDraftsOf(userId);
   const isSignedOut = me.error?.status === 401;

@@ -39,6 +39,18 @@ function nameOf({ key, ctrlKey, metaKey, timeStamp }: KeyboardEvent): string {
 
 window.addEventListener('keydown', ({ key, timeStamp }) => (first = { key, at: timeStamp }));
 
+/** What the keys of all parts of the page do now. */
+const shown = new Set<(key: string) => (() => void) | false | undefined>();
+
+/** What a key does now, if it does anything. */
+export function handlerOf(key: string): (() => void) | undefined {
+  for (const find of shown) {
+    const handle = find(key);
+    if (handle) return handle;
+  }
+  return undefined;
+}
+
 /** What keys do while nobody types; those with Control or Meta also while somebody does. */
 export function useKeys(handlers: Readonly<Record<string, (() => void) | false>>): void {
   const onKey = useEffectEvent((event: KeyboardEvent) => {
@@ -50,6 +62,12 @@ export function useKeys(handlers: Readonly<Record<string, (() => void) | false>>
     event.preventDefault();
     handle();
   });
+  const findHandler = useEffectEvent((key: string) => handlers[key]);
+  useEffect(() => {
+    const find = (key: string) => findHandler(key);
+    shown.add(find);
+    return () => void shown.delete(find);
+  }, []);
   useEffect(() => {
     // Before the listener that remembers the key.
     const listener = (event: KeyboardEvent) => onKey(event);
