@@ -224,7 +224,7 @@ test.each([
   expect(buckets.map(({ starts_at: start }: { starts_at: string }) => start.slice(0, 10))).toEqual(starts);
 });
 
-test('durations are measured by service and by team', async () => {
+test('durations are measured by service, by team and of all', async () => {
   const other = freshWorkspace(service);
   // A generator of numbers that is the same in each run.
   let state = 7;
@@ -248,19 +248,22 @@ test('durations are measured by service and by team', async () => {
       .map((seconds) => Math.max(0, seconds))
       .sort((a, b) => a - b);
     const at = (share: number) => sorted[Math.ceil(share * sorted.length) - 1] ?? 0;
-    return { incidents: sorted.length, median_seconds: at(0.5), p90_seconds: at(0.9) };
+    const mean = sorted.reduce((sum, seconds) => sum + seconds, 0) / sorted.length;
+    return { incidents: sorted.length, median_seconds: at(0.5), p90_seconds: at(0.9), mean_seconds: Math.floor(mean) };
   };
   const check = (measured: Record<string, number>, exact: Record<string, number>) => {
     expect(measured.incidents).toBe(exact.incidents);
-    for (const name of ['median_seconds', 'p90_seconds']) {
+    for (const name of ['median_seconds', 'p90_seconds', 'mean_seconds']) {
       expect(measured[name]).toBe(exact[name]);
     }
   };
-  const { by_service: services, by_team: teams } = await get('', other);
+  const { by_service: services, by_team: teams, all } = await get('', other);
   expect(services.map((each: { service: string }) => each.service).toSorted()).toEqual(['', 'checkout', 'search']);
   expect(teams).toHaveLength(3);
-  for (const each of [...services, ...teams]) {
-    const own = rows.filter((row) => ('service' in each ? row.service === each.service : row.team === each.team_id));
+  for (const each of [...services, ...teams, all]) {
+    const own = rows.filter(
+      (row) => each === all || ('service' in each ? row.service === each.service : row.team === each.team_id),
+    );
     check(
       each.time_to_response,
       expected(own, (row) => row.responded),
@@ -279,11 +282,14 @@ test('a group without a known duration of a kind has null, and another workspace
   expect(services).toEqual([
     {
       service: 'mail',
-      time_to_response: { incidents: 1, derived: 0, median_seconds: 0, p90_seconds: 0 },
+      time_to_response: { incidents: 1, derived: 0, median_seconds: 0, p90_seconds: 0, mean_seconds: 0 },
       time_to_recovery: null,
     },
   ]);
-  expect(await get('', freshWorkspace(service))).toMatchObject({ by_service: [], by_team: [] });
+  expect(await get('', freshWorkspace(service))).toMatchObject({
+    ...{ by_service: [], by_team: [] },
+    all: { time_to_response: null, time_to_recovery: null },
+  });
 });
 
 test('drills are left out of lists and statistics by the same filter, and incidents without a value stay', async () => {

@@ -18,7 +18,7 @@ const list: Pick<Documentation<typeof listContracts>['listIncidents'], 'reply'> 
   },
 };
 
-const durations = { incidents: 58, derived: 12, median_seconds: 2_700, p90_seconds: 9_300 };
+const durations = { incidents: 58, derived: 12, median_seconds: 2_700, p90_seconds: 9_300, mean_seconds: 3_840 };
 
 /** contract: Incident lists, Incident statistics */
 export const listOperations: Documentation<typeof listContracts> = {
@@ -46,6 +46,7 @@ export const listOperations: Documentation<typeof listContracts> = {
         buckets: [{ starts_at: '2026-11-20T00:00:00.000Z', incidents: 3, by_severity: { sev2: 1, sev3: 2 } }],
         by_service: [{ service: 'checkout', time_to_response: null, time_to_recovery: durations }],
         by_team: [{ team_id: 1, time_to_response: null, time_to_recovery: durations }],
+        all: { time_to_response: null, time_to_recovery: durations },
       },
     },
   },

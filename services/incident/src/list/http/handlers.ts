@@ -7,7 +7,7 @@ import { type ListApi, listContracts } from './contracts.ts';
 import type { RenderedIncidents } from '../../incidents/http/rendered-incidents.ts';
 import type { Bucket } from '../domain/statistics-span.ts';
 import type { DurationRow } from '../store/statistics.ts';
-import type { statisticsReply } from './wire.ts';
+import type { durations, statisticsReply } from './wire.ts';
 
 interface ListDependencies extends CommandDependencies {
   cursors: Cursors;
@@ -89,17 +89,25 @@ function statisticsView(
         };
       }),
       by_service: durations.flatMap((row) =>
-        row.service === null ? [] : [{ service: row.service, ...measures(row) }],
+        row.kind === 'service' && row.service !== null ? [{ service: row.service, ...measures(row) }] : [],
       ),
-      by_team: durations.flatMap((row) => (row.service === null ? [{ team_id: row.teamId, ...measures(row) }] : [])),
+      by_team: durations.flatMap((row) => (row.kind === 'team' ? [{ team_id: row.teamId, ...measures(row) }] : [])),
+      all: measures(durations.find(({ kind }) => kind === 'all')),
     },
   };
 }
 
-const measures = ({ response, recovery, ...counts }: DurationRow) => ({
-  time_to_response: percentiles([counts.responses, counts.derivedResponses], response),
-  time_to_recovery: percentiles([counts.recoveries, counts.derivedRecoveries], recovery),
+/** @param row undefined: there are no incidents */
+const measures = (row: DurationRow | undefined) => ({
+  time_to_response: averages(row && [row.responses, row.derivedResponses], row?.response),
+  time_to_recovery: averages(row && [row.recoveries, row.derivedRecoveries], row?.recovery),
 });
 
-const percentiles = ([incidents, derived]: [number, number], values: [number, number] | null) =>
-  values && { incidents, derived, median_seconds: Math.floor(values[0]), p90_seconds: Math.floor(values[1]) };
+function averages(
+  [incidents, derived]: [number, number] = [0, 0],
+  values: [number, number, number] | null = null,
+): z.output<typeof durations> {
+  if (values === null) return null;
+  const [median, p90, mean] = values.map(Math.floor) as typeof values;
+  return { incidents, derived, median_seconds: median, p90_seconds: p90, mean_seconds: mean };
+}

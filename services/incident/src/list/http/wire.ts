@@ -225,7 +225,7 @@ export const statisticsQuery = listQuery
     }),
   });
 
-const durations = z
+export const durations = z
   .strictObject({
     incidents: count.meta({ description: 'Number of incidents of which the duration is known' }),
     derived: count.meta({
@@ -233,6 +233,7 @@ const durations = z
     }),
     median_seconds: count.meta({ description: 'Half of the durations are at most so long' }),
     p90_seconds: count.meta({ description: 'Nine tenths of the durations are at most so long' }),
+    mean_seconds: count.meta({ description: 'The mean of the durations' }),
   })
   .nullable()
   .meta({ id: 'IncidentDurations', description: 'Durations of incidents in whole seconds; null: none is known' });
@@ -285,6 +286,9 @@ const statistics = z
       .meta({
         description: `Durations of the latest ${MAX_MEASURED} incidents by team, for the ${MAX_GROUPS} teams with the most of them`,
       }),
+    all: z
+      .strictObject(measures)
+      .meta({ description: `Durations of the latest ${MAX_MEASURED} incidents, whatever their service and team` }),
   })
   .meta({ id: 'IncidentStatistics', description: 'Numbers and durations of the incidents of a span' });
 

@@ -13,21 +13,22 @@ export interface BucketCount {
   incidents: number;
 }
 
-/** The durations of the incidents of one service or team, in seconds. */
+/** The durations of the incidents of one service or team, or of all, in seconds. */
 export interface DurationRow {
-  /** Null in the row of a team; empty: no service. */
+  kind: 'service' | 'team' | 'all';
+  /** Null unless the row is of a service; empty: no service. */
   service: string | null;
-  /** Null in the row of a service, and for incidents without a team. */
+  /** Null unless the row is of a team, and for incidents without one. */
   teamId: number | null;
   /** How many incidents have a time to response, and of how many the first act of a person stands for a recorded one. */
   responses: number;
   derivedResponses: number;
-  /** Their median and 90th percentile; null: there are none. */
-  response: [number, number] | null;
+  /** Their median, 90th percentile and mean; null: there are none. */
+  response: [number, number, number] | null;
   /** The same for the time to recovery, where the change into a terminal status stands for a recorded one. */
   recoveries: number;
   derivedRecoveries: number;
-  recovery: [number, number] | null;
+  recovery: [number, number, number] | null;
 }
 
 /** How many incidents are measured: to sort the durations of all would take too long in a large workspace. */
@@ -50,7 +51,7 @@ export async function countByBucket(
   );
 }
 
-/** The durations of the latest incidents by service and by team; those with the most incidents first. */
+/** The durations of the latest incidents by service, by team and of all; those with the most incidents first. */
 export async function readDurations(db: Knex, prefiltered: PrefilteredQuery): Promise<DurationRow[]> {
   const incidents = matching(prefiltered, {
     columns: {
@@ -76,17 +77,18 @@ export async function readDurations(db: Knex, prefiltered: PrefilteredQuery): Pr
         select service, team_id, response, recovery, no_response, no_recovery from (${incidents}) as incident
         order by created_at desc limit ${MAX_MEASURED}),
       duration as (
-        select service, team_id, count(*) as incidents,
+        select case grouping(service, team_id) when 1 then 'service' when 2 then 'team' else 'all' end as kind,
+          service, team_id, count(*) as incidents,
           count(response) as responses, count(response) filter (where no_response) as derived_responses,
-          ${percentilesOf(sql`response`)} as response,
+          ${averagesOf(sql`response`)} as response,
           count(recovery) as recoveries, count(recovery) filter (where no_recovery) as derived_recoveries,
-          ${percentilesOf(sql`recovery`)} as recovery
-        from latest group by grouping sets ((service), (team_id))),
+          ${averagesOf(sql`recovery`)} as recovery
+        from latest group by grouping sets ((service), (team_id), ())),
       ranked as (
-        select service, team_id, responses, derived_responses, response, recoveries, derived_recoveries, recovery,
-          row_number() over (partition by service is null order by incidents desc, service, team_id) as place
+        select kind, service, team_id, responses, derived_responses, response, recoveries, derived_recoveries, recovery,
+          row_number() over (partition by kind order by incidents desc, service, team_id) as place
         from duration)
-      select service, team_id as "teamId", responses, derived_responses as "derivedResponses", response,
+      select kind, service, team_id as "teamId", responses, derived_responses as "derivedResponses", response,
         recoveries, derived_recoveries as "derivedRecoveries", recovery
       from ranked where place <= ${MAX_GROUPS} order by place`),
   );
@@ -96,4 +98,6 @@ export async function readDurations(db: Knex, prefiltered: PrefilteredQuery): Pr
 const secondsTo = (end: Sql): Sql => sql`case when ${end} is not null then
   greatest(date_part('epoch', ${end} - coalesce(i.impact_started_at, i.first_reported_at, i.created_at)), 0) end`;
 
-const percentilesOf = (seconds: Sql): Sql => sql`percentile_disc(array[0.5, 0.9]) within group (order by ${seconds})`;
+const averagesOf = (seconds: Sql): Sql =>
+  sql`case when count(${seconds}) > 0
+    then percentile_disc(array[0.5, 0.9]) within group (order by ${seconds}) || avg(${seconds}) end`;
