@@ -1,9 +1,23 @@
-import { type Incident, type TimelineEvent, TocsinError } from '@tocsin/sdk';
+import {
+  type GetTimelineEventReply,
+  type Incident,
+  type ListIncidentChangelogReply,
+  type TimelineEvent,
+  TocsinError,
+} from '@tocsin/sdk';
 import { createContext, type ReactNode, useContext } from 'react';
 import { read, write } from '../api/client.ts';
 import { queryClient, refresh } from '../api/hooks.ts';
 import { refreshTimeline } from '../api/live.ts';
-import { type Edit, equal, resourceAt, type Target, type Values, useConflict } from '../resources/conflict.tsx';
+import {
+  type Changed,
+  type Edit,
+  equal,
+  resourceAt,
+  type Target,
+  type Values,
+  useConflict,
+} from '../resources/conflict.tsx';
 import { ROLE, useDescribe } from '../incidents/describe.ts';
 import { type Edited, EditedResource } from './editable.tsx';
 import { picturesOf } from './pictures.tsx';
@@ -38,7 +52,24 @@ async function readIncident(id: number) {
   return { values: incidentValues(incident), revision: incident.revision };
 }
 
+/** Entries of the changelog in which the last changes are looked for. */
+const LOOKED_AT = 50;
+
+/** Who changed properties last, as far as the changelog says it near its end. */
+async function lastChanges(id: number, names: readonly string[]): Promise<ReadonlyMap<string, Changed>> {
+  const path = `/incidents/${id}/changelog?limit=${LOOKED_AT}&new_events=false`;
+  const { changelog } = await read<ListIncidentChangelogReply>(path);
+  return new Map(
+    changelog
+      .toReversed()
+      .flatMap(({ actor, api_key: apiKey, changed_at: at, changes }) =>
+        changes.filter(({ field }) => names.includes(field)).map(({ field }) => [field, { actor, apiKey, at }]),
+      ),
+  );
+}
+
 const propertiesOf = (id: number): Target => ({
+  changed: async (names) => lastChanges(id, names),
   read: async () => readIncident(id),
   write: async (changes, { revision }) => {
     const path = `/incidents/${id}`;
@@ -55,6 +86,7 @@ const propertiesOf = (id: number): Target => ({
 
 /** A write of values takes no revision, so what is stored is compared with what was shown before. */
 const valueOf = (id: number): Target => ({
+  changed: async (names) => lastChanges(id, names),
   read: async () => readIncident(id),
   write: async (changes, { base }) => {
     const stored = (await readIncident(id)).values as Edit['base'];
@@ -76,6 +108,11 @@ const eventAt = ({ id, incident_id: incidentId }: TimelineEvent): Target => {
       const { values, revision } = await event.read();
       const pictures = picturesOf(values as unknown as TimelineEvent);
       return { values: { ...values, attachments: pictures.map((each) => each.id) }, revision };
+    },
+    changed: async (names) => {
+      const { event: stored } = await read<GetTimelineEventReply>(`/timeline/${id}`);
+      const { edited_by: actor, edited_at: at, edited_api_key: apiKey } = stored;
+      return new Map(actor === null || at === null ? [] : names.map((name) => [name, { actor, apiKey, at }]));
     },
     write: async (...edit) => {
       await event.write(...edit);

@@ -1,11 +1,15 @@
-import { TocsinError } from '@tocsin/sdk';
+import { type ChangelogEntry, TocsinError } from '@tocsin/sdk';
 import { useState } from 'react';
 import { read, write } from '../api/client.ts';
+import { useActorOf } from '../api/hooks.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialogs.tsx';
 import { formatName, formatValue } from '../ui/format.ts';
 import { Table } from '../ui/table.tsx';
+import { Ago } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
+import { compareWords } from '../ui/compare-words.ts';
+import { MarkedText } from '../ui/marked-text.tsx';
 
 export type Values = Readonly<Record<string, unknown>>;
 
@@ -17,8 +21,17 @@ export interface Edit {
 }
 
 /** Where an edit is saved. */
+/** Who changed something, and when. */
+export interface Changed {
+  actor: string;
+  apiKey: ChangelogEntry['api_key'];
+  at: string;
+}
+
 export interface Target {
   read: () => Promise<{ values: Values; revision: number }>;
+  /** Who changed properties last, if it is recorded. */
+  changed?: (names: readonly string[]) => Promise<ReadonlyMap<string, Changed>>;
   /** @throws TocsinError 412 if the resource is no longer as `on` says */
   write: (changes: Values, on: Omit<Edit, 'changes'>) => Promise<unknown>;
 }
@@ -63,12 +76,16 @@ function join(base: unknown, theirs: unknown, mine: unknown): unknown {
   return [...list, ...added.filter((each) => !list.includes(each))];
 }
 
+/** Whether words of a value can be compared. */
+const isText = (value: unknown): value is string => typeof value === 'string' && /\s/.test(value);
+
 type Answer = 'back' | 'theirs' | 'mine' | 'both';
 
 interface Question extends Omit<Edit, 'revision'> {
   /** What is stored now. */
   current: Values;
   names: readonly string[];
+  changed: ReadonlyMap<string, Changed>;
   settle: (answer: Answer) => void;
 }
 
@@ -94,7 +111,9 @@ export function useConflict(describe: Describe = PLAIN) {
         (name) => !equal(current.values[name], shown.base[name]) && !equal(current.values[name], shown.changes[name]),
       );
       if (names.length > 0) {
-        const answer = await new Promise<Answer>((settle) => setQuestion({ ...shown, names, settle }));
+        // Without them, the versions are still to be chosen from.
+        const changed = (await target.changed?.(names).catch(() => undefined)) ?? new Map<string, Changed>();
+        const answer = await new Promise<Answer>((settle) => setQuestion({ ...shown, names, changed, settle }));
         setQuestion(undefined);
         if (answer === 'back') return false;
         changes = settled(shown, names, answer);
@@ -107,7 +126,7 @@ export function useConflict(describe: Describe = PLAIN) {
 }
 
 function settled(
-  { changes, base, current }: Omit<Question, 'names' | 'settle'>,
+  { changes, base, current }: Omit<Question, 'names' | 'changed' | 'settle'>,
   names: readonly string[],
   answer: Answer,
 ): Values {
@@ -121,28 +140,54 @@ function settled(
 }
 
 /** Both versions of what two people changed at the same time. */
-function ConflictDialog({ changes, base, current, names, settle, describe }: Question & { describe: Describe }) {
+function ConflictDialog({
+  changes,
+  base,
+  current,
+  names,
+  changed,
+  settle,
+  describe,
+}: Question & { describe: Describe }) {
+  const actorOf = useActorOf();
   const compare = (values: Values, name: string) => compareLists(base[name], values[name]);
   const areLists = names.every((name) => compare(changes, name) !== undefined);
-  const version = (values: Values) => (name: string) => {
+  const version = (values: Values, side: 'before' | 'after') => (name: string) => {
     const lists = compare(values, name);
+    const [theirs, mine] = [current[name], changes[name]];
     const show = (value: unknown) => describe.value(name, value);
     return (
       <div className={ui.version}>
-        {lists === undefined ? show(values[name]) : <ListChange {...lists} show={show} />}
+        {lists !== undefined ? (
+          <ListChange {...lists} show={show} />
+        ) : isText(theirs) && isText(mine) ? (
+          <MarkedText pieces={compareWords(theirs, mine)[side]} />
+        ) : (
+          show(values[name])
+        )}
       </div>
     );
   };
   return (
     <Dialog title="Somebody else changed this, too" onClose={() => settle('back')}>
       <div className={ui.form}>
+        {names.map((name) => {
+          const { actor, apiKey, at } = changed.get(name) ?? {};
+          return (
+            actor !== undefined && (
+              <p key={name} className={ui.muted}>
+                {actorOf(actor, apiKey ?? null)} changed {describe.label(name)} <Ago time={at} />
+              </p>
+            )
+          );
+        })}
         <Table
           rows={names}
           keyOf={(name) => name}
           columns={[
             ['Property', describe.label, { kind: 'head' }],
-            ['Now', version(current)],
-            ['Yours', version(changes), { className: ui.strong }],
+            ['Now', version(current, 'before')],
+            ['Yours', version(changes, 'after'), { className: ui.strong }],
           ]}
         />
         <div className={ui.actions}>
