@@ -58,7 +58,9 @@ export function Bars({
   counted: Counted;
 }) {
   const navigate = useNavigate();
-  const listOf = (index: number) => counted({ from: buckets[index]?.starts_at, until: buckets[index + 1]?.starts_at });
+  // The first bucket may begin before the span, which has only a part of it.
+  const listOf = (index: number) =>
+    counted({ ...(index > 0 && { from: buckets[index]?.starts_at }), until: buckets[index + 1]?.starts_at });
   const formatBucket = bucketFormat(bucket, timeZone);
   const severities = useShownSeverities(buckets);
   const top = niceTop(Math.max(...buckets.map(({ incidents }) => incidents)));

@@ -1,4 +1,4 @@
-import type { IncidentStatistics } from '@tocsin/sdk';
+import type { Configuration, IncidentStatistics } from '@tocsin/sdk';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { query } from '../api/query.ts';
@@ -8,6 +8,8 @@ import { Select, choices } from '../ui/fields.tsx';
 import type { ListSearch } from './incident-filters.ts';
 import { type Span, SPANS, type StatisticsSearch } from './statistics-search.ts';
 import { Bars, type Counted } from './statistics-bars.tsx';
+import { Delta, Figures } from './statistics-figures.tsx';
+import { spanOf } from './statistics-span.ts';
 import { Card, Page } from '../ui/layout.tsx';
 import { Empty, Loaded } from '../ui/states.tsx';
 import ui from '../ui/ui.module.css';
@@ -17,7 +19,6 @@ import css from './statistics.module.css';
 type Measured = Pick<IncidentStatistics['by_team'][number], 'time_to_response' | 'time_to_recovery'>;
 
 const route = getRouteApi('/statistics');
-const DAY = 86_400_000;
 
 export function StatisticsPage() {
   const { span = '30', severity } = route.useSearch();
@@ -25,12 +26,19 @@ export function StatisticsPage() {
   const { severities } = useConfiguration();
   const [, days, bucket] = SPANS[span];
   // The same for the whole visit: another time would be another request with each drawing.
-  const [today] = useState(() => Math.floor(Date.now() / DAY) * DAY);
-  // The last 30 days are those of the workspace's time zone, as the API counts them by itself.
-  const from = bucket === 'day' ? undefined : new Date(today - (days - 1) * DAY).toISOString();
+  const [now] = useState(() => Date.now());
+  const settings = useGet<{ configuration: Configuration }>('/settings/configuration');
+  const { from, before } = spanOf(days, { timeZone: settings.data?.configuration.time_zone ?? 'UTC', now });
+  const enabled = !settings.isPending;
   const request = useGet<{ statistics: IncidentStatistics }>(
     `/incidents/statistics${query({ bucket, created_from: from, severity })}`,
+    { enabled },
   );
+  const former = useGet<{ statistics: IncidentStatistics }>(
+    `/incidents/statistics${query({ bucket, created_from: before, created_before: from, severity })}`,
+    { enabled },
+  );
+  const isOfOther = request.isPlaceholderData || former.isPlaceholderData;
   const change = (search: StatisticsSearch) =>
     void navigate({ search: (before) => ({ ...before, ...search }), replace: true });
   return (
@@ -58,18 +66,36 @@ export function StatisticsPage() {
       }
     >
       <Loaded query={request} rows={10}>
-        {({ statistics }) => <Pictures statistics={statistics} severity={severity} />}
+        {({ statistics }) => (
+          <Pictures
+            {...{ statistics, severity, days, from }}
+            former={isOfOther ? undefined : former.data?.statistics}
+          />
+        )}
       </Loaded>
     </Page>
   );
 }
 
-function Pictures({ statistics, severity }: { statistics: IncidentStatistics; severity: string | undefined }) {
+function Pictures({
+  statistics,
+  former,
+  severity,
+  days,
+  from,
+}: {
+  statistics: IncidentStatistics;
+  /** Of the time before. */
+  former: IncidentStatistics | undefined;
+  severity: string | undefined;
+  days: number;
+  from: string;
+}) {
   const { data: services = [] } = useServices();
   const { data: teams = [] } = useTeams();
   const counted: Counted = (part) => ({
     view: 'all',
-    from: statistics.buckets[0]?.starts_at,
+    from,
     ...(severity !== undefined && { severity: [severity] }),
     ...part,
   });
@@ -86,15 +112,18 @@ function Pictures({ statistics, severity }: { statistics: IncidentStatistics; se
   const byService = statistics.by_service.map(({ service, ...measured }) => ({
     name: services.find(({ slug }) => slug === service)?.name ?? (service || 'No service'),
     list: service === '' ? undefined : counted({ service }),
+    former: former?.by_service.find((each) => each.service === service),
     ...measured,
   }));
   const byTeam = statistics.by_team.map(({ team_id: teamId, ...measured }) => ({
     name: teams.find(({ id }) => id === teamId)?.name ?? (teamId === null ? 'No team' : `Team ${teamId}`),
     list: teamId === null ? undefined : counted({ team: teamId }),
+    former: former?.by_team.find((each) => each.team_id === teamId),
     ...measured,
   }));
   return (
     <div className={ui.stack}>
+      <Figures now={statistics} before={former} days={days} />
       <Bars statistics={statistics} total={total} counted={counted} />
       {(
         [
@@ -124,11 +153,13 @@ function DurationChart({
   measure,
 }: {
   title: string;
-  rows: readonly (Measured & { name: string; list: ListSearch | undefined })[];
+  rows: readonly (Measured & { name: string; list: ListSearch | undefined; former: Measured | undefined })[];
   measure: keyof Measured;
 }) {
   const measured = rows
-    .flatMap(({ name, list, [measure]: durations }) => (durations === null ? [] : [{ name, list, ...durations }]))
+    .flatMap(({ name, list, former, [measure]: durations }) =>
+      durations === null ? [] : [{ name, list, former: former?.[measure]?.mean_seconds, ...durations }],
+    )
     .sort((a, b) => b.incidents - a.incidents)
     .slice(0, SHOWN);
   const longest = Math.max(1, ...measured.map(({ p90_seconds: seconds }) => seconds));
@@ -173,7 +204,16 @@ function DurationChart({
               ),
               { kind: 'picture', className: css.scale },
             ],
-            ['Median', ({ median_seconds: seconds }) => formatDuration(seconds), NUMBER],
+            [
+              'Mean',
+              ({ mean_seconds: mean, former }) => (
+                <>
+                  {formatDuration(mean)}
+                  <Delta isWorse now={mean} before={former} format={formatDuration} />
+                </>
+              ),
+              NUMBER,
+            ],
             ['90 %', ({ p90_seconds: seconds }) => formatDuration(seconds), NUMBER],
             ['Incidents', ({ incidents }) => incidents.toLocaleString('en'), NUMBER],
           ]}
