@@ -49,7 +49,7 @@ export function testAround({ open, client, system, origin, addPerson, declare, i
     await seen.filter({ hasText: /No card is taken.*SEV 1/ }).waitFor();
     await seen.getByRole('button', { name: 'Remove' }).click();
     await card(page, 'Relations').getByText('No related incident').waitFor();
-    await page.getByText(`Duplicate of ${original.human_id} → none`).waitFor();
+    await page.getByText(`took back that it is a duplicate of ${original.human_id}`).waitFor();
     expect(problems().filter((problem) => !/40[04]/.test(problem))).toEqual([]);
   });
 
@@ -203,7 +203,8 @@ export function testAround({ open, client, system, origin, addPerson, declare, i
     await patch(id, { severity: 'sev1', title: 'Slower' });
     await patch(id, { impact_summary: 'Everybody waits' });
     const page = await open(`/incidents/${reference}`);
-    const entry = page.getByRole('listitem').filter({ hasText: 'SEV 2 → SEV 1' });
+    await page.getByRole('button', { name: '2 changes' }).click();
+    const entry = page.getByRole('listitem').filter({ hasText: 'changed the severity' }).last();
     await entry.hover();
     await entry.getByRole('link', { name: 'As of here' }).click();
     await page.getByText(`${reference} as it was at revision 2.`).waitFor();

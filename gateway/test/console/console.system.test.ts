@@ -150,7 +150,7 @@ describeWithServersAndBrowser('the console in a browser', () => {
     expect(await page.getByText(/^tcs_\w{49}$/).textContent()).toMatch(/^tcs_/);
   });
 
-  test('an incident is declared, described and resolved with the keyboard alone', async () => {
+  test('an incident is declared, described, led, changed and resolved with the keyboard alone', async () => {
     const page = await open();
     const { keyboard } = page;
     await page.getByRole('heading', { name: 'Incidents', level: 1 }).waitFor();
@@ -164,16 +164,53 @@ describeWithServersAndBrowser('the console in a browser', () => {
     await keyboard.press('Control+Enter');
     await page.getByText('The provider answers with 503').locator('visible=true').last().waitFor();
     await keyboard.press('Escape');
+    await keyboard.press('s');
+    await page.getByRole('combobox', { name: 'Status' }).waitFor();
+    await keyboard.type('Monitoring');
+    await keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Edit Status: Monitoring' }).waitFor();
+    await keyboard.press('a');
+    await page.getByRole('button', { name: 'Edit Lead: You' }).waitFor();
     await keyboard.press('r');
     await page.getByRole('dialog').waitFor();
     await keyboard.type('The provider is back');
-    await keyboard.press('Tab');
-    await keyboard.press('Tab');
-    await keyboard.press('Enter');
+    await keyboard.press('Control+Enter');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     await page.getByText('The provider is back').waitFor();
+    const focused = page.getByRole('region', { name: 'What is left' });
+    await focused.waitFor();
+    expect(await focused.evaluate((section) => section === section.ownerDocument.activeElement)).toBe(true);
+    const { user } = (await client().get('/api/v1/me')).body;
     const { body } = await client().get('/api/v1/incidents?q=payments+are+refused');
-    expect(body.incidents).toEqual([expect.objectContaining({ status: 'resolved', severity: 'sev3' })]);
+    expect(body.incidents).toEqual([
+      expect.objectContaining({ status: 'resolved', severity: 'sev3', incident_manager: String(user.id) }),
+    ]);
+  });
+
+  test('statistics are compared with the time before, and lead to the incidents behind them', async () => {
+    const page = await open('/statistics');
+    const figure = (name: string) => page.locator('dl > div').filter({ hasText: name });
+    await figure('Incidents').filter({ hasText: 'in the 30 days before' }).waitFor();
+    const { statistics } = (await client().get('/api/v1/incidents/statistics')).body;
+    const { mean_seconds: mean } = statistics.all.time_to_recovery;
+    expect(mean).toBeGreaterThan(0);
+    const minutes = Math.round(mean / 60);
+    expect(await figure('MTTR').textContent()).toContain(`${Math.floor(minutes / 60)} h`);
+    expect(await figure('MTTR').textContent()).toMatch(/ (more|less|before)/);
+    const row = page
+      .getByRole('region', { name: 'Time to recovery by service' })
+      .getByRole('row', { name: /Checkout/ });
+    expect(await row.textContent()).toMatch(/more|less|as before/);
+    await row.getByRole('link', { name: 'Checkout' }).click();
+    await page.getByRole('heading', { name: 'Incidents', level: 1 }).waitFor();
+    expect(new URL(page.url()).searchParams.get('service')).toBe('checkout');
+    await page.goBack();
+    await page.getByText('Show as a table').click();
+    const last = page.getByRole('region', { name: 'Incidents as a table' }).getByRole('row').last();
+    const count = Number((await last.getByRole('cell').allTextContents()).at(-1));
+    await last.getByRole('link').click();
+    await page.getByRole('heading', { name: 'Incidents', level: 1 }).waitFor();
+    await eventually(async () => (await page.locator('[data-rows] > li').count()) === count);
   });
 
   test('repeated clicks declare one incident', async () => {
@@ -331,10 +368,7 @@ describeWithServersAndBrowser('the console in a browser', () => {
     await page.getByText(`url: ${origin()}/api/v1/alerts`).waitFor();
     await page.getByRole('region', { name: 'Notifications', exact: true }).getByRole('link', { name: /^INC-/ }).click();
     await page.getByRole('heading', { name: 'The disk of db-1 is full' }).waitFor();
-    await page
-      .getByText(/^Prometheus \(key of /)
-      .first()
-      .waitFor();
+    await page.getByText('Monitor Prometheus').first().waitFor();
     const runbook = page.getByRole('link', { name: 'Runbook' });
     expect(await runbook.getAttribute('href')).toBe('https://wiki.example.com/disk-full');
     expect(await findings(page)).toEqual(CLEAN);

@@ -145,6 +145,12 @@ export function consoleInBrowser(options: () => SystemOptions = () => ({})) {
   };
 }
 
+/** Shows the properties of an incident that are empty. */
+export async function openFolds(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^Edit Title/ }).waitFor();
+  for (const fold of await page.getByRole('button', { name: /\d empty /, expanded: false }).all()) await fold.click();
+}
+
 /** What axe finds, and by how much the page is wider than its window. */
 export const findings = async (page: Page) => ({
   overflow: await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth'),

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/testing';
 import type { Page } from 'playwright-core';
-import { at, CLEAN, type Console, findings } from './harness.ts';
+import { at, CLEAN, type Console, findings, openFolds } from './harness.ts';
 
 const CONFLICT = 'Somebody else changed this, too';
 
@@ -21,8 +21,10 @@ export function testTwoPeople({ open, client, addPerson, declare, incident, note
     const opened = await openMine(values);
     return { ...opened, theirs: await open(`/incidents/${opened.id}`, { email }) };
   };
-  const edit = async (page: Page, name: string) =>
-    page.getByRole('button', { name: new RegExp(`^Edit ${name}`) }).click();
+  const edit = async (page: Page, name: string) => {
+    await openFolds(page);
+    await page.getByRole('button', { name: new RegExp(`^Edit ${name}`) }).click();
+  };
   const save = async (page: Page) => page.getByRole('button', { name: 'Save', exact: true }).click();
   const dialogOf = (page: Page) => page.getByRole('dialog', { name: CONFLICT });
   const answer = async (page: Page, button: string) => dialogOf(page).getByRole('button', { name: button }).click();

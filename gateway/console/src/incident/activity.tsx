@@ -1,23 +1,21 @@
 import type { ChangelogEntry, Incident, TimelineEvent } from '@tocsin/sdk';
-import { Link } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
-import { useActorOf, useList } from '../api/hooks.ts';
+import { useState } from 'react';
+import { useList } from '../api/hooks.ts';
 import { classes } from '../ui/button.tsx';
-import { compareLists, ListChange } from '../resources/conflict.tsx';
 import { Input, Select } from '../ui/fields.tsx';
 import { formatClock, formatDay, formatExact } from '../ui/format.ts';
-import { Empty, Loaded, More } from '../ui/states.tsx';
-import { Badge } from '../ui/texts.tsx';
-import ui from '../ui/ui.module.css';
+import { ReadOn } from '../ui/read-on.tsx';
+import { Empty, Loaded } from '../ui/states.tsx';
 import css from './activity.module.css';
+import { Changes, Declared } from './changes.tsx';
 import { Composer } from './composer.tsx';
-import { PART, useDescribe } from '../incidents/describe.ts';
-import { useEditedIncident } from './save-incident.tsx';
-import { DeletedEvent, Event } from './timeline-event.tsx';
+import { PART } from '../incidents/describe.ts';
+import { type Change, continuesRun } from './runs.ts';
+import { Event } from './timeline-event.tsx';
 
 type Entry =
   | { id: string; time: string; event: TimelineEvent }
-  | { id: string; time: string; change: ChangelogEntry }
+  | { id: string; time: string; run: readonly ChangelogEntry[] }
   | { id: string; time: string; declared: Incident };
 
 const KINDS = [
@@ -35,16 +33,15 @@ const ORDERS = [
 type Order = (typeof ORDERS)[number][0];
 const ORDER = 'activity-order';
 
-/** Changes that are read for the order that the API does not have. */
-const MAX_CHANGES = 1_000;
-const PAGE = { desc: 30, asc: 100 };
+/** Rows of a page of either list. */
+const PAGE = 50;
 
 /** What was written and changed, in one column. */
 export function Activity({ incident, canEdit }: { incident: Incident; canEdit: boolean }) {
   const [kind, setKind] = useState<Kind>('all');
   const [order, setOrder] = useState<Order>(() => (localStorage.getItem(ORDER) === 'asc' ? 'asc' : 'desc'));
   const [text, setText] = useState('');
-  const { query, more, isWhole } = useEntries(incident, { kind, order, text });
+  const { query, more } = useEntries(incident, { kind, order, text });
   return (
     <section aria-label="Activity" className={css.stream}>
       {canEdit && <Composer incidentId={incident.id} />}
@@ -63,7 +60,6 @@ export function Activity({ incident, canEdit }: { incident: Incident; canEdit: b
         />
         <Input bare label="Search the timeline" type="search" placeholder="Search" value={text} onValue={setText} />
       </div>
-      {!isWhole && <p className={ui.hint}>The first changes are not in this order: look at the newest first.</p>}
       <Loaded query={query}>
         {(entries) =>
           entries.length === 0 ? (
@@ -76,7 +72,7 @@ export function Activity({ incident, canEdit }: { incident: Incident; canEdit: b
           )
         }
       </Loaded>
-      <More list={more} />
+      <ReadOn list={more} />
     </section>
   );
 }
@@ -90,22 +86,15 @@ function useEntries(incident: Incident, { kind, order, text }: { kind: Kind; ord
   const hasEvents = kind !== 'changes';
   const hasChanges = text === '' && (kind === 'all' || kind === 'changes');
   const events = useList<TimelineEvent>(`${path}/timeline`, 'events', {
-    ...{ order, limit: 30, key_only: kind === 'key' || undefined, q: text },
+    ...{ order, limit: PAGE, key_only: kind === 'key' || undefined, q: text },
   });
-  const changes = useList<ChangelogEntry>(`${path}/changelog`, 'changelog', { limit: PAGE[order] });
-  const read = changes.data?.rows.length ?? 0;
-  const isReadingAll = order === 'asc' && changes.hasNextPage && read < MAX_CHANGES;
-  const { fetchNextPage, isFetching } = changes;
-  useEffect(() => {
-    if (isReadingAll && !isFetching) void fetchNextPage();
-  }, [isReadingAll, isFetching, fetchNextPage]);
-
+  const changes = useList<ChangelogEntry>(`${path}/changelog`, 'changelog', { order, limit: PAGE, new_events: false });
   const sign = order === 'asc' ? 1 : -1;
   /** How far a list is read; undefined: to its end. */
   const endOf = (time: string | undefined, hasMore: boolean) => (hasMore ? time : undefined);
   const ends = [
     hasEvents ? endOf(events.data?.rows.at(-1)?.started_at, events.hasNextPage) : undefined,
-    hasChanges && order === 'desc' ? endOf(changes.data?.rows.at(-1)?.changed_at, changes.hasNextPage) : undefined,
+    hasChanges ? endOf(changes.data?.rows.at(-1)?.changed_at, changes.hasNextPage) : undefined,
   ];
   const compare = (a: string, b: string) => sign * (Date.parse(a) - Date.parse(b));
   const end = ends.filter((time) => time !== undefined).sort(compare)[0];
@@ -117,15 +106,17 @@ function useEntries(incident: Incident, { kind, order, text }: { kind: Kind; ord
     ...(hasChanges ? (changes.data?.rows ?? []) : [])
       .map((change) => ({ ...change, changes: change.changes.filter((each) => !isShownByEvent(each, kind)) }))
       .filter((change) => change.changes.length > 0)
-      .map((change) => ({ id: `change ${change.id}`, time: change.changed_at, change })),
+      .map((change) => ({ id: `change ${change.id}`, time: change.changed_at, run: [change] })),
     ...(hasChanges ? [{ id: 'declared', time: incident.created_at, declared: incident }] : []),
   ];
-  const isLoading = (hasEvents && !events.data) || (hasChanges && (!changes.data || isReadingAll));
+  const isLoading = (hasEvents && !events.data) || (hasChanges && !changes.data);
   const rows = isLoading
     ? undefined
-    : entries
-        .filter(({ time }) => end === undefined || compare(time, end) <= 0)
-        .sort((a, b) => compare(a.time, b.time));
+    : foldRuns(
+        entries
+          .filter(({ time }) => end === undefined || compare(time, end) <= 0)
+          .sort((a, b) => compare(a.time, b.time)),
+      );
   return {
     query: {
       data: rows,
@@ -133,15 +124,32 @@ function useEntries(incident: Incident, { kind, order, text }: { kind: Kind; ord
       refetch: () => [events.refetch(), changes.refetch()],
     },
     more: ends[1] !== undefined && ends[1] === end ? changes : hasEvents ? events : changes,
-    isWhole: order === 'desc' || !hasChanges || !changes.hasNextPage || isReadingAll,
   };
 }
 
 /** A new event is an entry itself, and says that it was edited. */
-function isShownByEvent({ field, from }: ChangelogEntry['changes'][number], kind: Kind): boolean {
+function isShownByEvent({ field, from }: Change, kind: Kind): boolean {
   const [, part, , property] = PART.exec(field) ?? [];
   if (part !== 'timeline_events' || property === 'deleted_at') return false;
   return property === undefined ? from === null : kind !== 'changes';
+}
+
+/** Entries in order, with the changes of a run in one. */
+function foldRuns(entries: readonly Entry[]): Entry[] {
+  const folded: Entry[] = [];
+  for (const entry of entries) {
+    const last = folded.at(-1);
+    const [next] = 'run' in entry ? entry.run : [];
+    if (last !== undefined && 'run' in last && next !== undefined && continuesRun(last.run, next))
+      // Named after its oldest change: newer ones come while it is read.
+      folded[folded.length - 1] = {
+        ...last,
+        id: next.id < (last.run[0]?.id ?? 0) ? entry.id : last.id,
+        run: [...last.run, next],
+      };
+    else folded.push(entry);
+  }
+  return folded;
 }
 
 const Entries = ({ entries, incident }: { entries: readonly Entry[]; incident: Incident }) => (
@@ -160,8 +168,8 @@ const Entries = ({ entries, incident }: { entries: readonly Entry[]; incident: I
             </time>
             {'event' in entry ? (
               <Event event={entry.event} />
-            ) : 'change' in entry ? (
-              <Change entry={entry.change} incident={incident} />
+            ) : 'run' in entry ? (
+              <Changes run={entry.run} incident={incident} />
             ) : (
               <Declared {...entry.declared} />
             )}
@@ -171,66 +179,3 @@ const Entries = ({ entries, incident }: { entries: readonly Entry[]; incident: I
     })}
   </ol>
 );
-
-const Declared = ({ created_by: by, created_by_key: key, human_id: id, imported_at: imported }: Incident) => (
-  <p className={css.change}>
-    <span className={ui.strong}>{useActorOf()(by, key)}</span> declared {id}{' '}
-    {imported === null && <AsOf id={id} revision={1} />}
-  </p>
-);
-
-/** Leads to the incident as it was at a revision. */
-const AsOf = ({ id, revision }: { id: string; revision: number }) => (
-  <Link to="/incidents/$id" params={{ id }} search={{ revision }} className={css.asOf}>
-    As of here
-  </Link>
-);
-
-/** What the service changes besides. */
-const CONSEQUENCES = ['severity_mode', 'issue_type', 'archived_by'];
-
-function Change({
-  entry: { actor, changes, imported, api_key: key, revision },
-  incident: { human_id: id },
-}: {
-  entry: ChangelogEntry;
-  incident: Incident;
-}) {
-  const actorOf = useActorOf();
-  const { canEdit } = useEditedIncident();
-  const { label, value } = useDescribe();
-  const causes = changes.filter(({ field }) => !CONSEQUENCES.includes(field));
-  return (
-    <div className={css.change}>
-      <span className={ui.strong}>{actorOf(actor, key)}</span> {imported && <Badge>Imported</Badge>}
-      {(causes.length > 0 ? causes : changes).map(({ field, from, to }) => {
-        const [, part, partId, property] = PART.exec(field) ?? [];
-        if (part !== undefined && (property === undefined || property === 'deleted_at')) {
-          const what = part === 'follow_ups' ? 'follow-up' : 'event';
-          const done = property === undefined ? (to === null ? 'deleted' : 'added') : 'restored';
-          return (
-            <p key={field}>
-              {done} {done === 'added' ? 'a' : 'the'} {what}{' '}
-              {done === 'deleted' ? <del>{value(field, from)}</del> : done === 'added' && <ins>{value(field, to)}</ins>}{' '}
-              {done === 'deleted' && what === 'event' && canEdit && <DeletedEvent id={Number(partId)} />}
-            </p>
-          );
-        }
-        const lists = compareLists(from, to);
-        return (
-          <p key={field}>
-            {label(field)}{' '}
-            {lists === undefined ? (
-              <>
-                <del>{value(field, from)}</del> <span aria-hidden="true">→</span> <ins>{value(field, to)}</ins>
-              </>
-            ) : (
-              <ListChange {...lists} show={(each) => value(field, each)} />
-            )}
-          </p>
-        );
-      })}{' '}
-      {!imported && <AsOf id={id} revision={revision} />}
-    </div>
-  );
-}

@@ -13,6 +13,7 @@ import ui from '../ui/ui.module.css';
 import { IMPACT, labelOf, ROLE } from '../incidents/describe.ts';
 import { useEditedIncident } from './save-incident.tsx';
 import { Nothing, Term } from './editable.tsx';
+import { type FoldableTerm, FoldableTerms } from './foldable-terms.tsx';
 import { Visibility } from './visibility.tsx';
 import { choiceEditor, fieldEditor, listEditor, momentEditor, severalEditor, textEditor } from './editors.tsx';
 
@@ -39,81 +40,150 @@ export function Details({ incident }: { incident: Incident }) {
   const { persons, nameOf } = usePersons();
   // An archived team is not in the list.
   const teamName = (id: string) => teams.find((team) => String(team.id) === id)?.name ?? `Team ${id}`;
-  const property = <Name extends keyof Incident>(name: Name) => ({
-    name,
-    term: labelOf(name),
-    value: incident[name],
-  });
-  return (
-    <dl>
-      <Visibility incident={incident} />
-      <Term {...property('incident_responders')} editor={severalEditor(persons, nameOf)}>
-        {incident.incident_responders.map(nameOf).join(', ') || <Nothing asks="Nobody">Nobody</Nothing>}
-      </Term>
-      <Roles roles={incident.roles} />
-      <Term
-        {...property('service')}
-        editor={textEditor({ list: 'services', max: 128 })}
-        after={<ServiceNames id="services" />}
-      >
-        {services.find(({ slug }) => slug === incident.service)?.name ?? (incident.service || <Nothing />)}
-      </Term>
-      <Term
-        name="team_id"
-        term="Team"
-        value={String(incident.team_id ?? '')}
-        editor={choiceEditor([NONE, ...choices(teams, 'id', 'name')], teamName)}
-        toApi={(id) => (id === '' ? null : Number(id))}
-      >
-        {incident.team_id === null ? <Nothing /> : teamName(String(incident.team_id))}
-      </Term>
-      <Term {...property('customer_impact_status')} editor={choiceEditor(IMPACT)}>
-        {IMPACT.find(([key]) => key === incident.customer_impact_status)?.[1]}
-      </Term>
-      <Term {...property('regions')} label="Regions, with commas between them" editor={listEditor}>
-        {incident.regions.join(', ') || <Nothing />}
-      </Term>
-      {MOMENTS.map((name) => (
-        <Term
-          key={name}
-          {...property(name)}
-          editor={momentEditor}
-          after={name === 'first_responded_at' && <FirstAct incident={incident} />}
-        >
-          {incident[name] === null ? <Nothing /> : <Ago time={incident[name]} />}
+  const property = propertyOf(incident);
+  const terms: FoldableTerm[] = [
+    {
+      name: 'incident_responders',
+      isEmpty: incident.incident_responders.length === 0,
+      term: (
+        <Term key="incident_responders" {...property('incident_responders')} editor={severalEditor(persons, nameOf)}>
+          {incident.incident_responders.map(nameOf).join(', ') || <Nothing asks="Nobody">Nobody</Nothing>}
         </Term>
-      ))}
-      {LINKS.map((name) => (
+      ),
+    },
+    ...useRoleTerms(incident),
+    {
+      name: 'service',
+      isEmpty: incident.service === '',
+      term: (
+        <Term
+          key="service"
+          {...property('service')}
+          editor={textEditor({ list: 'services', max: 128 })}
+          after={<ServiceNames id="services" />}
+        >
+          {services.find(({ slug }) => slug === incident.service)?.name ?? (incident.service || <Nothing />)}
+        </Term>
+      ),
+    },
+    {
+      name: 'team_id',
+      isEmpty: incident.team_id === null,
+      term: (
+        <Term
+          key="team_id"
+          name="team_id"
+          term="Team"
+          value={String(incident.team_id ?? '')}
+          editor={choiceEditor([NONE, ...choices(teams, 'id', 'name')], teamName)}
+          toApi={(id) => (id === '' ? null : Number(id))}
+        >
+          {incident.team_id === null ? <Nothing /> : teamName(String(incident.team_id))}
+        </Term>
+      ),
+    },
+    {
+      name: 'customer_impact_status',
+      isEmpty: false,
+      term: (
+        <Term key="customer_impact_status" {...property('customer_impact_status')} editor={choiceEditor(IMPACT)}>
+          {IMPACT.find(([key]) => key === incident.customer_impact_status)?.[1]}
+        </Term>
+      ),
+    },
+    {
+      name: 'regions',
+      isEmpty: incident.regions.length === 0,
+      term: (
+        <Term key="regions" {...property('regions')} label="Regions, with commas between them" editor={listEditor}>
+          {incident.regions.join(', ') || <Nothing />}
+        </Term>
+      ),
+    },
+    ...momentTerms(incident),
+    ...linkTerms(incident),
+  ];
+  return (
+    <>
+      <dl>
+        <Visibility incident={incident} />
+      </dl>
+      <FoldableTerms terms={terms} one="property" many="properties" />
+    </>
+  );
+}
+
+/** What the editor of a property needs. */
+const propertyOf =
+  (incident: Incident) =>
+  <Name extends keyof Incident>(name: Name) => ({ name, term: labelOf(name), value: incident[name] });
+
+/** When things happened. */
+function momentTerms(incident: Incident): FoldableTerm[] {
+  const property = propertyOf(incident);
+  return MOMENTS.map((name) => ({
+    name,
+    isEmpty: incident[name] === null && (name !== 'first_responded_at' || incident.first_acted_at === null),
+    term: (
+      <Term
+        key={name}
+        {...property(name)}
+        editor={momentEditor}
+        after={name === 'first_responded_at' && <FirstAct incident={incident} />}
+      >
+        {incident[name] === null ? <Nothing /> : <Ago time={incident[name]} />}
+      </Term>
+    ),
+  }));
+}
+
+/** What leads to other systems. */
+function linkTerms(incident: Incident): FoldableTerm[] {
+  const { slack_channel_id: channel } = incident;
+  return [
+    ...LINKS.map((name) => ({
+      name,
+      isEmpty: incident[name] === '',
+      term: (
         <Term
           key={name}
-          {...property(name)}
+          name={name}
+          term={labelOf(name)}
+          value={incident[name]}
           label={`${labelOf(name)}, a web address`}
           editor={textEditor({ type: 'url', max: 2048 })}
           after={incident[name] && <SafeLink href={incident[name]}>Open</SafeLink>}
         >
           {incident[name] || <Nothing />}
         </Term>
-      ))}
-      <Term
-        {...property('slack_channel_id')}
-        label="Chat channel, its ID in Slack"
-        editor={textEditor({ max: 64 })}
-        after={
-          incident.slack_channel_id && (
-            <SafeLink href={`https://slack.com/app_redirect?channel=${encodeURIComponent(incident.slack_channel_id)}`}>
-              Open
-            </SafeLink>
-          )
-        }
-      >
-        {incident.slack_channel_id || <Nothing />}
-      </Term>
-    </dl>
-  );
+      ),
+    })),
+    {
+      name: 'slack_channel_id',
+      isEmpty: channel === '',
+      term: (
+        <Term
+          key="slack_channel_id"
+          name="slack_channel_id"
+          term={labelOf('slack_channel_id')}
+          value={channel}
+          label="Chat channel, its ID in Slack"
+          editor={textEditor({ max: 64 })}
+          after={
+            channel && (
+              <SafeLink href={`https://slack.com/app_redirect?channel=${encodeURIComponent(channel)}`}>Open</SafeLink>
+            )
+          }
+        >
+          {channel || <Nothing />}
+        </Term>
+      ),
+    },
+  ];
 }
 
 /** Who has which role, those of roles that the configuration has no more included. */
-function Roles({ roles }: Pick<Incident, 'roles'>) {
+function useRoleTerms({ roles }: Pick<Incident, 'roles'>): FoldableTerm[] {
   const configured = useConfiguration().roles;
   const { persons, nameOf, personEditor } = usePersons();
   const holdersOf = new Map(Object.entries(roles));
@@ -123,15 +193,23 @@ function Roles({ roles }: Pick<Incident, 'roles'>) {
     const holders = holdersOf.get(key) ?? [];
     const named = { name: ROLE + key, term: label };
     const children = holders.map(nameOf).join(', ') || <Nothing asks="Nobody">Nobody</Nothing>;
-    return hasSeveral || holders.length > 1 ? (
-      <Term key={key} {...named} value={holders} editor={severalEditor(persons, nameOf)}>
-        {children}
-      </Term>
-    ) : (
-      <Term key={key} {...named} value={holders[0] ?? ''} editor={personEditor} toApi={(id) => (id === '' ? [] : [id])}>
-        {children}
-      </Term>
-    );
+    const term =
+      hasSeveral || holders.length > 1 ? (
+        <Term key={key} {...named} value={holders} editor={severalEditor(persons, nameOf)}>
+          {children}
+        </Term>
+      ) : (
+        <Term
+          key={key}
+          {...named}
+          value={holders[0] ?? ''}
+          editor={personEditor}
+          toApi={(id) => (id === '' ? [] : [id])}
+        >
+          {children}
+        </Term>
+      );
+    return { name: ROLE + key, isEmpty: holders.length === 0, term };
   });
 }
 
@@ -164,22 +242,22 @@ export function FieldValues({ incident }: { incident: Incident }) {
   if (fields.length === 0) return null;
   return (
     <Card title="Fields" padded>
-      <dl>
-        {fields.map((field) => {
+      <FoldableTerms
+        one="field"
+        terms={fields.map((field) => {
+          const name = `custom_fields.${field.slug}`;
           const value = incident.custom_fields[field.slug];
-          return (
-            <Term
-              key={field.id}
-              name={`custom_fields.${field.slug}`}
-              term={field.name}
-              value={value}
-              editor={fieldEditor(field)}
-            >
-              {value === undefined ? <Nothing /> : formatValue(value)}
-            </Term>
-          );
+          return {
+            name,
+            isEmpty: value === undefined,
+            term: (
+              <Term key={field.id} name={name} term={field.name} value={value} editor={fieldEditor(field)}>
+                {value === undefined ? <Nothing /> : formatValue(value)}
+              </Term>
+            ),
+          };
         })}
-      </dl>
+      />
     </Card>
   );
 }

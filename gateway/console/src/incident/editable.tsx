@@ -14,6 +14,7 @@ import { type Edit, equal } from '../resources/conflict.tsx';
 import { useDraft } from '../ui/drafts.ts';
 import { Button } from '../ui/button.tsx';
 import { Refusable } from '../ui/fields.tsx';
+import { Icon } from '../ui/icon.tsx';
 import ui from '../ui/ui.module.css';
 import { isComposing, isSending } from '../ui/use-keys.ts';
 import css from './editable.module.css';
@@ -46,6 +47,8 @@ interface EditableProps<Value> {
   editor: Editor<Value>;
   /** What the API takes, if it is not the value. */
   toApi?: (value: Value) => unknown;
+  /** Whether the children have links, which cannot be in a button. */
+  hasLinks?: boolean;
   children: ReactNode;
 }
 
@@ -105,12 +108,12 @@ export function Editable<Value>({
   value,
   editor,
   toApi = (same) => same,
+  hasLinks = false,
   children,
 }: EditableProps<Value>) {
   const { id: resource, revision, canEdit, save } = useEdited();
   const [draft, setDraft] = useDraft<Draft<Value>>(`${resource} ${name}`);
   const [state, setState] = useState<'rest' | 'saving' | TocsinError>('rest');
-  const id = useId();
   const { focus, takeFocus } = useTakenFocus();
   const close = () => {
     takeFocus();
@@ -161,21 +164,58 @@ export function Editable<Value>({
     );
   }
   if (!canEdit) return <FixedValue name={name}>{children}</FixedValue>;
+  const begin = () => {
+    takeFocus();
+    setDraft({ value, base: value, revision });
+  };
   return (
-    <button
-      ref={focus}
-      type="button"
-      className={css.value}
-      data-edit={name}
-      aria-labelledby={`${id}-edit ${id}-value`}
-      onClick={() => {
-        takeFocus();
-        setDraft({ value, base: value, revision });
-      }}
-    >
-      <span id={`${id}-edit`} className={ui.hidden}>{`Edit ${label}:`}</span>
-      <span id={`${id}-value`}>{children}</span>
-    </button>
+    <ShownValue {...{ name, label, hasLinks, focus }} onEdit={begin}>
+      {children}
+    </ShownValue>
+  );
+}
+
+/** A value, which is the button that opens its form, or has it beside. */
+function ShownValue({
+  name,
+  label,
+  hasLinks,
+  focus,
+  onEdit,
+  children,
+}: {
+  name: string;
+  label: string;
+  hasLinks: boolean;
+  focus: (node: HTMLElement | null) => void;
+  onEdit: () => void;
+  children: ReactNode;
+}) {
+  const id = useId();
+  const button = {
+    ref: focus,
+    type: 'button',
+    'data-edit': name,
+    'aria-labelledby': `${id}-edit ${id}-value`,
+    onClick: onEdit,
+  } as const;
+  const hint = <span id={`${id}-edit`} className={ui.hidden}>{`Edit ${label}:`}</span>;
+  if (!hasLinks) {
+    return (
+      <button {...button} className={css.value}>
+        {hint}
+        <span id={`${id}-value`}>{children}</span>
+      </button>
+    );
+  }
+  return (
+    <div className={css.rich}>
+      <div id={`${id}-value`}>{children}</div>
+      <button {...button} className={css.pen}>
+        {hint}
+        <Icon name="edit" size={14} />
+      </button>
+    </div>
   );
 }
 

@@ -9,18 +9,20 @@
 import type { FollowUp, GetIncidentReply, Incident } from '@tocsin/sdk';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
-import { useAccess, useActorOf, useConfiguration, useGet, useRetention } from '../api/hooks.ts';
+import { useAccess, useConfiguration, useGet, useRetention } from '../api/hooks.ts';
 import { formatDay, formatDuration } from '../ui/format.ts';
 import { buttonClass, classes } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { choices } from '../ui/fields.tsx';
 import { PostmortemBadge, Restricted, SeverityBadge, StatusText, UpdateDue } from '../incidents/incident-labels.tsx';
 import { Card } from '../ui/layout.tsx';
-import { SafeLink } from '../ui/markdown.tsx';
+import { Markdown, SafeLink } from '../ui/markdown.tsx';
 import { Loaded } from '../ui/states.tsx';
 import { Ago } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
 import { Activity } from './activity.tsx';
+import { Actor, MonitorKeys, useMonitorKeys } from './actor.tsx';
+import { AfterResolve } from './after-resolve.tsx';
 import { Chat } from './chat.tsx';
 import { useDescribe } from '../incidents/describe.ts';
 import { Details, FieldValues, usePersons } from './details.tsx';
@@ -61,6 +63,7 @@ function DeletedFrom({ archivedAt }: { archivedAt: string }) {
 function Shown({ incident }: { incident: Incident }) {
   const { canRespond, seesAllRestricted } = useAccess();
   const [asked, setAsked] = useState<Asked>();
+  const [isResolved, setResolved] = useState(false);
   const { statuses } = useConfiguration();
   const { id, revision } = incident;
   const { save, saveEvent, conflict } = useSaveIncident(id);
@@ -70,49 +73,53 @@ function Shown({ incident }: { incident: Incident }) {
     !isOver && setAsked({ verb: 'close', status: incident.status, note: `Duplicate of ${original}` });
   useIncidentKeys(incident, { canEdit, save });
   usePolling(incident);
+  const monitors = useMonitorKeys(incident);
 
   return (
-    <EditIncident value={{ id, revision, canEdit, save, saveEvent }}>
-      <Link to="/" search={lastList()} className={css.back}>
-        <Icon name="back" size={14} />
-        Incidents
-      </Link>
-      <Head incident={incident} duration={`${isOver ? 'took' : 'for'} ${formatDuration(incident.duration_seconds)}`}>
-        {canRespond && <Verbs incident={incident} isOver={isOver} asked={asked} setAsked={setAsked} />}
-      </Head>
-      <div className={css.columns}>
-        <Activity incident={incident} canEdit={canEdit} />
-        <aside className={css.aside} aria-label="Properties">
-          <Card title="Details" padded>
-            <Details incident={incident} />
-          </Card>
-          <ListCard<FollowUp>
-            title="Follow-ups"
-            path={`/incidents/${id}/follow-ups`}
-            property="follow_ups"
-            none="Nothing is left to do"
-            add={canEdit && 'Follow-up'}
-            dialog={(onClose) => <FollowUpDialog incidentId={id} onClose={onClose} />}
-          >
-            {(followUp) => <FollowUpRow key={followUp.id} followUp={followUp} canEdit={canEdit} />}
-          </ListCard>
-          <SimilarCard incident={incident} canEdit={canEdit} onDuplicate={closeAsDuplicate} />
-          <RelationsCard incident={incident} canEdit={canEdit} onDuplicate={closeAsDuplicate} />
-          <FieldValues incident={incident} />
-          <Chat incident={incident} canEdit={canEdit} />
-          {incident.restricted && seesAllRestricted && <Accesses incidentId={id} />}
-          <Card title="Post-mortem" padded>
-            <div className={ui.row}>
-              <Link to="/incidents/$id/postmortem" params={{ id: incident.human_id }}>
-                {incident.postmortem_state === null ? 'Write or read it' : 'Read it'}
-              </Link>
-              {incident.postmortem_state !== null && <PostmortemBadge state={incident.postmortem_state} />}
-            </div>
-          </Card>
-        </aside>
-      </div>
-      {conflict}
-    </EditIncident>
+    <MonitorKeys.Provider value={monitors}>
+      <EditIncident value={{ id, revision, canEdit, save, saveEvent }}>
+        <Link to="/" search={lastList()} className={css.back}>
+          <Icon name="back" size={14} />
+          Incidents
+        </Link>
+        <Head incident={incident} duration={`${isOver ? 'took' : 'for'} ${formatDuration(incident.duration_seconds)}`}>
+          {canRespond && <Verbs {...{ incident, isOver, asked, setAsked }} onResolved={() => setResolved(true)} />}
+        </Head>
+        {isResolved && <AfterResolve incident={incident} onClose={() => setResolved(false)} />}
+        <div className={css.columns}>
+          <Activity incident={incident} canEdit={canEdit} />
+          <aside className={css.aside} aria-label="Properties">
+            <Card title="Details" padded>
+              <Details incident={incident} />
+            </Card>
+            <ListCard<FollowUp>
+              title="Follow-ups"
+              path={`/incidents/${id}/follow-ups`}
+              property="follow_ups"
+              none="Nothing is left to do"
+              add={canEdit && 'Follow-up'}
+              dialog={(onClose) => <FollowUpDialog incidentId={id} onClose={onClose} />}
+            >
+              {(followUp) => <FollowUpRow key={followUp.id} followUp={followUp} canEdit={canEdit} />}
+            </ListCard>
+            <SimilarCard incident={incident} canEdit={canEdit} onDuplicate={closeAsDuplicate} />
+            <RelationsCard incident={incident} canEdit={canEdit} onDuplicate={closeAsDuplicate} />
+            <FieldValues incident={incident} />
+            <Chat incident={incident} canEdit={canEdit} />
+            {incident.restricted && seesAllRestricted && <Accesses incidentId={id} />}
+            <Card title="Post-mortem" padded>
+              <div className={ui.row}>
+                <Link to="/incidents/$id/postmortem" params={{ id: incident.human_id }}>
+                  {incident.postmortem_state === null ? 'Write or read it' : 'Read it'}
+                </Link>
+                {incident.postmortem_state !== null && <PostmortemBadge state={incident.postmortem_state} />}
+              </div>
+            </Card>
+          </aside>
+        </div>
+        {conflict}
+      </EditIncident>
+    </MonitorKeys.Provider>
   );
 }
 
@@ -155,7 +162,6 @@ export function IncidentAsOf({ id, revision }: { id: number; revision: number })
 function Head({ incident, duration, children }: { incident: Incident; duration?: string; children?: ReactNode }) {
   const { statuses, severities } = useConfiguration();
   const { nameOf, personEditor } = usePersons();
-  const declarer = useActorOf()(incident.created_by, incident.created_by_key);
   useEffect(() => void (document.title = `${incident.human_id} ${incident.title} · Tocsin`), [incident]);
   const { severity, status, incident_manager: lead, external_url: external } = incident;
   return (
@@ -166,7 +172,8 @@ function Head({ incident, duration, children }: { incident: Incident; duration?:
         <UpdateDue incident={incident} />
         {duration && <span>{duration}</span>}
         <span>
-          Declared <Ago time={incident.created_at} /> by {declarer.replace(/^You$/, 'you')}
+          Declared <Ago time={incident.created_at} /> by{' '}
+          <Actor inSentence id={incident.created_by} apiKey={incident.created_by_key} />
         </span>
         {incident.archived_at && (
           <span>
@@ -201,8 +208,18 @@ function Head({ incident, duration, children }: { incident: Incident; duration?:
         </Editable>
       </div>
       <div className={css.summary}>
-        <Editable name="impact_summary" label="Impact summary" value={incident.impact_summary} editor={areaEditor}>
-          {incident.impact_summary || <Nothing asks="What do customers notice?">No impact summary</Nothing>}
+        <Editable
+          name="impact_summary"
+          label="Impact summary"
+          value={incident.impact_summary}
+          editor={areaEditor}
+          hasLinks={incident.impact_summary !== ''}
+        >
+          {incident.impact_summary === '' ? (
+            <Nothing asks="What do customers notice?">No impact summary</Nothing>
+          ) : (
+            <Markdown text={incident.impact_summary} />
+          )}
         </Editable>
       </div>
       {children}

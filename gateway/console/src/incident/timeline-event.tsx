@@ -1,5 +1,5 @@
 import { type FormerTimelineEvent, type TimelineEvent, TocsinError } from '@tocsin/sdk';
-import { useState } from 'react';
+import { memo, useState } from 'react';
 import { write } from '../api/client.ts';
 import { failureOf, sayError } from '../api/failures.ts';
 import { useActorOf, useList } from '../api/hooks.ts';
@@ -15,6 +15,8 @@ import { More } from '../ui/states.tsx';
 import { Badge } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
 import css from './activity.module.css';
+import { Actor } from './actor.tsx';
+import { AlertFacts } from './alert-facts.tsx';
 import { type EventFields, EventForm } from './composer.tsx';
 import { EventPictures, picturesOf } from './pictures.tsx';
 import { useEditedIncident } from './save-incident.tsx';
@@ -37,7 +39,8 @@ const valuesOf = ({ pictures, ...fields }: EventFields) => ({
   ...(pictures && { attachments: pictures.map(({ id }) => id) }),
 });
 
-export function Event({ event }: { event: TimelineEvent }) {
+/** Drawn again only if it has changed: there may be thousands. */
+export const Event = memo(function Event({ event }: { event: TimelineEvent }) {
   const { id, canEdit, saveEvent } = useEditedIncident();
   const actorOf = useActorOf();
   const [draft, setDraft] = useDraft<Draft>(`${id} event ${event.id}`);
@@ -51,11 +54,7 @@ export function Event({ event }: { event: TimelineEvent }) {
   return (
     <article className={classes(css.event, event.is_key && css.key)}>
       <p className={css.line}>
-        <span className={ui.strong}>
-          {event.source === 'alert' && event.created_by_key === null
-            ? 'Monitor'
-            : actorOf(event.created_by, event.created_by_key)}
-        </span>
+        <Actor id={event.created_by} apiKey={event.created_by_key} isMonitor={event.source === 'alert'} />
         {event.is_key && <Badge tone="warn">Key event</Badge>}
         {event.imported && <Badge>Imported</Badge>}
         {event.type !== 'note' && event.type !== '' && <Badge>{formatName(event.type)}</Badge>}
@@ -95,7 +94,7 @@ export function Event({ event }: { event: TimelineEvent }) {
       {draft !== undefined && isOwn ? (
         <EventEditor event={event} draft={draft} setDraft={setDraft} />
       ) : (
-        <Markdown text={event.body} />
+        <Text event={event} />
       )}
       {draft === undefined && <EventPictures event={event} />}
       {isOpen && <Former id={event.id} />}
@@ -112,7 +111,10 @@ export function Event({ event }: { event: TimelineEvent }) {
       )}
     </article>
   );
-}
+});
+
+const Text = ({ event }: { event: TimelineEvent }) =>
+  event.source === 'alert' ? <AlertFacts event={event} /> : <Markdown text={event.body} />;
 
 /** What an event said before its changes. */
 function Former({ id }: { id: number }) {

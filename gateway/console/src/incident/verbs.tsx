@@ -1,5 +1,5 @@
 import { type Incident, TocsinError } from '@tocsin/sdk';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { read, write } from '../api/client.ts';
 import { failureOf } from '../api/failures.ts';
 import { refresh, useConfiguration } from '../api/hooks.ts';
@@ -13,7 +13,9 @@ import { plural } from '../ui/format.ts';
 import { say } from '../ui/toast.tsx';
 import ui from '../ui/ui.module.css';
 import { useKeys } from '../ui/use-keys.ts';
+import { type ImpactEnd, impactEdit, impactEndOf, ImpactFields } from './impact-end.tsx';
 import css from './incident.module.css';
+import { useEditedIncident } from './save-incident.tsx';
 
 const NOTES = { resolve: 'resolution_note', close: 'close_note', reopen: 'reopen_note' } as const;
 type Noted = keyof typeof NOTES;
@@ -37,6 +39,8 @@ export interface Asked {
   verb: Noted | 'archive';
   status: string;
   note?: string;
+  /** Of what is to be resolved. */
+  impact?: ImpactEnd;
 }
 
 /**
@@ -57,27 +61,29 @@ async function writeNoted(path: string, { verb, status, note }: Asked & { verb: 
   }
 }
 
-/** The buttons of what can be done with an incident; on a phone, the most frequent is in a bar that stays. */
-export function Verbs({
-  incident,
-  isOver,
-  asked,
-  setAsked,
-}: {
+interface VerbsProps {
   incident: Incident;
   isOver: boolean;
   asked: Asked | undefined;
   setAsked: (asked: Asked | undefined) => void;
+  onResolved: () => void;
+}
+
+/** Carries verbs out, and asks again if somebody else has changed the status meanwhile. */
+function useSend({
+  incident,
+  asked,
+  setAsked,
+  note,
+  onDone,
+}: Omit<VerbsProps, 'isOver' | 'onResolved'> & {
+  note: string;
+  onDone: (verb: Verb) => void;
 }) {
   const { statuses } = useConfiguration();
-  const [note = asked?.note ?? '', setNote] = useDraft<string>(`${incident.id} verb`);
+  const { save } = useEditedIncident();
   const [state, setState] = useState<State>('rest');
   const path = `/incidents/${incident.id}`;
-  const ask = (verb: Asked['verb']) => setAsked({ verb, status: incident.status });
-  const close = () => {
-    setAsked(undefined);
-    setState('rest');
-  };
   const end = async (verb: Noted, seen: string): Promise<void> => {
     const status = await writeNoted(path, { verb, status: seen, note });
     if (status === undefined) return;
@@ -89,16 +95,43 @@ export function Verbs({
   const send = async (verb: Verb, seen = '') => {
     setState('busy');
     try {
-      if (isNoted(verb)) {
-        await end(verb, seen);
-        setNote(undefined);
-      } else await write({ path: `${path}/${verb}`, body: {} });
-      close();
+      const edit = asked?.impact && impactEdit(asked.impact);
+      if (edit !== undefined && !(await save(edit))) {
+        setState('rest');
+        return;
+      }
+      if (isNoted(verb)) await end(verb, seen);
+      else await write({ path: `${path}/${verb}`, body: {} });
+      setState('rest');
+      onDone(verb);
       say(`${incident.human_id} is ${DONE[verb]}.`);
       void refresh('/incidents');
     } catch (error) {
       setState(failureOf(error));
     }
+  };
+  return { state, send, forget: () => setState('rest') };
+}
+
+/** The buttons of what can be done with an incident; on a phone, the most frequent is in a bar that stays. */
+export function Verbs({ incident, isOver, asked, setAsked, onResolved }: VerbsProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const [note = asked?.note ?? '', setNote] = useDraft<string>(`${incident.id} verb`);
+  const { state, send, forget } = useSend({
+    ...{ incident, asked, setAsked, note },
+    onDone: (verb) => {
+      if (isNoted(verb)) setNote(undefined);
+      setAsked(undefined);
+      if (verb === 'resolve') onResolved();
+      // The button that had the focus is about to go.
+      else requestAnimationFrame(() => place.current?.focus());
+    },
+  });
+  const ask = (verb: Asked['verb']) =>
+    setAsked({ verb, status: incident.status, ...(verb === 'resolve' && { impact: impactEndOf(incident) }) });
+  const close = () => {
+    setAsked(undefined);
+    forget();
   };
   const verbs = verbsFor(incident, isOver).filter(isNoted);
   const [first] = verbs;
@@ -106,7 +139,7 @@ export function Verbs({
   useKeys({ r: !isArchived && first !== undefined && (() => ask(first)) });
   if (isArchived) {
     return (
-      <div className={classes(ui.row, css.verbs)}>
+      <div ref={place} tabIndex={-1} className={classes(ui.row, css.verbs)}>
         <DeleteForGood incident={incident} />
         <Button busy={state === 'busy'} onClick={() => void send('restore')}>
           Restore
@@ -115,7 +148,7 @@ export function Verbs({
     );
   }
   return (
-    <div className={classes(ui.row, css.verbs)}>
+    <div ref={place} tabIndex={-1} className={classes(ui.row, css.verbs)}>
       {verbs.map((verb, index) => (
         <span key={verb} className={index === 0 ? css.first : undefined}>
           <Button kind={index === 0 && !isOver ? 'primary' : 'normal'} onClick={() => ask(verb)}>
@@ -130,7 +163,7 @@ export function Verbs({
       <Bar verb={first} isOver={isOver} onAsk={ask} />
       {asked && (
         <Question
-          {...{ incident, asked, state, note, setNote }}
+          {...{ incident, asked, setAsked, state, note, setNote }}
           onClose={close}
           onSubmit={() => void send(asked.verb, asked.status)}
         />
@@ -161,6 +194,7 @@ type State = 'rest' | 'busy' | TocsinError;
 function Question({
   incident,
   asked,
+  setAsked,
   state,
   note,
   setNote,
@@ -169,13 +203,14 @@ function Question({
 }: {
   incident: Incident;
   asked: Asked;
+  setAsked: (asked: Asked) => void;
   state: State;
   note: string;
   setNote: (note: string | undefined) => void;
   onClose: () => void;
   onSubmit: () => void;
 }) {
-  const { verb } = asked;
+  const { verb, impact } = asked;
   const form = {
     title: `${LABELS[verb]} ${incident.human_id}`,
     label: LABELS[verb],
@@ -206,6 +241,9 @@ function Question({
         value={note}
         onValue={(text) => setNote(text === '' && asked.note === undefined ? undefined : text)}
       />
+      {impact && (
+        <ImpactFields value={impact.value} onValue={(value) => setAsked({ ...asked, impact: { ...impact, value } })} />
+      )}
     </FormDialog>
   );
 }
