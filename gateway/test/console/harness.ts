@@ -148,7 +148,8 @@ export function consoleInBrowser(options: () => SystemOptions = () => ({})) {
 /** Shows the properties of an incident that are empty. */
 export async function openFolds(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^Edit Title/ }).waitFor();
-  for (const fold of await page.getByRole('button', { name: /\d empty /, expanded: false }).all()) await fold.click();
+  const folded = page.getByRole('button', { name: /\d empty /, expanded: false });
+  while ((await folded.count()) > 0) await folded.first().click();
 }
 
 /** What axe finds, and by how much the page is wider than its window. */
