@@ -29,7 +29,7 @@ const isSafe = (url: string): boolean => isWebAddress(url) || /^mailto:[^\s<>]+$
 
 // HTML is no markup here: of tags only the line break of a cell is one, and comments are left out. So every character that
 // the renderer does not write itself is escaped.
-const marked = new Marked<string, string>({
+const marked = new Marked({
   gfm: true,
   async: false,
   tokenizer: {
@@ -43,10 +43,9 @@ const marked = new Marked<string, string>({
   },
   renderer: {
     html: ({ text }: Tokens.HTML | Tokens.Tag): string => (text.startsWith('<!--') ? '' : '<br>'),
-    text(token) {
-      return 'tokens' in token && token.tokens !== undefined
-        ? this.parser.parseInline(token.tokens)
-        : escapeHtml(token.text);
+    text(token): string {
+      const { tokens } = token as Tokens.Text;
+      return tokens === undefined ? escapeHtml(token.text) : this.parser.parseInline(tokens);
     },
     code: ({ text }) => `<pre><code>${escapeAll(text)}</code></pre>\n`,
     codespan: ({ text }) => `<code>${escapeAll(text)}</code>`,

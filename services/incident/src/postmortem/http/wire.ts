@@ -273,8 +273,6 @@ export const formerPage = z.strictObject({
   former: z.array(former).meta({ description: 'Former revisions, the latest first' }),
   pagination,
 });
-export const formerReply = z.strictObject({
-  former: z
-    .strictObject({ ...version, sections: shownSections })
-    .meta({ id: 'FormerPostmortemDocument', description: 'The document as it was' }),
-});
+const formerDocument = z.strictObject({ ...version, sections: shownSections }).meta({ id: 'FormerPostmortemDocument' });
+
+export const formerReply = z.strictObject({ former: schemaReference(formerDocument, 'The document as it was') });
