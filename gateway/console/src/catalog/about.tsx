@@ -1,6 +1,6 @@
 import type { Service, Team } from '@tocsin/sdk';
 import type { ReactNode } from 'react';
-import { listOf, refresh } from '../api/hooks.ts';
+import { refresh } from '../api/hooks.ts';
 import { EditedResource, Nothing, Term } from '../incident/editable.tsx';
 import { areaEditor, textEditor } from '../incident/editors.tsx';
 import { resourceAt, useConflict } from '../resources/conflict.tsx';
@@ -33,7 +33,8 @@ export function About({
     canEdit,
     save: async (edit: Parameters<typeof save>[0]) => {
       const isSettled = await save(edit, resourceAt(path));
-      await refresh(listOf(path));
+      // A service shows the name of its team.
+      await refresh('/services', '/teams');
       return isSettled;
     },
   };

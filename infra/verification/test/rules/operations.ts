@@ -17,6 +17,8 @@ export interface Operation {
   pathIds: readonly { name: string; isNumber: boolean }[];
   /** Those of its query, with the schema of one value, and how many it may have. */
   query: readonly { name: string; schema: ApiSchema; most: number }[];
+  /** The examples of those of its query that it requires. */
+  required: Query;
   /** Whether its body has no other properties than those. */
   isStrict: boolean;
   /** Of its body. */
@@ -43,6 +45,11 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = Object.fromEntrie
             ...{ name, schema: schema.items ?? schema },
             most: schema.items === undefined ? 1 : (schema.maxItems ?? Infinity),
           })),
+        required: Object.fromEntries(
+          (operation.parameters ?? [])
+            .filter((parameter) => parameter.in === 'query' && parameter.required === true)
+            .map(({ name, schema }) => [name, String((schema as { example?: unknown }).example)]),
+        ),
         isStrict: bodySchemaOf(operation)?.additionalProperties === false,
         properties: bodySchemaOf(operation)?.properties ?? {},
         reply: replyOf(operation),

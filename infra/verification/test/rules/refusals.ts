@@ -162,17 +162,27 @@ export async function checkReads({
     pathIds: [id],
     parameters,
     query,
+    required,
   } of reads) {
     const [prefix = ''] = template.split('{');
     const at = (value: unknown) => template.replace(/\{\w+\}/, String(value));
-    const path = at(ids.get(prefix));
+    /** The path with the query that it requires, except a parameter, and what is added. */
+    const withQuery = (except: string, ...added: string[]) => {
+      const given = Object.entries(required).filter(([name]) => name !== except);
+      const search = [...given.map((each) => new URLSearchParams([each]).toString()), ...added].join('&');
+      return at(ids.get(prefix)) + (search === '' ? '' : `?${search}`);
+    };
+    const path = withQuery('');
     const answer = await client.get(path);
     expect([path, answer.status]).toEqual([path, 200]);
-    await refuses(client, `${path}?unexpected=1`, 'invalid_request', 'unexpected');
+    await refuses(client, withQuery('', 'unexpected=1'), 'invalid_request', 'unexpected');
     for (const parameter of query) {
-      for (const value of wrongValues(parameter))
-        await refuses(client, `${path}?${parameter.name}=${value}`, 'invalid_request', parameter.name);
+      for (const value of wrongValues(parameter)) {
+        const wrong = withQuery(parameter.name, `${parameter.name}=${value}`);
+        await refuses(client, wrong, 'invalid_request', parameter.name);
+      }
     }
+    for (const name of Object.keys(required)) await refuses(client, withQuery(name), 'invalid_request', name);
     if (id !== undefined) {
       await refuses(stranger, path, 'not_found');
       await refuses(client, at(id.name === 'reference' ? `INC-${UNKNOWN_ID}` : UNKNOWN_ID), 'not_found');
