@@ -10,7 +10,7 @@ import ui from '../ui/ui.module.css';
 import css from './catalog.module.css';
 
 /** What the API takes for an empty text. */
-export const orNull = (text: string): string | null => (text === '' ? null : text);
+const orNull = (text: string): string | null => (text === '' ? null : text);
 
 /** What a service or team is; its properties become forms where they stand, and its slug is copied. */
 export function About({

@@ -33,7 +33,7 @@ export interface Edited {
 
 export const EditedResource = createContext<Edited | undefined>(undefined);
 
-export function useEdited(): Edited {
+function useEdited(): Edited {
   const edited = useContext(EditedResource);
   if (edited === undefined) throw new Error('there is nothing to edit');
   return edited;

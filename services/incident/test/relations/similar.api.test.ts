@@ -125,7 +125,10 @@ describe('similar incidents', () => {
 
   test.each([
     ['', 'title'],
+    ['?title=', 'title'],
     ['?title=%20', 'title'],
+    ['?title=1&title=1', 'title'],
+    ['?title=x&service=1&service=1', 'service'],
     [`?title=${'x'.repeat(256)}`, 'title'],
     [`?title=x&service=${'x'.repeat(129)}`, 'service'],
     ['?title=x&limit=6', 'limit'],

@@ -6,7 +6,7 @@ import { visible } from '../../visibility/store/visible.ts';
 
 /** How many of the latest incidents are compared, and of those of the service: what bounds a request (ADR 128). */
 export const MAX_LATEST = 2_000;
-export const MAX_OF_SERVICE = 1_000;
+const MAX_OF_SERVICE = 1_000;
 
 export interface ComparedIncident {
   id: number;
