@@ -24,7 +24,7 @@ const valuesOf = ({ state, sections }: PostmortemDocument): Values => ({
 });
 
 /** The sections with what an edit changes. One that is not among them, because it is new or was removed, comes last. */
-export function withChanges(sections: readonly PostmortemSection[], changes: Values): readonly PostmortemSection[] {
+function withChanges(sections: readonly PostmortemSection[], changes: Values): readonly PostmortemSection[] {
   return Object.entries(changes).reduce<readonly PostmortemSection[]>((before, [name, value]) => {
     const [verb] = name.split(' ', 1);
     const key = name.slice((verb?.length ?? 0) + 1);

@@ -7,7 +7,7 @@ import { colourOf } from '../incidents/incident-labels.tsx';
 import ui from '../ui/ui.module.css';
 import css from './configuration.module.css';
 
-export type Lists = Pick<Configuration, 'workflow_statuses' | 'severities' | 'service_tiers' | 'incident_roles'>;
+type Lists = Pick<Configuration, 'workflow_statuses' | 'severities' | 'service_tiers' | 'incident_roles'>;
 export type ListName = keyof Lists;
 /** An entry with what some lists have besides. */
 export type Row = Pick<IncidentRole, 'key' | 'label'> &
