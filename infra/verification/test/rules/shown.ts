@@ -41,6 +41,7 @@ export const showing =
   (write: Write, client: Client, count: (values: number) => void): Write =>
   async (operation, ids = [], body = {}, query?) => {
     const answer: unknown = await write(operation, ids, body, query);
+    if (body instanceof Uint8Array) return answer;
     const resource = /^(?:create|update)/.test(operation) ? resourceIn(answer) : {};
     // Null may stand for a default, and of the URL of a webhook only a part is shown.
     const given = Object.keys(body).filter((name) => (body as Shown)[name] !== null && name !== 'url');
