@@ -30,6 +30,19 @@ export async function importAll(client: Client, incidents: readonly Line[]): Pro
   return outcomes;
 }
 
+/** Imports the pictures of an export, whose incidents are there. */
+export async function importPictures(client: Client, lines: readonly Line[]): Promise<void> {
+  for (const { external, event, filename, data } of lines.filter(({ kind }) => kind === 'picture')) {
+    const { source, id } = external as Record<'source' | 'id', string>;
+    const names = new URLSearchParams({ source, id, event: String(event), filename: String(filename) });
+    const bytes = Buffer.from(String(data), 'base64');
+    const answer = await client.post(`/api/v1/imports/pictures?${names.toString()}`, bytes, {
+      'Content-Type': 'image/png',
+    });
+    expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
+  }
+}
+
 /** Creates what the lines in front of the incidents say, as a person or a script would. */
 export async function createFront(client: Client, lines: readonly Line[]): Promise<void> {
   const { configuration } = (await client.get('/api/v1/settings/configuration')).body;

@@ -9,7 +9,7 @@ import { running, runningSystem } from '../../systems/running.ts';
 import { setAsOthers } from '../settings-of-others.ts';
 import { compareKeys, type Context, ELSEWHERE, type Item, listsOf, NO_FILTERS } from './lists.ts';
 import { expectReplay } from './keys.ts';
-import { EXPORTS, IMPORTED_AT_ONCE, createFront, importAll, linesOf, withoutNames } from './move.ts';
+import { EXPORTS, IMPORTED_AT_ONCE, createFront, importAll, importPictures, linesOf, withoutNames } from './move.ts';
 import { OPERATIONS, readList, REVISION, writing } from './operations.ts';
 import { checkReads } from './refusals.ts';
 import { compareAllPlaces, readEvents, showing } from './shown.ts';
@@ -146,6 +146,7 @@ describeWithServers(`a generated workspace (seed ${SEED})`, () => {
     const incidents = lines.filter(({ kind }) => kind === 'incident');
     expect(incidents.length).toBeGreaterThanOrEqual(40);
     expect(await importAll(other, incidents)).toEqual(incidents.map(() => 'created'));
+    await importPictures(other, lines);
     expect(withoutNames(linesOf(await other.get(EXPORTS)))).toEqual(withoutNames(lines));
     expect(await importAll(other, incidents)).toEqual(incidents.map(() => 'unchanged'));
     const feed = async () =>

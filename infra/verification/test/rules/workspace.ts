@@ -1,5 +1,5 @@
 import type { FieldType } from '@tocsin/schemas';
-import { behave, type Client, eventually, type FakeSlack, type Receiver } from '@tocsin/testing';
+import { behave, type Client, eventually, type FakeSlack, ONE_PIXEL, type Receiver } from '@tocsin/testing';
 import { json } from '@tocsin/testing/arbitraries';
 import fc from '@tocsin/testing/fuzz';
 import type { System } from '../../systems/system.ts';
@@ -345,6 +345,8 @@ export async function fillWorkspace(
   for (const field of [10, 11]) await write('archiveCustomField', [fields[field]!.id]);
   await write('restoreCustomField', [fields[11]!.id]);
   await write('importIncidents', [], { incidents: Array.from({ length: 3 }, (_, index) => imported(one, index)) });
+  const ofEvent = { source: 'dispatch', id: '1', event: 'e', filename: one(name(60)) };
+  await write('importPicture', [], ONE_PIXEL, ofEvent);
   await write('replaceConfiguration', [], {
     workflow_statuses: unordered['workflow_statuses']?.slice(1),
     replace: { statuses: { triage: 'open' } },
