@@ -60,6 +60,22 @@ describe('requests of the client', () => {
     expect([blob.type, await blob.bytes()]).toEqual(['image/png', bytes]);
   });
 
+  test('return an HTML page only if it was asked for', async () => {
+    respond(parts('text/html; charset=utf-8', ['<!doctype html>']));
+    expect(await tocsin.incidents.getPostmortemHtml(4)).toBe('<!doctype html>');
+    expect(server.requests[0]?.headers.accept).toBe('text/html');
+    await expect(tocsin.incidents.getPostmortem(4)).rejects.toThrow('The response is not JSON');
+  });
+
+  test('change the document of a post-mortem by its own revision', async () => {
+    const document = { revision: 3, sections: [] };
+    respondWith(json(200, { postmortem: {}, document }), json(200, { document: { ...document, revision: 4 } }));
+    const reply = await tocsin.incidents.updatePostmortemWith(4, (current) => ({ sections: current?.sections ?? [] }));
+    expect(reply.document?.revision).toBe(4);
+    expect(paths()).toEqual(['/api/v1/incidents/4/postmortem', '/api/v1/incidents/4/postmortem']);
+    expect(server.requests[1]?.headers['if-service-resource-version']).toBe('3');
+  });
+
   test('have the parameters of a query beside their body', async () => {
     const alert = { id: 'disk', status: 'firing', title: 'Full' } as const;
     const query = { on_end: 'resolve', new_incidents: 3 } as const;
