@@ -4,8 +4,7 @@ import { useList } from '../api/hooks.ts';
 import { classes } from '../ui/button.tsx';
 import { Input, Select } from '../ui/fields.tsx';
 import { formatClock, formatDay, formatExact } from '../ui/format.ts';
-import { ReadOn } from '../ui/read-on.tsx';
-import { Empty, Loaded } from '../ui/states.tsx';
+import { Empty, Loaded, More } from '../ui/states.tsx';
 import css from './activity.module.css';
 import { Changes, Declared } from './changes.tsx';
 import { Composer } from './composer.tsx';
@@ -72,7 +71,7 @@ export function Activity({ incident, canEdit }: { incident: Incident; canEdit: b
           )
         }
       </Loaded>
-      <ReadOn list={more} />
+      <More isAutomatic list={more} />
     </section>
   );
 }

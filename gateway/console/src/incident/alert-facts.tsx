@@ -14,7 +14,7 @@ const MAX_LINES = 8;
 const LABEL = /^- ([^\s:]+): (.*)$/;
 
 /** The labels that the body of an alert's event ends with, and the text before them (contract: Alerts). */
-export function partsOfAlert({ body, created_by_key: key }: Pick<TimelineEvent, 'body' | 'created_by_key'>) {
+function partsOfAlert({ body, created_by_key: key }: Pick<TimelineEvent, 'body' | 'created_by_key'>) {
   const paragraphs = body.split('\n\n');
   // Who reported it stands above the text.
   if (key !== null && paragraphs.at(-1) === `Reported with the API key ${key.name}.`) paragraphs.pop();

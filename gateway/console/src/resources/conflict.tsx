@@ -210,7 +210,7 @@ function ConflictDialog({
 }
 
 /** What was added to a list, and what was removed. */
-export const ListChange = ({
+const ListChange = ({
   added,
   removed,
   show,
