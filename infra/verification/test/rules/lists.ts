@@ -250,6 +250,13 @@ const ofIncident =
       ({ incident_id: id }) => incidents.some((incident) => incident.id === id && String(incident[property]) === value),
     ]);
 
+interface Change {
+  field: string;
+  from: unknown;
+}
+const isOfNewEvents = (changes: readonly Change[]) =>
+  changes.length > 0 && changes.every(({ field, from }) => from === null && /^timeline_events\.\d+$/.test(field));
+
 const keyOf = ({ api_key: key }: Item) => (key as Item).id;
 
 /** What the parameters of lists mean if it is not the default, by their operations. */
@@ -300,6 +307,15 @@ const RULES: Readonly<Record<string, Rules>> = {
         anyOf(has('title'), has('body'), ({ tags }, part) => fold((tags as string[]).join(' ')).includes(fold(part))),
         ...['title', 'body'],
       ),
+    },
+  },
+  listIncidentChangelog: {
+    sorts: { 'order=asc': ({ id }) => id, 'order=desc': ({ id }) => id },
+    filters: {
+      new_events: () => [
+        ['true', () => true],
+        ['false', ({ changes }) => !isOfNewEvents(changes as Change[])],
+      ],
     },
   },
   listFollowUps: {
