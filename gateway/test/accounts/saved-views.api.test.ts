@@ -12,7 +12,7 @@ let owner: Member;
 let viewer: Member;
 beforeAll(async () => {
   owner = await memberOf(gateway, { role: 'owner' });
-  viewer = await memberOf(gateway, { role: 'viewer', scopes: ['incidents:read'] });
+  viewer = await memberOf(gateway, { role: 'viewer', scopes: ['incidents:read', 'users:write'] });
 });
 const view = (name: string, search = '{"days":90}') => ({ name, search });
 
@@ -40,7 +40,7 @@ test('nobody else has them, in the workspace or in another one', async () => {
 });
 
 test('of two who replace the same views, the second one is refused', async () => {
-  const { client } = await memberOf(gateway, { scopes: ['incidents:read'] });
+  const { client } = await memberOf(gateway, { scopes: ['incidents:read', 'users:write'] });
   const both = await Promise.all(['A', 'B'].map(async (name) => client.put(VIEWS, { views: [view(name)] }, at(1))));
   expect(both.map(({ status }) => status).sort()).toEqual([200, 412]);
   expect(both.find(({ status }) => status === 412)?.body).toMatchObject({ code: 'precondition_failed' });
@@ -63,19 +63,23 @@ test.each([
 });
 
 test('the largest list is stored', async () => {
-  const { client } = await memberOf(gateway, { scopes: ['incidents:read'] });
+  const { client } = await memberOf(gateway, { scopes: ['incidents:read', 'users:write'] });
   const views = Array.from({ length: 50 }, (_, index) => view(`${index}`.padEnd(60, '名'), '値'.repeat(2_048)));
   expect((await client.put(VIEWS, { views }, at(1))).body.saved_views.views).toEqual(views);
 });
 
-test('a key that reads no incidents has no views', async () => {
-  const { token } = (await owner.client.post(KEYS, { name: 'x', scopes: ['users:read'] })).body;
-  const { body } = await clientOf(gateway, token).get(VIEWS);
-  expect(body).toMatchObject({ code: 'missing_scope', details: { required_scope: 'incidents:read' } });
+test.each([
+  ['users:write', 'incidents:read', 'get'],
+  ['incidents:read', 'users:write', 'put'],
+] as const)('a key with %s only lacks %s', async (scope, required, method) => {
+  const { token } = (await owner.client.post(KEYS, { name: 'x', scopes: [scope] })).body;
+  const client = clientOf(gateway, token);
+  const { body } = method === 'get' ? await client.get(VIEWS) : await client.put(VIEWS, { views: [] }, at(1));
+  expect(body).toMatchObject({ code: 'missing_scope', details: { required_scope: required } });
 });
 
 test('they go with a user who is erased', async () => {
-  const leaver = await memberOf(gateway, { scopes: ['incidents:read'] });
+  const leaver = await memberOf(gateway, { scopes: ['incidents:read', 'users:write'] });
   await leaver.client.put(VIEWS, { views: [view('Of the leaver')] }, at(1));
   const { id, email, workspaceId } = leaver.user;
   expect((await owner.client.post(`${USERS}/${id}/erase`, { confirmation: email })).status).toBe(200);

@@ -9,7 +9,7 @@ export const OPERATIONS = {
   updateUser: {"name":"users.update","method":"PATCH","path":"/api/v1/settings/users/{id}","summary":"Update a user","deadline":10,"scopes":["users:write"],"input":"body","hasRevision":true,"item":"user"},
   getUserName: {"name":"users.getName","method":"GET","path":"/api/v1/users/{id}","summary":"Get a user's name","deadline":10},
   getSavedViews: {"name":"savedViews.get","method":"GET","path":"/api/v1/users/me/views","summary":"Get the saved views of the caller","deadline":10,"scopes":["incidents:read"],"item":"saved_views"},
-  replaceSavedViews: {"name":"savedViews.replace","method":"PUT","path":"/api/v1/users/me/views","summary":"Replace the saved views of the caller","deadline":10,"scopes":["incidents:read"],"input":"body","hasRevision":true,"item":"saved_views"},
+  replaceSavedViews: {"name":"savedViews.replace","method":"PUT","path":"/api/v1/users/me/views","summary":"Replace the saved views of the caller","deadline":10,"scopes":["users:write"],"input":"body","hasRevision":true,"item":"saved_views"},
   listApiKeys: {"name":"apiKeys.list","method":"GET","path":"/api/v1/settings/api-keys","summary":"List API keys","deadline":10,"scopes":["api_keys:manage"],"input":"query","rows":"api_keys"},
   createApiKey: {"name":"apiKeys.create","method":"POST","path":"/api/v1/settings/api-keys","summary":"Create an API key","deadline":10,"scopes":["api_keys:manage"],"input":"body","isKeyed":true,"item":"api_key"},
   getApiKey: {"name":"apiKeys.get","method":"GET","path":"/api/v1/settings/api-keys/{id}","summary":"Get an API key","deadline":10,"scopes":["api_keys:manage"],"item":"api_key"},

@@ -30,8 +30,6 @@ const KEY = `${KEYS}/{id}`;
 /** Every key has a scope, so any valid key may call these. */
 const anyKey = { tag: 'Users', scope: SCOPES } as const;
 const readUsers = { tag: 'Users', scope: 'users:read' } as const;
-/** They select incidents, and a view is nothing that others see: whoever reads incidents may store one. */
-const ownViews = { tag: 'Users', scope: 'incidents:read' } as const;
 const writeUsers = {
   tag: 'Users',
   scope: 'users:write',
@@ -86,13 +84,12 @@ export const accountContracts = {
   },
   getSavedViews: {
     ...endpoint('GET', VIEWS, 'Get the saved views of the caller'),
-    ...ownViews,
-    reply: savedViews,
+    ...{ tag: 'Users', scope: 'incidents:read', reply: savedViews },
   },
   replaceSavedViews: {
     ...endpoint('PUT', VIEWS, 'Replace the saved views of the caller'),
-    ...ownViews,
-    errors: ['permission_denied'],
+    // Of oneself: no permission and no seat is needed.
+    ...{ tag: 'Users', scope: 'users:write', errors: ['permission_denied'] },
     precondition: true,
     body: newSavedViews,
     reply: savedViews,
