@@ -1,4 +1,4 @@
-import { useId, useState } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import { useConfiguration, useFields, useServices, useTeams } from '../api/hooks.ts';
 import { formatValue } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
@@ -11,26 +11,17 @@ import { FieldFilterForm } from './field-filter.tsx';
 import { type Change, type ListSearch, POSTMORTEM_FILTERS } from './incident-filters.ts';
 import css from './incidents.module.css';
 
-/** On a phone, the filters are behind a button, which says how many there are. */
 export function Filters({ search, change }: { search: ListSearch; change: Change }) {
   const { severities } = useConfiguration();
   const { data: services = [] } = useServices();
   const { data: teams = [] } = useTeams();
   const { data: fields = [] } = useFields();
   const [isAdding, setAdding] = useState(false);
-  const [isOpen, setOpen] = useState(false);
-  const controls = useId();
-  const count = useActiveFilters(search).filter(({ name }) => name !== 'q').length;
   const filters = search.fields ?? [];
   return (
     <div className={css.filters}>
       <SearchField label="Search titles, summaries and INC numbers" value={search.q} onValue={(q) => change({ q })} />
-      <div className={css.unfold}>
-        <Button icon="settings" aria-expanded={isOpen} aria-controls={controls} onClick={() => setOpen(!isOpen)}>
-          {count === 0 ? 'Filters' : `Filters (${count})`}
-        </Button>
-      </div>
-      <div id={controls} className={classes(css.controls, isOpen && css.unfolded)}>
+      <Foldable search={search}>
         <Select
           bare
           label="Severity"
@@ -82,7 +73,7 @@ export function Filters({ search, change }: { search: ListSearch; change: Change
             <Icon name="close" size={12} />
           </button>
         ))}
-      </div>
+      </Foldable>
       {isAdding && (
         <FieldFilterForm
           fields={fields}
@@ -106,3 +97,22 @@ const PostmortemFilter = ({ search: { postmortem }, change }: { search: ListSear
     onValue={(value) => change({ postmortem: value === '' ? undefined : value.split(',') })}
   />
 );
+
+/** On a phone, the filters are behind a button, which says how many there are. */
+function Foldable({ search, children }: { search: ListSearch; children: ReactNode }) {
+  const [isOpen, setOpen] = useState(false);
+  const controls = useId();
+  const count = useActiveFilters(search).filter(({ name }) => name !== 'q').length;
+  return (
+    <>
+      <div className={css.unfold}>
+        <Button icon="settings" aria-expanded={isOpen} aria-controls={controls} onClick={() => setOpen(!isOpen)}>
+          {count === 0 ? 'Filters' : `Filters (${count})`}
+        </Button>
+      </div>
+      <div id={controls} className={classes(css.controls, isOpen && css.unfolded)}>
+        {children}
+      </div>
+    </>
+  );
+}

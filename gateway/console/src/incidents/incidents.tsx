@@ -37,7 +37,6 @@ export function IncidentsPage() {
   const navigate = useNavigate({ from: '/' });
   const { path, parameters } = listRequest(search);
   const list = useList<Incident, ListIncidentsReply>(path, 'incidents', parameters, { later: LATER_PAGES });
-  const { news } = useLive();
   const { canRespond } = useAccess();
   const selection = useSelection(search);
   const change: Change = (changes) =>
@@ -64,20 +63,7 @@ export function IncidentsPage() {
       <Views search={search} counts={counts} change={change} />
       <Filters search={search} change={change} />
       <AnnouncedDeletions />
-      {news > 0 && (
-        <p role="status" className={classes(ui.notice, css.news)}>
-          {plural(news, 'incident was', 'incidents were')} declared since you opened this list.
-          <Button
-            small
-            onClick={() => {
-              forgetNews();
-              void refresh('/incidents');
-            }}
-          >
-            Show
-          </Button>
-        </p>
-      )}
+      <News />
       <section className={ui.card} aria-label="Incidents" aria-busy={list.isFetching}>
         {canRespond && <SelectionBar rows={list.data?.rows ?? []} selection={selection} />}
         <Loaded query={list} rows={8}>
@@ -100,13 +86,11 @@ export function IncidentsPage() {
         </Loaded>
         <More list={list} isAutomatic />
       </section>
-      {counts !== undefined && counts.matched > 0 && (
-        <p className={css.total}>
-          {plural(counts.matched, 'incident', 'incidents')}
-          {isFiltered && (counts.matched === 1 ? ' matches' : ' match')}
-          {list.hasNextPage && `, of which ${list.data?.rows.length.toLocaleString('en')} are shown`}.
-        </p>
-      )}
+      <Total
+        matched={counts?.matched ?? 0}
+        isFiltered={isFiltered}
+        shown={list.hasNextPage && list.data?.rows.length}
+      />
       {others > 0 && (
         <p role="status" className={classes(ui.row, css.others)}>
           {plural(others, 'incident')} with another status {others === 1 ? 'matches' : 'match'}, too.
@@ -118,6 +102,44 @@ export function IncidentsPage() {
     </Page>
   );
 }
+
+/** What was declared meanwhile comes into the list when somebody asks for it. */
+function News() {
+  const { news } = useLive();
+  if (news === 0) return null;
+  return (
+    <p role="status" className={classes(ui.notice, css.news)}>
+      {plural(news, 'incident was', 'incidents were')} declared since you opened this list.
+      <Button
+        small
+        onClick={() => {
+          forgetNews();
+          void refresh('/incidents');
+        }}
+      >
+        Show
+      </Button>
+    </p>
+  );
+}
+
+/** @param props `shown` are the rows that are read so far, unless they are all */
+const Total = ({
+  matched,
+  isFiltered,
+  shown,
+}: {
+  matched: number;
+  isFiltered: boolean;
+  shown: number | false | undefined;
+}) =>
+  matched > 0 && (
+    <p className={css.total}>
+      {plural(matched, 'incident')}
+      {isFiltered && (matched === 1 ? ' matches' : ' match')}
+      {shown && `, of which ${shown.toLocaleString('en')} are shown`}.
+    </p>
+  );
 
 function Views({
   search,

@@ -21,11 +21,11 @@ const placesOf = (element: Element): Place[] => {
 /** What comes after what has gone: in the row that has taken its place, or else around it, at last the page itself. */
 function nearest(places: readonly Place[]): HTMLElement | null {
   const at = places.findIndex(({ element }) => element.isConnected);
-  const rest = at === -1 ? [] : places.slice(at).map(({ element }) => element);
-  const neighbours = rest[0]?.children;
+  const around = at === -1 ? [] : places.slice(at).map(({ element }) => element);
+  const neighbours = around[0]?.children;
   const gone = places[at - 1];
   const next = neighbours?.[Math.min(gone?.index ?? 0, neighbours.length - 1)];
-  for (const element of [...(next === undefined || rest[0]?.id === PAGE ? [] : [next]), ...rest]) {
+  for (const element of [...(next === undefined || around[0]?.id === PAGE ? [] : [next]), ...around]) {
     if (element.id === PAGE) break;
     const target = element.matches(FOCUSABLE) ? element : element.querySelector(FOCUSABLE);
     if (target instanceof HTMLElement && target.checkVisibility()) return target;
