@@ -28,6 +28,7 @@ test('views are kept for their user, who has them with every key and session, an
   expect((await session.client.put(VIEWS, { views: [view('Other')] }, at(2))).status).toBe(200);
   expect((await viewer.client.get(VIEWS)).body.saved_views).toEqual({ revision: 3, views: [view('Other')] });
   expect((await viewer.client.put(VIEWS, { views: [] }, at(3))).body.saved_views).toEqual({ revision: 4, views: [] });
+  expect((await viewer.client.put(VIEWS, { views: [] }, at(4))).body.saved_views).toEqual({ revision: 4, views: [] });
 });
 
 test('nobody else has them, in the workspace or in another one', async () => {

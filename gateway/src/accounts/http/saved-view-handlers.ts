@@ -1,4 +1,4 @@
-import { checkRevision, DomainError } from '@tocsin/http';
+import { checkRevision, DomainError, jsonEqual } from '@tocsin/http';
 import type { Dependencies } from '../run-command.ts';
 import { savedViewStore, type SavedViews } from '../store/saved-view-store.ts';
 import type { AccountApi } from './contracts.ts';
@@ -17,6 +17,9 @@ export const savedViewHandlers = ({
     replaceSavedViews: async ({ principal: { workspace, user_id: userId }, expectedRevision, body }) => {
       const views = body.views.map(({ name, search }) => ({ name: name.trim(), search }));
       const owner = { workspaceId: workspace.id, userId };
+      const before = await store.find(workspace.id, userId);
+      checkRevision(before.revision, expectedRevision);
+      if (jsonEqual(before.views, views)) return reply(before);
       const revision = await store.replace(owner, { revision: expectedRevision, views }, clock.now());
       if (revision !== undefined) return reply({ revision, views });
       checkRevision((await store.find(workspace.id, userId)).revision, expectedRevision);

@@ -23,7 +23,13 @@ const PATCHES = Object.entries(OPERATIONS).filter(
 );
 
 /** The others that replace what is stored, in the code below. */
-const OTHERS = ['replaceConfiguration', 'replaceRetention', 'updateIncidentCustomFields', 'updateTeamMember'];
+const OTHERS = [
+  'replaceConfiguration',
+  'replaceRetention',
+  'replaceSavedViews',
+  'updateIncidentCustomFields',
+  'updateTeamMember',
+];
 
 /** Those of what the API does not show as it was sent, and why. */
 const UNSHOWN: Readonly<Record<string, string>> = {
@@ -115,6 +121,8 @@ export async function writeTheSame(client: Client): Promise<number> {
   await unchanged('replaceConfiguration', [], [configuration, configuration]);
   const { retention } = (await client.get('/api/v1/settings/retention')).body;
   await unchanged('replaceRetention', [], [{ days: retention.days }, retention]);
+  const { saved_views: saved } = (await client.get('/api/v1/users/me/views')).body;
+  await unchanged('replaceSavedViews', [], [{ views: saved.views }, saved]);
   return written;
 }
 
