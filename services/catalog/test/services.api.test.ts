@@ -33,6 +33,14 @@ describe('creating a service', () => {
     expect(read.headers.get('Service-Resource-Version')).toBe('1');
   });
 
+  test.each(['javascript:alert(1)', 'wiki.example.com', '', `https://wiki.example.com/${'a'.repeat(2_048)}`])(
+    'refuses the runbook %.30s',
+    async (url) => {
+      const refused = await service.as(newWorkspace()).post(PATH, { name: 's', runbook_url: url });
+      expect(refused).toMatchObject(refusal(400, 'invalid_request', { field: 'runbook_url' }));
+    },
+  );
+
   test('stores the given values, normalised', async () => {
     const client = service.as(newWorkspace());
     const team = await create(client, 'team', { name: 'Payments' });
@@ -44,6 +52,7 @@ describe('creating a service', () => {
       tier: 't0',
       tags: [' Prod', 'prod', '', 'EU '],
       external_id: '  ext-1 ',
+      runbook_url: 'https://wiki.example.com/Ledger?page=1#Löschen',
       observability_names: ['ledger', ' LEDGER ', 'ledger-db'],
     });
     expect(body.service).toMatchObject({
@@ -55,6 +64,7 @@ describe('creating a service', () => {
       tier: 't0',
       tags: ['Prod', 'EU'],
       external_id: 'ext-1',
+      runbook_url: 'https://wiki.example.com/Ledger?page=1#Löschen',
       observability_names: ['ledger', 'ledger-db'],
     });
     const { body: read } = await client.get(`${PATH}/${body.service.id}`);
@@ -134,6 +144,7 @@ describe('changing a service', () => {
       description: 'd',
       owner_team_id: team.id,
       external_id: 'e',
+      runbook_url: 'https://wiki.example.com/full',
       tags: ['a'],
       observability_names: ['o'],
     });
@@ -150,7 +161,10 @@ describe('changing a service', () => {
     });
     const cleared = await client.patch(
       path,
-      { description: null, owner_team_id: null, external_id: null, tags: [], observability_names: [] },
+      {
+        ...{ description: null, owner_team_id: null, external_id: null, runbook_url: null },
+        ...{ tags: [], observability_names: [] },
+      },
       at(2),
     );
     expect(Object.keys(cleared.body.service)).toEqual(BARE);

@@ -5,11 +5,12 @@ import { useAccess, useGet, useTeams, useTiers } from '../api/hooks.ts';
 import { FollowUpsCard } from '../follow-ups/follow-ups-card.tsx';
 import { DeclareDialog } from '../incident/declare.tsx';
 import { Nothing, Term } from '../incident/editable.tsx';
-import { choiceEditor, listEditor } from '../incident/editors.tsx';
+import { choiceEditor, listEditor, textEditor } from '../incident/editors.tsx';
 import { IncidentsCard } from '../incidents/incidents-card.tsx';
 import { Button } from '../ui/button.tsx';
 import { choices } from '../ui/fields.tsx';
 import { Page } from '../ui/layout.tsx';
+import { SafeLink } from '../ui/markdown.tsx';
 import { Loaded } from '../ui/states.tsx';
 import { Badge } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
@@ -65,7 +66,8 @@ function AboutService({ path, service }: { path: string; service: Service }) {
   const { canManageServices } = useAccess();
   const tiers = choices(useTiers(), 'key', 'label');
   const { data: teams = [] } = useTeams();
-  const { owner_team_id: team, owner_team_name: teamName = '', tier, tags, observability_names: names = [] } = service;
+  const { owner_team_id: team, owner_team_name: teamName = '', tier, tags } = service;
+  const { observability_names: names = [], runbook_url: runbook = '' } = service;
   return (
     <About path={path} row={service} canEdit={canManageServices && service.archived_at === undefined}>
       <Term
@@ -86,6 +88,16 @@ function AboutService({ path, service }: { path: string; service: Service }) {
       </Term>
       <Term name="tier" term="Tier" value={tier} editor={choiceEditor(tiers)}>
         <Badge>{tiers.find(([key]) => key === tier)?.[1] ?? tier}</Badge>
+      </Term>
+      <Term
+        name="runbook_url"
+        term="Runbook"
+        value={runbook}
+        editor={textEditor({ type: 'url', max: 2_048 })}
+        toApi={(url) => url || null}
+        after={runbook && <SafeLink href={runbook}>Open the runbook</SafeLink>}
+      >
+        {runbook || <Nothing />}
       </Term>
       <Term name="tags" term="Tags" label="Tags, with commas between them" value={tags} editor={listEditor}>
         {tags.length === 0 ? <Nothing /> : <Tags tags={tags} />}

@@ -41,6 +41,7 @@ export function Details({ incident }: { incident: Incident }) {
   // An archived team is not in the list.
   const teamName = (id: string) => teams.find((team) => String(team.id) === id)?.name ?? `Team ${id}`;
   const property = propertyOf(incident);
+  const service = services.find(({ slug }) => slug === incident.service);
   const terms: FoldableTerm[] = [
     {
       name: 'incident_responders',
@@ -60,9 +61,14 @@ export function Details({ incident }: { incident: Incident }) {
           key="service"
           {...property('service')}
           editor={textEditor({ list: 'services', max: 128 })}
-          after={<ServiceNames id="services" />}
+          after={
+            <>
+              <ServiceNames id="services" />
+              {service?.runbook_url && <SafeLink href={service.runbook_url}>Runbook</SafeLink>}
+            </>
+          }
         >
-          {services.find(({ slug }) => slug === incident.service)?.name ?? (incident.service || <Nothing />)}
+          {service?.name ?? (incident.service || <Nothing />)}
         </Term>
       ),
     },

@@ -3,7 +3,7 @@ const STORED = 'palette';
 const MAX = 50;
 
 /** What was chosen in the palette of this browser, the latest first: kinds and IDs, no text of an incident. */
-export function recent(): string[] {
+function recent(): string[] {
   try {
     const list: unknown = JSON.parse(localStorage.getItem(STORED) ?? '[]');
     return Array.isArray(list) ? list.filter((id): id is string => typeof id === 'string').slice(0, MAX) : [];

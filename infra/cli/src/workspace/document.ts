@@ -92,6 +92,7 @@ const service = z.strictObject({
   tier: text.describe('The key of a service tier').optional(),
   tags: texts,
   external_id: externalId,
+  runbook_url: text.nullable().describe('Where to read what to do; null: none').optional(),
   observability_names: texts,
 });
 

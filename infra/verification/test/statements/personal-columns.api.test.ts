@@ -36,7 +36,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'catalog.on_call_sources': 'failure key_id kind origin schedule_id',
   'catalog.replica_users': 'email name sort_name',
   'catalog.replica_versions': 'position',
-  'catalog.services': 'external_id observability_names slug sort_name tier',
+  'catalog.services': 'external_id observability_names runbook_url slug sort_name tier',
   'catalog.team_members': 'role',
   'catalog.teams': 'external_id slug sort_name',
   'custom_field.definitions': 'category external_id external_source field_type slug visibility_level',

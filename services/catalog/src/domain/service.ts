@@ -9,6 +9,7 @@ export interface ServiceProperties {
   tier: string;
   tags: readonly string[];
   externalId: string | null;
+  runbookUrl: string | null;
   observabilityNames: readonly string[];
 }
 

@@ -1,6 +1,7 @@
 import { boundedText, externalIdText, instant, keyText, MAX_RAW_LIST, nameText, trimmedText } from '@tocsin/schemas';
 import { normaliseList, pagination, schemaReference } from '@tocsin/http';
 import { isSlug, MAX_SLUG_BYTES, type SlugRule, slugFromName, withDefaults } from '@tocsin/versioned-resources';
+import { isWebAddress } from '@tocsin/schemas/markdown';
 import { z } from 'zod';
 import { MEMBER_ROLES } from '../domain/member.ts';
 import { SERVICE_SLUG } from '../domain/service.ts';
@@ -37,6 +38,7 @@ const service = z
       .string()
       .optional()
       .meta({ description: 'ID of the service in another system, unique in the workspace; absent without one' }),
+    runbook_url: z.string().optional().meta({ description: 'Where to read what to do; absent without one' }),
     observability_names: z
       .array(z.string())
       .optional()
@@ -174,6 +176,12 @@ const serviceProperties = {
   tier: keyText().optional().meta({ description: "Key of one of the workspace's service tiers" }),
   tags: names.optional().meta({ description: `Texts for grouping. ${NAMES}` }),
   external_id: externalId('service'),
+  runbook_url: boundedText(2_048)
+    .refine(isWebAddress, 'Must be an absolute http or https URL')
+    .meta({ pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^ /?#][^ ]*$', example: 'https://wiki.example.com/checkout' })
+    .nullable()
+    .optional()
+    .meta({ description: 'Where to read what to do; null: none' }),
   observability_names: names.optional().meta({ description: `Names of the service in monitoring systems. ${NAMES}` }),
 };
 
@@ -190,6 +198,7 @@ export const newService = z
       owner_team_id: null,
       tags: [],
       external_id: null,
+      runbook_url: null,
       observability_names: [],
     }),
     tier: serviceProperties.tier.meta({

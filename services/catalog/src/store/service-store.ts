@@ -16,6 +16,7 @@ export const SERVICE_TABLE = {
   tier: column('tier', 'text'),
   tags: column('tags', 'text[]'),
   externalId: column('external_id', 'text'),
+  runbookUrl: column('runbook_url', 'text'),
   observabilityNames: column('observability_names', 'text[]'),
   createdAt: column('created_at', 'timestamptz'),
   updatedAt: column('updated_at', 'timestamptz'),

@@ -48,6 +48,7 @@ const serviceLine = (service: Service) => ({
   tier: service.tier,
   tags: service.tags,
   external_id: service.externalId,
+  runbook_url: service.runbookUrl,
   observability_names: service.observabilityNames,
   archived: service.archivedAt !== null,
 });

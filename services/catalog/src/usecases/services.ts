@@ -33,7 +33,10 @@ export const serviceProperties = (wire: WireService): Partial<ServiceProperties>
 /** The commands on services (contract: Catalog). An archived one keeps its slug and its owner. */
 export const serviceCommands = (dependencies: Dependencies) =>
   resourceCommands<Service, ServiceProperties>(dependencies, services, {
-    defaults: { ownerTeamId: null, owner: null, description: null, externalId: null, tags: [], observabilityNames: [] },
+    defaults: {
+      ...{ ownerTeamId: null, owner: null, description: null, externalId: null, runbookUrl: null },
+      ...{ tags: [], observabilityNames: [] },
+    },
     run: async (workspaceId, work) => withSettledTiers(dependencies, workspaceId, work),
     check: async ({ trx, workspaceId, changed: { ownerTeamId: id } }) => {
       if (id === undefined) return {};

@@ -14,7 +14,7 @@ interface Row {
 /** Separated by commas or semicolons. */
 const LISTS: readonly unknown[] = ['tags', 'observability_names'];
 /** `null` clears them. */
-const NULLABLE: readonly unknown[] = ['description', 'owner_team', 'external_id'];
+const NULLABLE: readonly unknown[] = ['description', 'owner_team', 'external_id', 'runbook_url'];
 const COLUMNS: readonly unknown[] = ['slug', 'name', 'tier', ...NULLABLE, ...LISTS];
 /** A file that commas separate never means another one. */
 const DELIMITERS = [',', ';', '\t'];
