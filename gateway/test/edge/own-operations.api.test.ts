@@ -57,7 +57,7 @@ const DOCUMENTED: Readonly<Record<OperationId, AnyDocumentation>> = documentatio
 async function send(id: OperationId, client: Client, target: Target): Promise<Answer> {
   const { method, path, precondition }: Contract = contracts[id];
   const [home = '', hasName] = path.split('{');
-  const named = hasName === undefined ? { id: '' } : await NAMED[home]?.(target);
+  const named = hasName === undefined ? { id: '', revision: 1 } : await NAMED[home]?.(target);
   if (named === undefined) throw new Error(`nothing is named in ${path}: add it to NAMED`);
   const headers = precondition === true ? at(named.revision ?? 0) : {};
   const body = BODIES[id]?.() ?? DOCUMENTED[id].body;

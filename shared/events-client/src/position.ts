@@ -32,10 +32,19 @@ const RULES: Readonly<Record<string, Rule>> = {
   investigation: ({ incident_id: id, run_id: run }) => ({ id: `${String(id)}:${String(run)}`, revision: undefined }),
 };
 
+/** Of types about a part of what their first word names, with a revision of its own. */
+const PARTS: Readonly<Record<string, { kind: string; rule: Rule }>> = {
+  'incident.postmortem_changed': {
+    kind: 'postmortem',
+    rule: ({ incident, postmortem }) => ({ id: members(incident)['id'], revision: members(postmortem)['revision'] }),
+  },
+};
+
 /** The resource of an event and its revision; undefined for a type without one. */
 export function positionOf(event: TocsinEvent): Position | undefined {
-  const kind = event.type.slice(0, event.type.indexOf('.'));
-  const place = RULES[kind]?.(members(event.data), event);
+  const word = event.type.slice(0, event.type.indexOf('.'));
+  const { kind, rule } = PARTS[event.type] ?? { kind: word, rule: RULES[word] };
+  const place = rule?.(members(event.data), event);
   if (place === undefined || (typeof place.id !== 'number' && typeof place.id !== 'string')) return undefined;
   const { id, revision } = place;
   return { resource: `${kind}:${id}`, revision: Number.isFinite(revision) ? (revision as number) : undefined };

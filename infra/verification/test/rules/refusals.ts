@@ -165,7 +165,8 @@ export async function checkReads({
     required,
   } of reads) {
     const [prefix = ''] = template.split('{');
-    const at = (value: unknown) => template.replace(/\{\w+\}/, String(value));
+    /** The first of what is below another resource. */
+    const at = (value: unknown) => template.replace(/\{\w+\}/, String(value)).replaceAll(/\{\w+\}/g, '1');
     /** The path with the query that it requires, except a parameter, and what is added. */
     const withQuery = (except: string, ...added: string[]) => {
       const given = Object.entries(required).filter(([name]) => name !== except);

@@ -115,6 +115,7 @@ describeWithServers(`a generated workspace (seed ${SEED})`, () => {
   const idsToRead = async () => {
     const ids = new Map([...filled.validated.named].map(([path, [id = '']]): [string, string | number] => [path, id]));
     ids.set('/api/v1/incidents/', filled.made.incidents[7] ?? 0).set('/api/v1/incident-references/', 'INC-1');
+    ids.set('/api/v1/pictures/', filled.made.pictures[0] ?? 0);
     ids.set('/api/v1/users/', filled.made.users[0] ?? 0).set('/api/v1/idempotency-keys/', 'once-createIncident');
     return ids.set('/api/v1/follow-ups/', (await client.get('/api/v1/follow-ups')).body.follow_ups[0].id);
   };

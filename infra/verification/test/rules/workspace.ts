@@ -151,7 +151,7 @@ const postmortemOf = fc.record({
     .map((sections) => sections.map((section, index) => ({ key: `k${index}`, ...section }))),
 });
 
-type Made = Record<'users' | 'teams' | 'services' | 'incidents', number[]> & {
+type Made = Record<'users' | 'teams' | 'services' | 'incidents' | 'pictures', number[]> & {
   fields: { id: number; type: FieldType }[];
 };
 
@@ -196,7 +196,7 @@ export async function fillWorkspace(
     const [resource] = Object.values((await write(operation, ids, body)) as Record<string, { id: number }>);
     return resource?.id ?? 0;
   };
-  const resources: Made = { users: [], teams: [], services: [], fields: [], incidents: [] };
+  const resources: Made = { users: [], teams: [], services: [], fields: [], incidents: [], pictures: [] };
   const { users, teams, services, fields, incidents } = resources;
 
   for (let index = 0; index < 9; index += 1) {
@@ -289,13 +289,18 @@ export async function fillWorkspace(
       if (event === 2) await write('deleteTimelineEvent', [added]);
       if (event === 2 && index % 3 === 0) await write('restoreTimelineEvent', [added]);
     }
+    if (index % 8 === 7) {
+      const picture = await create('createPicture', [id], ONE_PIXEL);
+      resources.pictures.push(picture);
+      await write('createTimelineEvent', [id], { ...one(timelineEvent(groups)), attachments: [picture] });
+    }
     for (let place = 0; place < (index === 7 ? 12 : index % 3); place += 1) {
       const followUp = await create('createFollowUp', [id], one(followUpOf(resources)));
       if (place === 1) await write('updateFollowUp', [followUp], one(followUpOf(resources)));
       if (place === 1 && index % 2 === 0) await write('deleteFollowUp', [followUp]);
     }
-    if (index % 4 === 1) await write('createIncidentPostmortem', [id], one(postmortemOf));
-    if (index % 8 === 1)
+    if (index % 4 === 3) await write('createIncidentPostmortem', [id], one(postmortemOf));
+    if (index % 8 === 7)
       await write('updateIncidentPostmortem', [id], {
         ...one(postmortemOf),
         state: one(pick('in_review', 'published')),

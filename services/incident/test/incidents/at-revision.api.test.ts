@@ -23,6 +23,7 @@ const ALWAYS = [
   'duration_seconds',
   'event_count',
   'investigation_summary',
+  'postmortem_state',
 ];
 
 /** The second one is large. */
