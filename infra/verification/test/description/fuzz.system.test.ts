@@ -259,7 +259,7 @@ const LEAST: Readonly<Record<string, number>> = {
   ...{ createUser: 40, updateUser: 40, createApiKey: 30, updateApiKey: 40, rotateApiKey: 50 },
   ...{ createTeam: 35, updateTeam: 40, addTeamMember: 50, updateTeamMember: 50, createService: 30, updateService: 40 },
   ...{ createIncident: 8, updateIncident: 20, resolveIncident: 45, closeIncident: 45, archiveIncident: 50 },
-  ...{ createTimelineEvent: 5, updateTimelineEvent: 3, updateIncidentCustomFields: 40, importIncidents: 50 },
+  ...{ createTimelineEvent: 3, updateTimelineEvent: 3, updateIncidentCustomFields: 40, importIncidents: 50 },
   ...{ createIncidentRelation: 50, createFollowUp: 10, updateFollowUp: 10 },
   ...{ previewIncidentChannelName: 15, setIncidentChannelName: 15, updateCustomField: 5, replaceConfiguration: 35 },
   ...{ createWebhook: 25, replaceWebhookHeaders: 28, sendAlert: 35, bulkIncidents: 40 },

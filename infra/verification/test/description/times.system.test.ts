@@ -30,7 +30,7 @@ interface Description {
 interface Operation {
   operationId: string;
   parameters?: { name: string; schema: Schema }[];
-  requestBody?: { content: { 'application/json': { schema: Schema } } };
+  requestBody?: { content: { 'application/json'?: { schema: Schema } } };
 }
 
 /** Returns all inputs of an app that are times, by operation: `?created_from`, `recovered_at`, `moments.recovered_at`. */
@@ -49,7 +49,7 @@ async function timesOf(folder: string): Promise<[operation: string, input: strin
     .flatMap(({ operationId, parameters = [], requestBody }) =>
       [
         ...parameters.flatMap(({ name, schema }) => walk(schema, [`?${name}`])),
-        ...walk(requestBody?.content['application/json'].schema ?? {}, []),
+        ...walk(requestBody?.content['application/json']?.schema ?? {}, []),
       ].map((input): [string, string] => [operationId, input]),
     );
 }

@@ -1,4 +1,5 @@
 import type { FieldType } from '@tocsin/schemas';
+import { LINE_BREAK } from '@tocsin/schemas/markdown';
 import { behave, type Client, eventually, type FakeSlack, ONE_PIXEL, type Receiver } from '@tocsin/testing';
 import { json } from '@tocsin/testing/arbitraries';
 import fc from '@tocsin/testing/fuzz';
@@ -145,9 +146,11 @@ const followUpOf = ({ users }: Made) =>
     { requiredKeys: ['title'] },
   );
 
+const inOneLine = (text: string) => text.split(LINE_BREAK).join(' ');
+
 const postmortemOf = fc.record({
   sections: fc
-    .array(fc.record({ title: fc.oneof(fc.constant(''), name(200)), body: long }), { maxLength: 4 })
+    .array(fc.record({ title: fc.oneof(fc.constant(''), name(200)).map(inOneLine), body: long }), { maxLength: 4 })
     .map((sections) => sections.map((section, index) => ({ key: `k${index}`, ...section }))),
 });
 
