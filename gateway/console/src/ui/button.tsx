@@ -27,7 +27,7 @@ export function Button({
       type="button"
       {...attributes}
       // A disabled button would lose the focus.
-      aria-disabled={busy || undefined}
+      aria-disabled={busy || attributes['aria-disabled']}
       onClick={busy ? (event) => event.preventDefault() : attributes.onClick}
       className={buttonClass(kind, small)}
     >

@@ -203,9 +203,10 @@ describeWithServers('a time at an end of its range', () => {
     importIncidents: async (input, time) => {
       imported += 1;
       const { incidents } = nested(input, time) as { incidents: [Record<string, unknown>] };
-      const [{ timeline = [], changelog = [], follow_ups = [], relations = [], ...given }] = incidents as [
+      const [{ timeline = [], changelog = [], follow_ups = [], relations = [], ...others }] = incidents as [
         Record<string, object[]>,
       ];
+      const { postmortem, ...given } = others as Record<string, object>;
       const author = { name: 'Ana' };
       const common = { title: 'x', status: 'closed', severity: 'sev3', author, created_at: '2026-01-01T00:00:00Z' };
       const partner = { external: { source: 'dispatch', id: 'partner' }, ...common };
@@ -221,6 +222,12 @@ describeWithServers('a time at an end of its range', () => {
         follow_ups: follow_ups.map((followUp) => ({
           ...{ external_id: '1', title: 'x', status: 'done', author, created_at: '2026-01-01T00:00:00Z', ...followUp },
         })),
+        ...(postmortem && {
+          postmortem: {
+            ...{ state: 'published', sections: [], author, created_at: FIRST[0], updated_by: author },
+            ...{ updated_at: '2026-01-01T00:00:00Z', ...postmortem },
+          },
+        }),
         relations: relations.map((relation) => ({ type: 'related', external: partner.external, author, ...relation })),
       };
       const answer = await client.post('/api/v1/imports/incidents', { incidents: [item] });
@@ -229,7 +236,9 @@ describeWithServers('a time at an end of its range', () => {
         return { ...answer, status: 400, body: { field: `incidents.0.${result.field}` } };
       const target = `/api/v1/incidents/${result.incident_id}`;
       const shown = await Promise.all(
-        ['', '/timeline', '/changelog', '/follow-ups', '/relations'].map(async (part) => client.get(target + part)),
+        ['', '/timeline', '/changelog', '/follow-ups', '/relations', '/postmortem'].map(async (part) =>
+          client.get(target + part),
+        ),
       );
       return { ...answer, body: shown.map(({ body }) => body) };
     },
@@ -246,6 +255,12 @@ describeWithServers('a time at an end of its range', () => {
     'importIncidents incidents.0.follow_ups.0.created_at': LAST,
     'importIncidents incidents.0.follow_ups.0.updated_at': LAST,
     'importIncidents incidents.0.relations.0.created_at': LAST,
+    ...Object.fromEntries(
+      ['created_at', 'updated_at', 'in_review_at', 'published_at'].map((name) => [
+        `importIncidents incidents.0.postmortem.${name}`,
+        LAST,
+      ]),
+    ),
     'createApiKey expires_at': FIRST,
   };
 

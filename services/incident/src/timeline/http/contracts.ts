@@ -33,7 +33,12 @@ export const timelineContracts = {
     params,
     idempotent: true,
     body: newTimelineEvent,
-    reply: { ...event, status: 201, assigned: ['event.id'], resource: '/api/v1/timeline/{event.id}' },
+    reply: {
+      ...event,
+      status: 201,
+      assigned: ['event.id', 'event.attachments[].timeline_event_id'],
+      resource: '/api/v1/timeline/{event.id}',
+    },
   },
   getTimelineEvent: {
     ...endpoint('GET', EVENT, 'Get a timeline event'),

@@ -78,11 +78,13 @@ export function timelineHandlers(dependencies: TimelineDependencies): TimelineAp
         ...{ status: 201, text: JSON.stringify(eventReply(whole).body), revision: whole.event.revision },
       });
       const properties = { ...toTimelineProperties(body), body: body.body };
-      const content = { properties, pictures: body.attachments ?? [], nextUpdateAt: nextUpdateOf(body) };
+      const pictures = body.attachments ?? [];
+      const content = { properties, pictures, nextUpdateAt: nextUpdateOf(body) };
       const command = { principal, requestId, incidentId: params.id, ...content };
-      return idempotently(database, request, async (key) =>
+      const reply = await idempotently(database, request, async (key) =>
         responseOf(await createTimelineEvent(dependencies, { ...command, outcome: key && { key, responseOf } })),
       );
+      return { ...reply, assigned: pictures.map((_, place) => `event.attachments.${place}.timeline_event_id`) };
     },
 
     getTimelineEvent: async ({ principal, params: { id } }) => {
