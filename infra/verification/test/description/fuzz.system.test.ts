@@ -257,7 +257,7 @@ const SEED = fc.readConfigureGlobal().seed ?? Date.now() % 2 ** 31;
 /** How many bodies of an operation are accepted at least if what they name exists; default: one. */
 const LEAST: Readonly<Record<string, number>> = {
   ...{ createUser: 40, updateUser: 40, createApiKey: 30, updateApiKey: 40, rotateApiKey: 50 },
-  ...{ createTeam: 35, updateTeam: 40, addTeamMember: 50, updateTeamMember: 50, createService: 30, updateService: 40 },
+  ...{ createTeam: 35, updateTeam: 40, addTeamMember: 50, updateTeamMember: 50, createService: 30, updateService: 35 },
   ...{ createIncident: 8, updateIncident: 20, resolveIncident: 45, closeIncident: 45, archiveIncident: 50 },
   ...{ createTimelineEvent: 3, updateTimelineEvent: 3, updateIncidentCustomFields: 40, importIncidents: 50 },
   ...{ createIncidentRelation: 50, createFollowUp: 10, updateFollowUp: 10 },

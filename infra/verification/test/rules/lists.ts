@@ -189,12 +189,12 @@ const incidentFilters: Filters = {
   region: elements('regions'),
   role: holders,
   lifecycle: by('issue_type'),
-  postmortem: (items, context) => [
+  postmortem: (items) => [
     ['none', (item) => item['postmortem_state'] === null],
-    ...by('postmortem_state')(
-      items.filter((item) => item['postmortem_state'] !== null),
-      context,
-    ),
+    ...distinct(items.map((item) => item['postmortem_state'])).map((state): [string, (item: Item) => boolean] => [
+      state,
+      (item) => item['postmortem_state'] === state,
+    ]),
   ],
   service_tier: (_, context) =>
     context.tiers.map(({ key }) => [key, (item) => serviceOf(item, context)?.['tier'] === key]),

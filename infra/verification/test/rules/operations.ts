@@ -134,9 +134,13 @@ export async function requestOf(
   const path = query === undefined ? filled : `${filled}?${new URLSearchParams(query).toString()}`;
   const ofFile = body instanceof Uint8Array ? FILE_HEADERS : {};
   if (!parameters.includes(REVISION)) return { operation, method, path, headers: ofFile, body };
-  const revision = presentRevision ?? (await client.get(path)).headers.get('Service-Resource-Version');
+  const revision = presentRevision ?? revisionIn(await client.get(path));
   return { operation, method, path, headers: { [REVISION]: String(revision) }, body };
 }
+
+/** What is written of a post-mortem stands beside what is computed. */
+const revisionIn = ({ headers, body }: Answer): unknown =>
+  headers.get('Service-Resource-Version') ?? body.document?.revision;
 
 export type Query = Readonly<Record<string, string>>;
 

@@ -16,7 +16,7 @@ import { compareAllPlaces, readEvents, showing } from './shown.ts';
 import { recordMessages, validating } from './validated.ts';
 import { fillWorkspace, surroundingsOf, takeAway } from './workspace.ts';
 import { writeExamples } from './write-examples.ts';
-import { compareWorlds, createWorld, type World } from './worlds.ts';
+import { auditedInBoth, compareWorlds, createWorld, type World } from './worlds.ts';
 import { writeTheSame } from './writes-of-the-same.ts';
 
 const SEED = fc.readConfigureGlobal().seed ?? Date.now() % 2 ** 31;
@@ -44,6 +44,7 @@ describeWithServers('a workspace with restricted incidents', () => {
     const [opaque, lucid] = worlds as [World, World];
     for (const place of [0, 1]) {
       const clientOf = (world: World) => outsiders.get(world)?.[place] as Client;
+      await auditedInBoth(worlds, clientOf);
       const { requests, operations } = await compareWorlds([opaque, lucid], clientOf);
       expect(operations.size).toBeGreaterThanOrEqual(90);
       expect(requests).toBeGreaterThan(500);
@@ -164,7 +165,9 @@ describeWithServers(`a generated workspace (seed ${SEED})`, () => {
       }),
     );
     expect(related.length).toBeGreaterThan(0);
-    const count = incidents.length + new Set(related).size;
+    const pictures = lines.filter(({ kind }) => kind === 'picture');
+    expect(pictures.length).toBeGreaterThan(0);
+    const count = incidents.length + new Set(related).size + pictures.length;
     await eventually(async () => (await feed()).length === count);
     expect(new Set(await feed())).toEqual(new Set(['incident.imported']));
   });

@@ -237,6 +237,14 @@ const plain = (text: string, workspace: string): string =>
     .replaceAll(/tcs_[\w-]+/g, '<token>')
     .replaceAll(/(?:INC-|person-|Person |events\.|ups\.|\/)\d+/g, (match) => match.replaceAll(/\d+/g, '#'));
 
+const AUDIT_LOG = '/api/v1/settings/audit-log';
+
+/** Waits until the audit log, which is filled after responses, has the same of both worlds. */
+export async function auditedInBoth(worlds: readonly World[], clientOf: (world: World) => Client): Promise<void> {
+  const logOf = async (world: World) => JSON.stringify(comparable(await clientOf(world).get(AUDIT_LOG), world));
+  await eventually(async () => new Set(await Promise.all(worlds.map(logOf))).size === 1, { what: 'equal audit logs' });
+}
+
 /** Sends the same to both worlds, and compares the answers. Returns how many there were, and of how many operations. */
 export async function compareWorlds(
   [one, other]: readonly [World, World],

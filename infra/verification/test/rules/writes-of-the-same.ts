@@ -11,6 +11,7 @@ import {
   REVISION,
   send,
 } from './operations.ts';
+import { picturesIn } from './shown.ts';
 
 type Resource = Record<string, unknown> & { id: number; archived_at?: string | null };
 
@@ -47,15 +48,6 @@ const WRITE_ONLY: Readonly<Record<string, readonly string[]>> = {
   updateTracker: ['url', 'credential'],
 };
 
-/** Properties that a request has IDs of. */
-const NAMED: Readonly<Record<string, (resource: Resource) => unknown>> = {
-  // The other files of an event are not set by requests.
-  attachments: ({ attachments }) =>
-    (attachments as { id: number; thumbnail_url: string | null }[])
-      .filter(({ thumbnail_url: thumbnail }) => thumbnail !== null)
-      .map(({ id }) => id),
-};
-
 /** Writes all that a workspace has as it is stored, and checks that each answer shows it unchanged. Returns their number. */
 export async function writeTheSame(client: Client): Promise<number> {
   let written = 0;
@@ -81,10 +73,10 @@ export async function writeTheSame(client: Client): Promise<number> {
     const active = resources.filter(isActive);
     const largest = active.toSorted((a, b) => JSON.stringify(b).length - JSON.stringify(a).length).slice(0, ALONE);
     expect([operation, largest.length]).toEqual([operation, ALONE]);
+    const valueOf = (resource: Resource, name: string) =>
+      name === 'attachments' ? picturesIn(resource) : (resource[name] ?? none(name));
     const stored = (resource: Resource, of = names) =>
-      Object.fromEntries(
-        of.map((name) => [name, name in NAMED ? NAMED[name]?.(resource) : (resource[name] ?? none(name))]),
-      );
+      Object.fromEntries(of.map((name) => [name, valueOf(resource, name)]));
     for (const resource of largest) {
       const label = ['name', 'title'].filter((name) => names.includes(name));
       const padded = label.map((name) => [name, `\u3000${String(resource[name])} \n`]);

@@ -65,7 +65,7 @@ export const changelogHandlers = ({ database, cursors }: { database: Knex; curso
       const { order = 'desc', new_events: newEvents = true } = selection;
       const scope = {
         ...{ workspaceId, path: `/api/v1/incidents/${id}/changelog` },
-        ...((order !== 'desc' || !newEvents) && { filters: { order, newEvents } }),
+        ...(Object.keys(selection).length > 0 && { filters: selection }),
       };
       const [after] = cursor === undefined ? [] : entryCursors.decode(cursor, scope);
       await incidentStore(database, workspaceId).get(id);
