@@ -110,7 +110,7 @@ export function testPostmortem({ open, client, system, origin, addPerson, declar
     expect(await written(id)).toMatchObject({ state: 'published' });
     await pia.getByRole('link', { name: reference }).first().click();
     await section(pia, 'Post-mortem').getByText('Published').waitFor();
-    await section(pia, 'Activity').getByText('Post-mortem Draft → Published').waitFor();
+    await section(pia, 'Activity').getByText('published the post-mortem').waitFor();
     expect(problems().filter((problem) => !problem.includes('412'))).toEqual([]);
   });
 

@@ -36,12 +36,10 @@ export function usePersons() {
 
 export function Details({ incident }: { incident: Incident }) {
   const { data: teams = [] } = useTeams();
-  const { data: services = [] } = useServices();
   const { persons, nameOf } = usePersons();
   // An archived team is not in the list.
   const teamName = (id: string) => teams.find((team) => String(team.id) === id)?.name ?? `Team ${id}`;
   const property = propertyOf(incident);
-  const service = services.find(({ slug }) => slug === incident.service);
   const terms: FoldableTerm[] = [
     {
       name: 'incident_responders',
@@ -53,25 +51,7 @@ export function Details({ incident }: { incident: Incident }) {
       ),
     },
     ...useRoleTerms(incident),
-    {
-      name: 'service',
-      isEmpty: incident.service === '',
-      term: (
-        <Term
-          key="service"
-          {...property('service')}
-          editor={textEditor({ list: 'services', max: 128 })}
-          after={
-            <>
-              <ServiceNames id="services" />
-              {service?.runbook_url && <SafeLink href={service.runbook_url}>Runbook</SafeLink>}
-            </>
-          }
-        >
-          {service?.name ?? (incident.service || <Nothing />)}
-        </Term>
-      ),
-    },
+    useServiceTerm(incident),
     {
       name: 'team_id',
       isEmpty: incident.team_id === null,
@@ -186,6 +166,30 @@ function linkTerms(incident: Incident): FoldableTerm[] {
       ),
     },
   ];
+}
+
+/** The service with its runbook. */
+function useServiceTerm(incident: Incident): FoldableTerm {
+  const service = useServices().data?.find(({ slug }) => slug === incident.service);
+  return {
+    name: 'service',
+    isEmpty: incident.service === '',
+    term: (
+      <Term
+        key="service"
+        {...propertyOf(incident)('service')}
+        editor={textEditor({ list: 'services', max: 128 })}
+        after={
+          <>
+            <ServiceNames id="services" />
+            {service?.runbook_url && <SafeLink href={service.runbook_url}>Runbook</SafeLink>}
+          </>
+        }
+      >
+        {service?.name ?? (incident.service || <Nothing />)}
+      </Term>
+    ),
+  };
 }
 
 /** Who has which role, those of roles that the configuration has no more included. */

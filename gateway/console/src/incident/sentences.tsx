@@ -32,6 +32,12 @@ const RELATIONS: Readonly<Record<string, string>> = {
   causes: 'the cause of',
   related: 'related to',
 };
+/** By the state after it. */
+const POSTMORTEM_STEPS: Readonly<Record<string, string>> = {
+  draft: 'made the post-mortem a draft',
+  in_review: 'asked for a review of the post-mortem',
+  published: 'published the post-mortem',
+};
 const FOLLOW_UP_VERBS: Readonly<Record<string, string>> = { done: 'completed', dropped: 'dropped', open: 'reopened' };
 
 const FIELD = 'custom_fields.';
@@ -62,6 +68,7 @@ export function useSentences(): (change: Change, actor: string) => ReactNode {
     if (part !== undefined) return eventSentence(describe, { field, from, to }, property);
     if (field === 'archived_at') return isNone(to) ? 'restored it' : 'archived it';
     if (field === 'restricted') return to === true ? 'restricted it' : 'showed it to everybody';
+    if (field === 'postmortem_state') return POSTMORTEM_STEPS[String(to)] ?? 'changed the post-mortem';
     if (field === 'incident_manager') return leadSentence(describe, { field, from, to }, actor);
     if (field.startsWith(ROLE) || field === 'incident_responders')
       return holdersSentence(describe, { field, from, to }, actor);

@@ -28,6 +28,9 @@ interface TimelineDependencies extends CommandDependencies {
 const nextUpdateOf = ({ next_update_at: next }: NewTimelineEventWire) =>
   typeof next === 'string' ? parseTimestamp(next) : next;
 
+/** A file of a new event names it. */
+const assignedOf = (_: number, place: number) => `event.attachments.${place}.timeline_event_id`;
+
 export function timelineHandlers(dependencies: TimelineDependencies): TimelineApi {
   const { database, cursors, attachmentUrl } = dependencies;
   const timelines = timelineReader(database);
@@ -58,12 +61,11 @@ export function timelineHandlers(dependencies: TimelineDependencies): TimelineAp
         nextCursor: (last) => timelineCursors.encode([last.startedAt, last.id], scope),
       });
       const { has_more, next_cursor } = pagination;
-      const { counts } = timeline;
       return {
         body: {
           events: rows,
-          filter_counts: countsView(counts),
-          matched_count: counts.matched,
+          filter_counts: countsView(timeline.counts),
+          matched_count: timeline.counts.matched,
           latest_started_at: timeline.latestStartedAt,
           pagination,
           has_more,
@@ -84,7 +86,7 @@ export function timelineHandlers(dependencies: TimelineDependencies): TimelineAp
       const reply = await idempotently(database, request, async (key) =>
         responseOf(await createTimelineEvent(dependencies, { ...command, outcome: key && { key, responseOf } })),
       );
-      return { ...reply, assigned: pictures.map((_, place) => `event.attachments.${place}.timeline_event_id`) };
+      return { ...reply, assigned: pictures.map(assignedOf) };
     },
 
     getTimelineEvent: async ({ principal, params: { id } }) => {
