@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { openDatabase } from '@tocsin/postgres';
 import { createLogger } from '@tocsin/runtime';
 import { behave, startReceiver, testClock, TEST_SECRET_KEYS } from '@tocsin/testing';
-import { type Loss, losing, loseTrips } from '@tocsin/testing/faulty-trips';
+import { type Loss, losing } from '@tocsin/testing/faulty-trips';
+import { losableDatabase } from '@tocsin/testing/losable-database';
 import { stopAfterAll } from '@tocsin/testing/suites';
 import { onCallReader } from '../src/clients/on-call-reader.ts';
 import { addressCipher } from '../src/usecases/on-call-addresses.ts';
@@ -27,20 +27,7 @@ await client.put(`/api/v1/teams/${id}/on-call`, { kind: 'icalendar', url: server
 // Only the test reads sources.
 await service.app.stop();
 
-const database = openDatabase({
-  url: service.database.url('catalog'),
-  schema: 'catalog',
-  application: 'tocsin-catalog',
-  poolSize: 4,
-  shared: true,
-});
-const end = loseTrips();
-stopAfterAll({
-  stop: async () => {
-    end();
-    await database.destroy();
-  },
-});
+const database = losableDatabase('catalog', service.database.url('catalog'));
 const dependencies = {
   ...{ database, clock, addresses: addressCipher(TEST_SECRET_KEYS) },
   reader: onCallReader({

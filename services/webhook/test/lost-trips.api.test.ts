@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test } from '@jest/globals';
-import { openDatabase } from '@tocsin/postgres';
 import { createLogger, createMetrics } from '@tocsin/runtime';
 import { behave, TEST_SECRET_KEYS } from '@tocsin/testing';
-import { type Loss, losing, loseTrips } from '@tocsin/testing/faulty-trips';
+import { type Loss, losing } from '@tocsin/testing/faulty-trips';
+import { losableDatabase } from '@tocsin/testing/losable-database';
 import { stopAfterAll } from '@tocsin/testing/suites';
 import { attemptDelivery } from '../src/deliveries/attempt-delivery.ts';
 import { deliveryClaims } from '../src/deliveries/claim-deliveries.ts';
@@ -21,22 +21,9 @@ const { id: subscriptionId } = await activeSubscription(service, receiver.url())
 // Only the test sends deliveries.
 await service.app.stop();
 
-const database = openDatabase({
-  url: service.database.url('webhook'),
-  schema: 'webhook',
-  application: 'tocsin-webhook',
-  poolSize: 4,
-  shared: true,
-});
+const database = losableDatabase('webhook', service.database.url('webhook'));
 const incidents = incidentClient({ urls: [service.incidents.url], secretKeys: TEST_SECRET_KEYS });
-const end = loseTrips();
-stopAfterAll({
-  stop: async () => {
-    end();
-    incidents.close();
-    await database.destroy();
-  },
-});
+stopAfterAll({ stop: async () => incidents.close() });
 
 const time = clockTime(service.clock);
 const breakers = hostBreakers(() => undefined);

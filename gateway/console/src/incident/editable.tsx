@@ -75,6 +75,18 @@ export function useTakenFocus() {
   return { focus, takeFocus: () => void (isAwaited.current = true) };
 }
 
+/** The buttons of a form that stands where a text stood. */
+export const SaveOrCancel = ({ isSaving, onCancel }: { isSaving: boolean; onCancel: () => void }) => (
+  <div className={ui.row}>
+    <Button type="submit" kind="primary" small busy={isSaving}>
+      Save
+    </Button>
+    <Button kind="quiet" small onClick={onCancel}>
+      Cancel
+    </Button>
+  </div>
+);
+
 /** Sends the form by its keys, or leaves it. */
 export function onFormKey(
   event: KeyboardEvent<HTMLFormElement>,
@@ -152,14 +164,7 @@ export function Editable<Value>({
           </div>
         </Refusable>
         {!equal(value, draft.base) && <p className={ui.hint}>Somebody changed it while you write.</p>}
-        <div className={ui.row}>
-          <Button type="submit" kind="primary" small busy={state === 'saving'}>
-            Save
-          </Button>
-          <Button kind="quiet" small onClick={close}>
-            Cancel
-          </Button>
-        </div>
+        <SaveOrCancel isSaving={state === 'saving'} onCancel={close} />
       </form>
     );
   }

@@ -8,7 +8,7 @@ import { useDraft } from '../ui/drafts.ts';
 import { Input, Refusable, Select, TextArea } from '../ui/fields.tsx';
 import { MoveTools } from '../ui/move-tools.tsx';
 import ui from '../ui/ui.module.css';
-import { onFormKey, useTakenFocus } from './editable.tsx';
+import { onFormKey, SaveOrCancel, useTakenFocus } from './editable.tsx';
 import css from './postmortem.module.css';
 import { PLACEHOLDER_NAMES, SectionText, titleText } from './postmortem-text.tsx';
 import { moveName, sectionName, type SectionTexts, textsOf } from './save-postmortem.tsx';
@@ -231,14 +231,7 @@ function SectionForm({
         </div>
       </Refusable>
       {children}
-      <div className={ui.row}>
-        <Button type="submit" kind="primary" small busy={state === 'saving'}>
-          Save
-        </Button>
-        <Button kind="quiet" small onClick={close}>
-          Cancel
-        </Button>
-      </div>
+      <SaveOrCancel isSaving={state === 'saving'} onCancel={close} />
     </form>
   );
 }

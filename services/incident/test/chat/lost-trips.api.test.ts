@@ -1,9 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { openDatabase } from '@tocsin/postgres';
 import { createLogger, createMetrics } from '@tocsin/runtime';
 import { eventually, TEST_SECRET_KEYS } from '@tocsin/testing';
-import { type Loss, losing, loseTrips } from '@tocsin/testing/faulty-trips';
-import { stopAfterAll } from '@tocsin/testing/suites';
+import { type Loss, losing } from '@tocsin/testing/faulty-trips';
+import { losableDatabase } from '@tocsin/testing/losable-database';
 import { chats } from '../../src/chat/chats.ts';
 import { slackChat } from '../../src/chat/clients/slack.ts';
 import { startProvisioner } from '../../src/chat/provisioner.ts';
@@ -26,20 +25,7 @@ await eventually(() => other.messages.length === 1);
 // Only the test provisions.
 await service.app.stop();
 
-const database = openDatabase({
-  url: service.database.url('incident'),
-  schema: 'incident',
-  application: 'tocsin-incident',
-  poolSize: 4,
-  shared: true,
-});
-const end = loseTrips();
-stopAfterAll({
-  stop: async () => {
-    end();
-    await database.destroy();
-  },
-});
+const database = losableDatabase('incident', service.database.url('incident'));
 const dependencies = {
   database,
   clock,

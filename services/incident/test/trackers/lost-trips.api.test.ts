@@ -1,10 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { openDatabase } from '@tocsin/postgres';
 import { createLogger, createMetrics } from '@tocsin/runtime';
 import { replicaPulls } from '@tocsin/service-host';
 import { eventually, TEST_SECRET_KEYS } from '@tocsin/testing';
-import { type Loss, losing, loseTrips } from '@tocsin/testing/faulty-trips';
-import { stopAfterAll } from '@tocsin/testing/suites';
+import { type Loss, losing } from '@tocsin/testing/faulty-trips';
+import { losableDatabase } from '@tocsin/testing/losable-database';
 import { configurations } from '../../src/configuration/store/configuration-store.ts';
 import { replicas } from '../../src/replicas/replicas.ts';
 import { trackerKeyring } from '../../src/trackers/address.ts';
@@ -25,20 +24,7 @@ const [ticket] = await knex('follow_up_tickets').where({ follow_up_id: own.id })
 const [unchanged] = await knex('follow_ups').where({ id: own.id });
 const [incident] = await knex('incidents').where({ id: unchanged.incident_id }).select('id', 'revision');
 
-const database = openDatabase({
-  url: service.database.url('incident'),
-  schema: 'incident',
-  application: 'tocsin-incident',
-  poolSize: 4,
-  shared: true,
-});
-const end = loseTrips();
-stopAfterAll({
-  stop: async () => {
-    end();
-    await database.destroy();
-  },
-});
+const database = losableDatabase('incident', service.database.url('incident'));
 const log = createLogger({ app: 'incident', level: 'silent' });
 // Nobody owns this follow-up, and no command of it needs a replica.
 const owners = { findPeople: async () => [] } as unknown as Parameters<typeof replicas>[0]['owners'];
