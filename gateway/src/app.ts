@@ -90,6 +90,8 @@ export interface GatewayApp extends App {
 
 type Base = ReturnType<typeof openBase>;
 
+/** Milliseconds for a step through personal data, which compares texts: less than its request may take. */
+const PERSONAL_DATA = 8_000;
 /** Milliseconds between two looks for users to erase. */
 const ERASING = 2_000;
 
@@ -103,8 +105,9 @@ export async function startApp(config: GatewayConfig, overrides: Partial<Overrid
   const { database, log, metrics } = base;
   const { requests, meter, written, limits } = openUsage(config, log, overrides.requestCounter);
   const upstreams = openUpstreams({ urls: config.upstreams, log, metrics });
-  const asked = servicesClient({ upstreams: upstreams.byService, secretKeys: config.secretKeys, log });
-  const data = personalData({ database, services: asked });
+  const calls = { upstreams: upstreams.byService, secretKeys: config.secretKeys, log };
+  const asked = servicesClient(calls);
+  const data = personalData({ database, services: servicesClient({ ...calls, timeout: PERSONAL_DATA }) });
   const clock = overrides.clock ?? systemClock;
   const erasures = dueWork(eraseUsers({ database, data, clock, log, onWait: () => erasures.due() }));
   const relay = startRelay(base);

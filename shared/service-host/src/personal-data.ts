@@ -35,7 +35,9 @@ export type PersonalTables = Readonly<Record<string, PersonalTable>>;
 
 /** Rows that are looked at in one page. */
 const PAGE = 500;
-/** Milliseconds after which a step ends: less than a call between services may take. */
+/** Bytes that a page compares at most with all names and addresses, besides its last row: about 50 MB take a second. */
+const PAGE_BYTES = 8 * 1_048_576;
+/** Milliseconds after which a step begins no other page. */
 const STEP_TIME = 250;
 /** Of a step that shows rows. */
 const MAX_ROWS = 25;
@@ -49,7 +51,10 @@ interface Column {
 }
 
 /** The queries of one table for one person. */
-async function openTable(db: Knex, name: string, request: PersonalDataRequest) {
+async function openTable(
+  db: Knex,
+  { name, table, request }: { name: string; table: PersonalTable; request: PersonalDataRequest },
+) {
   const columns = await query<Column>(db, {
     text: `select a.attname as name, format_type(a.atttypid, null) as type,
         array_position(i.indkey::int2[], a.attnum) as place
@@ -65,6 +70,9 @@ async function openTable(db: Knex, name: string, request: PersonalDataRequest) {
     ? 'workspace_id = $1::bigint'
     : `body like '%"workspace":{"id":' || $1::bigint || ',%'`;
   const names = key.map((column) => column.name).join(', ');
+  const { people = [], json = [], texts = [] } = table;
+  const searched = [...people, ...json, ...texts].map((column) => `coalesce(octet_length(${column}::text), 0)`);
+  const maxBytes = Math.ceil(PAGE_BYTES / (request.names.length + request.emails.length + 1));
   const bound = (first: number) => `(${key.map(({ type }, index) => `$${first + index}::${type}`).join(', ')})`;
   const behind = ({ after }: DataPosition, first: number) =>
     after.length === 0 ? '' : ` and (${names}) > ${bound(first)}`;
@@ -75,8 +83,13 @@ async function openTable(db: Knex, name: string, request: PersonalDataRequest) {
     /** The key of the last row of a page; undefined: the page has all others. */
     lastOf: async (position: DataPosition): Promise<string[] | undefined> => {
       const [row] = await query<Record<string, string>>(db, {
-        text: `select ${key.map((column) => `${column.name}::text`).join(', ')} from ${name}
-          where ${scope}${behind(position, 2)} order by ${names} offset ${PAGE - 1} limit 1`,
+        // Reads no row behind the page.
+        text: `select ${key.map((column) => `${column.name}::text`).join(', ')} from (
+            select ${names}, row_number() over in_order as place, sum(bytes) over in_order as bytes from (
+              select ${names}, ${searched.join(' + ') || '0'} as bytes from ${name}
+              where ${scope}${behind(position, 2)} order by ${names} limit ${PAGE}) as page
+            window in_order as (order by ${names} rows unbounded preceding)) as sized
+          where place = ${PAGE} or bytes >= ${maxBytes} order by ${names} limit 1`,
         values: [request.workspace.id, ...position.after],
       });
       return row && Object.values(row);
@@ -152,7 +165,7 @@ export async function erasePersonalData(
     visit: async (position) =>
       database.transaction(async (trx) => {
         const table = tableOf(tables, position.table);
-        const opened = await openTable(trx, position.table, request);
+        const opened = await openTable(trx, { name: position.table, table, request });
         const last = await opened.lastOf(position);
         for (const row of await lockRows(trx, { table, opened, position, last, person, request })) {
           await eraseRow(trx, { table, opened, position, person, request, row });
@@ -259,8 +272,9 @@ export async function readPersonalData(
     isOver: () => performance.now() > end || rows.length >= MAX_ROWS || bytes > MAX_ROW_BYTES,
     visit: async (position) => {
       const table = tableOf(tables, position.table);
-      const opened = await openTable(database, position.table, request);
-      const page = opened.page(position, await opened.lastOf(position));
+      const opened = await openTable(database, { name: position.table, table, request });
+      const last = await opened.lastOf(position);
+      const page = opened.page(position, last);
       const shown = opened.columns.filter(({ name, type }) => !/^bytea$|^bigint\[\]$/.test(type) && !isDerived(name));
       const match = matching(table, opened, { first: page.values.length + 1, withUsers: true });
       const matches = await query<{ row: string; key: string[] }>(database, {
@@ -274,7 +288,7 @@ export async function readPersonalData(
         bytes += row.length;
         if (rows.length >= MAX_ROWS || bytes > MAX_ROW_BYTES) return key;
       }
-      return opened.lastOf(position);
+      return last;
     },
   });
   return { next, rows };

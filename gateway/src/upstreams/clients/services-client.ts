@@ -26,16 +26,18 @@ export interface ServicesClient {
   }): Promise<{ answers: z.output<Schema>[]; missing: string[] }>;
 }
 
+/** @param options.timeout milliseconds for one call, if not that of all calls between services */
 export function servicesClient(options: {
   upstreams: Upstreams['byService'];
   secretKeys: string;
   log: Logger;
+  timeout?: number;
 }): ServicesClient {
-  const { upstreams, secretKeys, log } = options;
+  const { upstreams, secretKeys, log, timeout } = options;
   const clients = new Map(
     [...upstreams].map(([service, { addresses }]) => [
       service,
-      internalClient({ addresses, self: OWN_SERVICE, service, secretKeys }),
+      internalClient({ addresses, self: OWN_SERVICE, service, secretKeys, ...(timeout !== undefined && { timeout }) }),
     ]),
   );
   return {
