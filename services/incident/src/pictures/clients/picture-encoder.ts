@@ -31,8 +31,8 @@ export interface PictureEncoder {
   stop(): Promise<void>;
 }
 
-/** Milliseconds. */
-const TIMES = { picture: 10_000, wait: 8_000, idle: 60_000 };
+/** Milliseconds. The wait is longer than a picture and a start: whoever is next waits for the slowest picture of another. */
+const TIMES = { picture: 10_000, wait: 12_000, idle: 60_000 };
 /** Pictures of one workspace that wait; of all ten times as many. The gateway bounds their bytes. */
 const WAITING = 20;
 /** Megabytes of the heap of JavaScript. Pixels are outside of it, and `picture-worker.ts` watches them. */
