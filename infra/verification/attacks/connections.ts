@@ -10,6 +10,8 @@ interface ConnectionOptions {
   first: string | Buffer;
   /** False: receives nothing, so that responses stay in the system's buffers. */
   reads?: boolean;
+  /** Breaks the connection when that is written. */
+  breaks?: boolean;
   from?: string;
 }
 
@@ -18,7 +20,7 @@ interface ConnectionOptions {
  * closed. Returns a function that writes bytes of the attack's own on the connection.
  */
 export async function connect(context: AttackContext, options: ConnectionOptions) {
-  const { requests = 1, first, reads = true, from = SENDER_ADDRESS } = options;
+  const { requests = 1, first, reads = true, breaks = false, from = SENDER_ADDRESS } = options;
   let unanswered = requests;
   for (let request = 0; request < requests; request += 1) context.countRequest();
   const connected = Promise.withResolvers<void>();
@@ -36,7 +38,7 @@ export async function connect(context: AttackContext, options: ConnectionOptions
   } else socket.pause();
   await connected.promise;
   const write = (bytes: string | Buffer) => {
-    if (!socket.destroyed) socket.write(bytes);
+    if (!socket.destroyed) socket.write(bytes, () => breaks && socket.destroy());
   };
   write(first);
   return write;

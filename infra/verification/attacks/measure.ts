@@ -1,5 +1,5 @@
 import { APP_NAMES, type AppName } from '../../installation/apps.ts';
-import { memoryOf, type Processes, resetPeak } from '../systems/processes.ts';
+import { childrenOf, memoryOf, type Processes, resetPeak } from '../systems/processes.ts';
 import type { Target } from '../systems/target.ts';
 
 /** Milliseconds. */
@@ -12,6 +12,8 @@ const EVENT_LOOP_METRIC = 'tocsin_event_loop_delay_seconds';
 export interface Measurement {
   /** The highest resident memory of each process, MiB. */
   memory: Record<AppName, number>;
+  /** The same of any process that they have started, such as the one that encodes pictures. */
+  childMemory: number;
   /** The longest delay of each event loop, milliseconds; without the processes that do not report it. */
   eventLoop: Partial<Record<AppName, number>>;
 }
@@ -19,6 +21,7 @@ export interface Measurement {
 /** Measures the apps' processes until the result is called. */
 export async function startMeasuring(target: Target, processes: Processes): Promise<() => Promise<Measurement>> {
   const memory = Object.fromEntries(APP_NAMES.map((name) => [name, 0])) as Record<AppName, number>;
+  let childMemory = 0;
   const eventLoop: Partial<Record<AppName, number>> = {};
   const apps = [...processes.keys()];
   let hasPeaks = true;
@@ -28,6 +31,8 @@ export async function startMeasuring(target: Target, processes: Processes): Prom
     for (const [name, pid] of processes) {
       const sample = await memoryOf(pid);
       if (sample !== undefined) memory[name] = Math.max(memory[name], hasPeaks ? sample.peak : sample.now);
+      for (const child of await childrenOf(pid))
+        childMemory = Math.max(childMemory, (await memoryOf(child))?.peak ?? 0);
     }
   };
   let scrape: Promise<unknown> | undefined;
@@ -54,7 +59,7 @@ export async function startMeasuring(target: Target, processes: Processes): Prom
     await sampleMemory();
     await scrape;
     await sampleEventLoops();
-    return { memory, eventLoop };
+    return { memory, childMemory, eventLoop };
   };
 }
 

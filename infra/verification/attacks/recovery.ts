@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AppName } from '../../installation/apps.ts';
-import { connectionsOf, memoryOf } from '../systems/processes.ts';
+import { childrenOf, connectionsOf, memoryOf } from '../systems/processes.ts';
 import type { Target } from '../systems/target.ts';
 
 /**
@@ -37,8 +37,10 @@ async function findProblems(target: Target, connectionsBefore: number): Promise<
   const problems: string[] = [];
   const processes = [...(await target.processes())];
   for (const [name, pid] of processes) {
-    const { now = 0 } = (await memoryOf(pid)) ?? {};
-    if (now > MEMORY_AFTER) memory.push(`${name} still uses ${Math.round(now)} MiB`);
+    for (const each of [pid, ...(await childrenOf(pid))]) {
+      const { now = 0 } = (await memoryOf(each)) ?? {};
+      if (now > MEMORY_AFTER) memory.push(`${name}${each === pid ? '' : "'s child"} still uses ${Math.round(now)} MiB`);
+    }
   }
   const notReady = await Promise.all(processes.map(async ([name]) => readinessProblem(target, name)));
   problems.push(...notReady.filter((problem) => problem !== undefined));

@@ -10,6 +10,7 @@ import { faultAttacks } from './families/faults.ts';
 import { growingAnswerAttacks } from './families/growing-answers.ts';
 import { outsiderAttacks } from './families/outsiders.ts';
 import { pageAttacks } from './families/pages.ts';
+import { pictureAttacks } from './families/pictures.ts';
 import { readerAttacks } from './families/readers.ts';
 import { receiverAttacks } from './families/receivers.ts';
 import { relationAttacks } from './families/relations.ts';
@@ -20,6 +21,7 @@ import { valueAttacks } from './families/values.ts';
 /** All attacks, in the order in which the suite runs them. */
 export const ATTACKS: readonly Attack[] = [
   ...bodyAttacks,
+  ...pictureAttacks,
   ...connectionAttacks,
   ...searchAttacks,
   ...valueAttacks,

@@ -12,7 +12,7 @@ const HEADINGS = [
   'p50 before/during',
   'p99 before/during',
   'feed before/during',
-  `MiB ${APP_NAMES.join('/')}`,
+  `MiB ${APP_NAMES.join('/')}/child`,
   'event loop apps/victims',
   'verdict',
 ];
@@ -63,7 +63,7 @@ function cellsOf(row: Row): string[] {
     both('p50'),
     both('p99'),
     `${lagOf(before)}/${lagOf(during)}`,
-    APP_NAMES.map((name) => Math.round(measurement.memory[name])).join('/'),
+    [...APP_NAMES.map((name) => measurement.memory[name]), measurement.childMemory].map(Math.round).join('/'),
     `${delays.length === 0 ? 'n/a' : milliseconds(Math.max(...delays))}/${milliseconds(during.eventLoop)} ms`,
     attacker.skipped === undefined ? verdict(row) : `${verdict(row)}: ${attacker.skipped}`,
   ];

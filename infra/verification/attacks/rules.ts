@@ -44,6 +44,8 @@ const SLOWDOWN = 5;
 const LAG = 1_000;
 /** MiB of resident memory. */
 const MEMORY = 512;
+/** The process that encodes pictures ends above 512 MiB, and looks twenty times in a second. */
+const CHILD_MEMORY = 768;
 /**
  * Milliseconds. The goal is 20, but attacker, victims, servers and all apps share the processors of one machine here. So
  * it may also be twice the delay of the victims' process.
@@ -77,6 +79,8 @@ export function judge(attack: Attack, observed: Observed): Failure[] {
     if (delay > Math.max(EVENT_LOOP, BUSY_MACHINE * during.eventLoop))
       fail('event-loop', `${app} blocks its event loop for ${Math.round(delay)} ms`, true);
   }
+  if (measurement.childMemory > CHILD_MEMORY)
+    fail('memory', `a child uses ${Math.round(measurement.childMemory)} MiB, more than ${CHILD_MEMORY} MiB`);
   const expected = new Set([...attack.expects.map(String), ALWAYS_ALLOWED]);
   for (const [outcome, count] of Object.entries(attacker.outcomes)) {
     if (!expected.has(outcome)) fail('attacker', `${count} of its requests end with ${outcome}`, outcome === 'silent');

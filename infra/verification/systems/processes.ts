@@ -23,6 +23,12 @@ export async function findReplicas(supervisor: number): Promise<Map<AppName, num
   return replicas;
 }
 
+/** The processes that a process has started. */
+export async function childrenOf(pid: number): Promise<number[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  return text.split(' ').filter(Boolean).map(Number);
+}
+
 /** The resident memory of a process now and its highest since `resetPeak`, in MiB; `undefined` if it has ended. */
 export async function memoryOf(pid: number): Promise<{ now: number; peak: number } | undefined> {
   const text = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');

@@ -22,7 +22,7 @@ const harmless: Observed = {
   during: quiet,
   after: quiet,
   attacker,
-  measurement: { memory, eventLoop: { incident: 20 } },
+  measurement: { memory, childMemory: 0, eventLoop: { incident: 20 } },
   died: [],
   leftovers: [],
 };
@@ -39,7 +39,7 @@ test('an attack that nobody notices passes', () => {
 test('on a busy machine an event loop may be delayed by twice what the victims have to wait', () => {
   const during = { ...quiet, eventLoop: 60 };
   const blocked = (gateway: number) =>
-    judge(attack, { ...harmless, during, measurement: { memory, eventLoop: { gateway } } });
+    judge(attack, { ...harmless, during, measurement: { memory, childMemory: 0, eventLoop: { gateway } } });
   expect(blocked(120)).toEqual([]);
   expect(blocked(121)).toHaveLength(1);
 });
@@ -61,12 +61,17 @@ test.each<[string, Partial<Observed>, string]>([
   ],
   [
     'memory',
-    { measurement: { memory: { ...memory, webhook: 513 }, eventLoop: {} } },
+    { measurement: { memory: { ...memory, webhook: 513 }, childMemory: 0, eventLoop: {} } },
     'memory: webhook uses 513 MiB, more than 512 MiB',
   ],
   [
+    'the memory of a child',
+    { measurement: { memory, childMemory: 769, eventLoop: {} } },
+    'memory: a child uses 769 MiB, more than 768 MiB',
+  ],
+  [
     'a blocked event loop',
-    { measurement: { memory, eventLoop: { catalog: 101 } } },
+    { measurement: { memory, childMemory: 0, eventLoop: { catalog: 101 } } },
     'event-loop: catalog blocks its event loop for 101 ms',
   ],
   [
@@ -101,7 +106,7 @@ test('only rules about time depend on the machine', () => {
   const everything: Observed = {
     ...harmless,
     during: { ...quiet, errors: { 'list 503': 1 }, p99: 1_000, lag: 1_001 },
-    measurement: { memory: { ...memory, gateway: 600 }, eventLoop: { gateway: 200 } },
+    measurement: { memory: { ...memory, gateway: 600 }, childMemory: 0, eventLoop: { gateway: 200 } },
   };
   const timed = judge(attack, everything).map((failure) => [failure.rule, failure.timed]);
   expect(timed).toEqual([
