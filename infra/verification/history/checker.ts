@@ -5,6 +5,7 @@ import type { ReceivedRequest } from '@tocsin/testing';
 import { type Change, type Facts, factsOf } from './facts.ts';
 import type { Entry, FinalState } from './final-state.ts';
 import type { History, Violation } from './history.ts';
+import { isUpload, uploadedBy } from './pictures.ts';
 import { type Json, type Kind, kindNamed, nameOf, valueOf } from './resources.ts';
 import { BULK } from './workload.ts';
 import { isUnfinished } from './workload-client.ts';
@@ -120,7 +121,7 @@ const checkWrites: Check = ({ slug, operations, seen }, facts, report) => {
     const [first] = done;
     const effective = attempts.filter((operation) => facts.by(operation).length > 0);
     if (effective.length > 1) report('two creates with one key', effective);
-    if (first !== undefined && effective.length === 0) report('a create without an event', [first]);
+    if (first !== undefined && effective.length === 0 && !isUpload(first)) report('a create without an event', [first]);
     for (const other of done) {
       if (!isDeepStrictEqual([other.text, other.body], [first?.text, first?.body]))
         report('two responses to one key', [first, other]);
@@ -282,6 +283,29 @@ const checkFinalState: Check = ({ final }, facts, report) => {
     if (counted !== rows) report('a wrong count', [], [path, counted, rows]);
 };
 
+/** Each upload that succeeded is a picture of its own, which is there while its event is. */
+const checkPictures: Check = ({ operations, final }, facts, report) => {
+  const deleted = new Set(
+    operations
+      .filter(({ versions }) => versions.some(({ name }) => facts.of(name).at(-1)?.isDeletion === true))
+      .flatMap(({ body }) => (body?.['attachments'] ?? []) as number[]),
+  );
+  const done = operations.filter((each) => isUpload(each) && each.outcome === 'done');
+  const ids = new Set<number>();
+  for (const upload of new Map(done.map((each) => [each.key, each])).values()) {
+    const { id, width, height, filename } = uploadedBy(upload);
+    if (!isDeepStrictEqual({ width, height, filename }, upload.body))
+      report('a success with another content', [upload], upload.text);
+    if (ids.has(id)) report('one picture of two uploads', [upload], id);
+    ids.add(id);
+    const shown = final.pictures.get(id);
+    if (deleted.has(id)) {
+      if (shown !== undefined) report('a picture of a deleted event', [upload], id);
+    } else if (shown === undefined) report('a lost picture', [upload], id);
+    else if (!isDeepStrictEqual(shown, { width, height })) report('a picture with another content', [upload], shown);
+  }
+};
+
 /** Each new incident was delivered, signed, with the event ID that the feed has. */
 const checkDeliveries: Check = ({ polled, webhook }, facts, report) => {
   if (webhook === undefined) return;
@@ -337,6 +361,7 @@ const CHECKS: readonly Check[] = [
   checkRefusals,
   checkLists,
   checkFinalState,
+  checkPictures,
   checkDeliveries,
   checkDestination,
 ];

@@ -1,4 +1,6 @@
 import type { Client } from '@tocsin/testing';
+import type { Operation } from './history.ts';
+import { readPictures, type Size } from './pictures.ts';
 import { type Json, valueOf, type Version, versionsIn } from './resources.ts';
 
 export type Entry = readonly [revision: number, changes: readonly { field: string }[]];
@@ -9,6 +11,8 @@ export interface FinalState {
   /** By incident: revisions and their changes, the oldest first. */
   changelogs: ReadonlyMap<string, readonly Entry[]>;
   counts: readonly { path: string; counted: unknown; rows: number }[];
+  /** Of acknowledged uploads, by ID; undefined: it is not there. */
+  pictures: ReadonlyMap<number, Size | undefined>;
 }
 
 /** @throws Error if a page is not 200 */
@@ -53,9 +57,15 @@ const LISTS = [
 /** Incidents that are read at once. */
 const AT_ONCE = 8;
 
-export async function readFinalState(client: Client, slug: string): Promise<FinalState> {
+/** @param operations of the workspace */
+export async function readFinalState(
+  client: Client,
+  slug: string,
+  operations: readonly Operation[],
+): Promise<FinalState> {
   const { versions: listed, counts } = await readLists(client, slug);
-  const state = { versions: new Map(listed), changelogs: new Map(), counts: [...counts] };
+  const pictures = await readPictures(client, operations);
+  const state = { versions: new Map(listed), changelogs: new Map(), counts: [...counts], pictures };
   const incidents = [...listed.values()].filter(({ name }) => name.startsWith(`${slug} incident `));
   const readOne = async (incident: Version) => {
     const path = `/api/v1/incidents/${incident.name.split(' ').at(-1)}`;

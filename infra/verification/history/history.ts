@@ -54,6 +54,8 @@ export interface Violation {
 
 export interface SentOperation extends Pick<SentRequest, 'method' | 'path'> {
   body?: Json | undefined;
+  /** Are sent instead of the body, which says what they are. */
+  bytes?: Uint8Array | undefined;
   key?: string;
   expected?: number;
   /** Milliseconds after which the client breaks the connection; 0: at once. */
@@ -110,7 +112,7 @@ export function startHistory(gateways: readonly string[]): History {
     met,
     violations,
     nextGateway,
-    send: async ({ slug, token, client }, { method = 'GET', path, body, key, expected, cutAfter }) => {
+    send: async ({ slug, token, client }, { method = 'GET', path, body, bytes, key, expected, cutAfter }) => {
       const start = (place += 1);
       const id = `${slug}-${client}-${start}`;
       const cut = new AbortController();
@@ -119,9 +121,10 @@ export function startHistory(gateways: readonly string[]): History {
         { host, port: Number(port) },
         { host: `${slug}.localhost`, token },
         {
-          ...{ method, path, body, kept: Infinity, signal: cut.signal },
+          ...{ method, path, body: bytes ?? body, kept: Infinity, signal: cut.signal },
           headers: {
             'X-Request-ID': id,
+            ...(bytes !== undefined && { 'Content-Type': 'application/octet-stream' }),
             ...(key !== undefined && { 'Idempotency-Key': key }),
             ...(expected !== undefined && { 'If-Service-Resource-Version': String(expected) }),
           },

@@ -140,11 +140,14 @@ async function preparePart(workspace: RunWorkspace, gateway: string): Promise<Pa
 }
 
 async function evidenceOf(history: History, { workspace, client, secret, readers }: Part): Promise<Evidence> {
+  const operations = history.operations.filter((each) => each.workspace === workspace.slug);
+  const final = await readFinalState(client, workspace.slug, operations);
+  if (final.pictures.size > 0) history.met.see('a picture');
   return {
     ...{ operations: history.operations, lists: history.lists, seen: history.seen, slug: workspace.slug },
     polled: readers[0]?.events ?? [],
     streamed: readers[1]?.events ?? [],
-    final: await readFinalState(client, workspace.slug),
+    final,
     ...(secret !== undefined && {
       webhook: { secret, requests: receivedBy(workspace).deliveries },
       destination: { secret, types: DESTINATION_TYPES, requests: receivedBy(workspace).messages },

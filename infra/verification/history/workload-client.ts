@@ -40,8 +40,12 @@ export interface WorkloadClient extends Pick<ClientOptions, 'history' | 'world' 
   /** Returns a resource that the clients of the workspace know of. */
   pick(kind: Kind): Target | undefined;
   send(operation: SentOperation): Promise<Result>;
-  /** Repeats a create with its key until something answers; sometimes two at once, once more, or with another content. */
-  create(path: string, body: Json): Promise<void>;
+  /**
+   * Repeats a create with its key until something answers; sometimes two at once, once more, or with another content.
+   * @param bytes as those of an operation
+   * @returns the response of a success
+   */
+  create(path: string, body: Json, bytes?: Uint8Array): Promise<Json | undefined>;
   /** Sometimes at a stale revision, and sometimes two at once. */
   patch(path: string, target: Target, content: () => Json): Promise<void>;
 }
@@ -84,9 +88,9 @@ export function workloadClient({ history, sender, world, other, random, cuts }: 
       const targets = targetsByKind[kind].slice(-HOT);
       return targets.length === 0 ? undefined : random.pick(targets);
     },
-    create: async (path, body) => {
+    create: async (path, body, bytes) => {
       const key = token();
-      const attempt = async (content = body) => send({ method: 'POST', path, body: content, key });
+      const attempt = async (content = body) => send({ method: 'POST', path, body: content, bytes, key });
       const attempts = random.chance(0.2) ? [attempt(), attempt()] : [attempt()];
       let [last] = (await Promise.all(attempts)).toSorted((a, b) => Number(mustRepeat(b)) - Number(mustRepeat(a)));
       for (let tries = 0; last !== undefined && mustRepeat(last); tries += 1) {
@@ -94,10 +98,11 @@ export function workloadClient({ history, sender, world, other, random, cuts }: 
         await delay(100);
         last = await attempt();
       }
-      if (last?.outcome !== 'done') return;
+      if (last?.outcome !== 'done') return undefined;
       if (random.chance(0.2)) await attempt();
-      if (random.chance(0.1) && !('items' in body))
+      if (random.chance(0.1) && !('items' in body) && bytes === undefined)
         await attempt({ ...body, ['name' in body ? 'name' : 'title']: token() });
+      return last.json;
     },
     patch: async (path, target, content) => {
       const expected = random.chance(0.1) ? Math.max(1, target.revision - 1) : target.revision;

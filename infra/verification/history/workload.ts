@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ListRead, Operation } from './history.ts';
+import { plainPng } from '../systems/png.ts';
 import type { Json, Kind } from './resources.ts';
 import { type ClientOptions, type Target, type WorkloadClient, workloadClient } from './workload-client.ts';
 
@@ -9,6 +10,8 @@ const STATUSES = ['open', 'active', 'on-hold', 'monitoring'];
 const OPTIONAL_STATUS = { key: 'escalated', label: 'Escalated' };
 /** Incidents with one `service`, of which lists are read. */
 const BATCH = 40;
+/** Pixels of a side of a picture. */
+const MOST_PIXELS = 200;
 /** Few services, teams and fields are enough. */
 const MOST = 8;
 
@@ -100,6 +103,14 @@ const relate = onIncident(async ({ random, pick, send }, { path, target: { id } 
 const note = onIncident(async ({ token, create }, { path }) =>
   create(`${path}/timeline`, { body: token(), title: token(), tags: ['deploy'] }),
 );
+
+const picture = onIncident(async ({ random, token, create }, { path }) => {
+  const [width, height, filename] = [1 + random.int(MOST_PIXELS), 1 + random.int(MOST_PIXELS), token()];
+  const bytes = plainPng(width, height);
+  const answer = await create(`${path}/pictures?filename=${filename}`, { width, height, filename }, bytes);
+  const { id } = (answer?.['picture'] ?? {}) as { id?: number };
+  if (id !== undefined && random.chance(0.6)) await create(`${path}/timeline`, { body: token(), attachments: [id] });
+});
 
 const followUp = onIncident(async ({ token, create }, { path }) =>
   create(`${path}/follow-ups`, { title: token(), due_on: '2026-12-04' }),
@@ -214,6 +225,7 @@ const TURNS = [
   ...repeat(2, setValues),
   ...repeat(4, note),
   ...repeat(3, changeNote),
+  ...repeat(2, picture),
   ...repeat(2, followUp),
   ...repeat(2, changeFollowUp),
   ...repeat(3, catalog),

@@ -22,7 +22,7 @@ const SHOWN = 5;
 const MET = [
   ...['a replay', 'idempotency_in_progress', 'idempotency_key_reused', 'precondition_failed', 'not_found'],
   ...['an unknown outcome', 'a request that its client cut', 'a broken connection', 'service_unavailable'],
-  ...['a failed poll', 'a resumed stream', 'a repeated delivery'],
+  ...['a failed poll', 'a resumed stream', 'a repeated delivery', 'a picture'],
 ];
 
 describeWithServersAndOwnRabbitMq('two processes of each app', () => {

@@ -20,6 +20,14 @@ const operation = (place: number, more: Partial<Operation>): Operation => ({
   ...{ versions: [{ name: NAME, revision: 2 }], ...more },
 });
 
+const PICTURE = { width: 3, height: 2, filename: 'graph' };
+
+const upload = (place: number, key: string): Operation =>
+  operation(place, {
+    ...{ method: 'POST', path: '/api/v1/incidents/1/pictures?filename=graph', key, body: PICTURE, versions: [] },
+    text: JSON.stringify({ picture: { id: 7, ...PICTURE } }),
+  });
+
 const event = (request: string, type: string, revision: number, title: string): Envelope => ({
   ...{ id: `event-${revision}`, type, schema_version: 1, occurred_at: '2026-11-20T09:30:00.000Z', request_id: request },
   workspace: { id: 1, slug: SLUG, is_demo: false },
@@ -57,6 +65,7 @@ function faultlessRun(): Run {
       expected: 2,
       versions: [],
     }),
+    upload(6, 'picture'),
   ];
   const polled = [event('request-1', 'incident.created', 1, 'Down'), event('request-2', 'incident.updated', 2, 'Up')];
   const seenBy = (revision: number, title: string): [number, Seen] => [
@@ -74,6 +83,7 @@ function faultlessRun(): Run {
       versions: new Map([[NAME, versionOf(SLUG, 'incident', incident(2, 'Up'))]]),
       changelogs: new Map([[NAME, [[2, [{ field: 'title' }]]]]]),
       counts: [{ path: '/api/v1/incidents', counted: 1, rows: 1 }],
+      pictures: new Map([[7, { width: 3, height: 2 }]]),
     },
     webhook: { secret: 'secret', requests: [{ headers, body }] },
     destination: { secret: 'secret', types: ['incident.created', 'incident.updated'], requests: polled.map(message) },
@@ -107,10 +117,30 @@ const bulk = (run: Run, place: number, items: object[]): Run =>
   replace(run, place, {
     ...{ method: 'POST', path: '/api/v1/incidents/bulk', key: 'bulk', body: { items }, text: '{"results":[]}' },
   });
+const pictured = (run: Run, picture?: { width: number; height: number }): Evidence => ({
+  ...run,
+  final: { ...run.final, pictures: new Map([[7, picture]]) },
+});
+/** The event of the picture is deleted. */
+const withoutEvent = (run: Run): Run => {
+  const name = `${SLUG} timeline_event 3`;
+  const deletion = {
+    ...event('request-2', 'timeline_event.deleted', 1, 'Up'),
+    data: { timeline_event: { id: 3, revision: 1 }, incident: { id: 1, revision: 2 } },
+  };
+  return {
+    ...feed(run, [...run.polled, deletion]),
+    operations: [...run.operations, operation(7, { body: { attachments: [7] }, versions: [{ name, revision: 1 }] })],
+  };
+};
 const foreign = (each: Envelope): Envelope => ({ ...each, request_id: 'nobody' });
 
 test('a destination may get any event again', () => {
   expect(found(received(faultlessRun(), [0, 0, 1, 0]))).toEqual([]);
+});
+
+test('a picture is away with its event', () => {
+  expect(found(pictured(withoutEvent(faultlessRun())))).not.toContain('a lost picture');
 });
 
 test.each<[string, (run: Run) => Evidence]>([
@@ -160,6 +190,11 @@ test.each<[string, (run: Run) => Evidence]>([
     },
   ],
   ['a wrong count', (run) => ({ ...run, final: { ...run.final, counts: [{ path: '/', counted: 2, rows: 1 }] } })],
+  ['a success with another content', (run) => replace(run, 6, { body: { ...PICTURE, filename: 'photo' } })],
+  ['one picture of two uploads', (run) => ({ ...run, operations: [...run.operations, upload(7, 'another')] })],
+  ['a lost picture', (run) => pictured(run)],
+  ['a picture with another content', (run) => pictured(run, { width: 2, height: 3 })],
+  ['a picture of a deleted event', (run) => withoutEvent(run)],
   ['a wrong signature', (run) => ({ ...run, webhook: { secret: 'another', requests: run.webhook?.requests ?? [] } })],
   ['an event that was not delivered', (run) => ({ ...run, webhook: { secret: 'secret', requests: [] } })],
 ])('%s is found', (what, plant) => {
