@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { SCOPES } from '@tocsin/schemas';
-import { type Answer, startSlack } from '@tocsin/testing';
+import { type Answer, ONE_PIXEL, startSlack } from '@tocsin/testing';
 import { json } from '@tocsin/testing/arbitraries';
 import { describeWithServers } from '@tocsin/testing/suites';
 import fc from '@tocsin/testing/fuzz';
@@ -28,7 +28,9 @@ interface Operation {
   schema: ApiSchema | undefined;
   isValid: ValidateFunction | undefined;
   properties: string[];
-  /** The required properties of the documented body. */
+  /** The documented body. */
+  example: Record<string, unknown> | undefined;
+  /** Its required properties. */
   plausible: Record<string, unknown>;
 }
 
@@ -55,6 +57,7 @@ const OPERATIONS = Object.entries(description.paths).flatMap(([template, methods
       schema,
       isValid: schema && validatorOf(description, schema),
       properties: Object.keys(properties),
+      example: example as Operation['example'],
       plausible: Object.fromEntries(required.map((name) => [name, (example as Record<string, unknown>)[name]])),
     };
   }),
@@ -194,6 +197,16 @@ function oddRequest(operation: Operation): fc.Arbitrary<OddRequest> {
   });
 }
 
+/** The documented request of an operation twice: the second one names what the first has created. */
+const twice = (operation: Operation): OddRequest[] =>
+  operation.example === undefined
+    ? []
+    : Array<OddRequest>(2).fill({
+        ...{ operation, method: operation.method, path: operation.path.replaceAll(/\{\w+\}/g, '1') },
+        headers: { 'Content-Type': 'application/json', 'If-Service-Resource-Version': '1' },
+        body: JSON.stringify(operation.example),
+      });
+
 describeWithServers('any request of a client', () => {
   const system = runningSystem();
   const client = running(async () => {
@@ -217,7 +230,9 @@ describeWithServers('any request of a client', () => {
   test(`gets a response without a server error, and is valid if it is accepted: ${REQUESTS} odd requests over all routes`, async () => {
     const anything = fc.constantFrom(...OPERATIONS).chain(oddRequest);
     const seed = Date.now() % 2 ** 31;
-    const requests = fc.sample(anything, { numRuns: REQUESTS, seed });
+    // The last ones come first.
+    const requests = [...OPERATIONS.flatMap(twice), ...fc.sample(anything, { numRuns: REQUESTS, seed })];
+    const count = requests.length;
     const statuses = new Map<number, number>();
 
     const work = async () => {
@@ -243,7 +258,7 @@ describeWithServers('any request of a client', () => {
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
 
-    expect([...statuses.values()].reduce((sum, count) => sum + count)).toBe(REQUESTS);
+    expect([...statuses.values()].reduce((sum, each) => sum + each)).toBe(count);
     // The requests were not all refused early: every kind of outcome occurred.
     expect([...statuses.keys()]).toEqual(expect.arrayContaining([200, 201, 400, 404, 409]));
   });
@@ -257,9 +272,9 @@ const SEED = fc.readConfigureGlobal().seed ?? Date.now() % 2 ** 31;
 /** How many bodies of an operation are accepted at least if what they name exists; default: one. */
 const LEAST: Readonly<Record<string, number>> = {
   ...{ createUser: 40, updateUser: 40, createApiKey: 30, updateApiKey: 40, rotateApiKey: 50 },
-  ...{ createTeam: 35, updateTeam: 40, addTeamMember: 50, updateTeamMember: 50, createService: 30, updateService: 35 },
+  ...{ createTeam: 35, updateTeam: 40, addTeamMember: 50, updateTeamMember: 50, createService: 30, updateService: 40 },
   ...{ createIncident: 8, updateIncident: 20, resolveIncident: 45, closeIncident: 45, archiveIncident: 50 },
-  ...{ createTimelineEvent: 3, updateTimelineEvent: 3, updateIncidentCustomFields: 40, importIncidents: 50 },
+  ...{ createTimelineEvent: 5, updateTimelineEvent: 3, updateIncidentCustomFields: 40, importIncidents: 50 },
   ...{ createIncidentRelation: 50, createFollowUp: 10, updateFollowUp: 10 },
   ...{ previewIncidentChannelName: 15, setIncidentChannelName: 15, updateCustomField: 5, replaceConfiguration: 35 },
   ...{ createWebhook: 25, replaceWebhookHeaders: 28, sendAlert: 35, bulkIncidents: 40 },
@@ -332,6 +347,10 @@ describeWithServers('a body that is valid by the API description', () => {
     await create('incidents', { title: 'Incident', slack_channel_id: slack.addChannel({ name: 'incident' }).id });
     await create(`incidents/${ids['incidents']}/timeline`, { body: 'Event' });
     await create(`incidents/${ids['incidents']}/follow-ups`, { title: 'Follow-up' });
+    const uploaded = await client.post(`/api/v1/incidents/${ids['incidents']}/pictures`, ONE_PIXEL, {
+      'Content-Type': 'image/png',
+    });
+    ids['pictures'] = uploaded.body.picture.id as number;
     const postmortem = `/api/v1/incidents/${ids['incidents']}/postmortem`;
     await client.post(postmortem);
     await client.patch(postmortem, { state: 'in_review' }, { 'If-Service-Resource-Version': '1' });
@@ -371,6 +390,8 @@ describeWithServers('a body that is valid by the API description', () => {
       due_on: fc.constantFrom('2026-12-04', null),
       custom_field_values: json.map((value) => [{ field_id, value }]),
       values: json.map((value) => [{ field_id, value }]),
+      attachments: fc.constantFrom([], [ids['pictures']]),
+      runbook_url: fc.constantFrom(null, 'https://runbooks.example/checkout'),
       expected_revision: fc.constant(revision('incidents')),
       revision: fc.constant(1),
       time_zone: fc.constantFrom(...Intl.supportedValuesOf('timeZone').filter((name) => name.includes('/'))),
