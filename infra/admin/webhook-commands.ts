@@ -35,7 +35,7 @@ const webhookView = (subscription: Subscription & { waiting: number }) => ({
 const deliveryView = ({ id, workspaceId, subscriptionId: subscription, origin: url, ...logged }: LoggedDelivery) =>
   snakeCase({ id, workspaceId, subscription, url, ...logged });
 
-const attemptView = ({ number, startedAt, duration, ...outcome }: LoggedAttempt) =>
+const attemptView = ({ number, startedAt, duration, answer: _, ...outcome }: LoggedAttempt) =>
   snakeCase({ number, startedAt, durationMs: duration, ...outcome });
 
 interface Filter {

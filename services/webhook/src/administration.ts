@@ -1,4 +1,5 @@
 import type { EventWorkspace } from '@tocsin/schemas';
+import { notFound } from '@tocsin/http';
 import { changeByOperator } from '@tocsin/messaging';
 import type { Knex } from '@tocsin/postgres';
 import type { AllowedDestinations } from '@tocsin/safe-http';
@@ -59,9 +60,14 @@ export async function addSubscription(
   });
 }
 
-/** The log of deliveries for operators (contract: Deliveries); the API has none. */
+/** The log of deliveries for operators (contract: Deliveries), who see those of all workspaces. */
 export function deliveryLog(database: Knex, time: Time = databaseTime) {
   const log = deliveryLogStore(database);
+  const find = async (deliveryId: number): Promise<LoggedDelivery> => {
+    const workspaceId = await log.findWorkspaceOf(deliveryId);
+    if (workspaceId === undefined) throw notFound(`The delivery ${deliveryId}`);
+    return getDelivery(database, { workspaceId, deliveryId, seesRestricted: true });
+  };
   return {
     /** All subscriptions of a workspace, oldest first, with the number of their waiting deliveries. */
     subscriptions: async (workspaceId: number): Promise<(Subscription & { waiting: number })[]> => {
@@ -71,21 +77,29 @@ export function deliveryLog(database: Knex, time: Time = databaseTime) {
     },
 
     /** The latest deliveries of a workspace, newest first. @throws DomainError `not_found` for an unknown subscription */
-    deliveries: async (workspaceId: number, filter: DeliveryFilter): Promise<LoggedDelivery[]> => {
+    deliveries: async (
+      workspaceId: number,
+      { limit, ...filter }: DeliveryFilter & { limit: number },
+    ): Promise<LoggedDelivery[]> => {
       if (filter.subscriptionId !== undefined) {
         await subscriptionStore(database, workspaceId).get(filter.subscriptionId);
       }
-      return log.list(workspaceId, filter);
+      return log.list(workspaceId, { ...filter, limit, seesRestricted: true });
     },
 
     /** @throws DomainError `not_found` */
     delivery: async (id: number): Promise<{ delivery: LoggedDelivery; attempts: LoggedAttempt[] }> => {
-      const delivery = await getDelivery(database, id);
+      const delivery = await find(id);
       return { delivery, attempts: await log.attempts(delivery) };
     },
 
     /** See `redeliver`. The running dispatchers find the delivery within a second. */
-    redeliver: async (redelivery: Redelivery, limits: DeliveryLimits): Promise<LoggedDelivery> =>
-      redeliver({ database, time, limits }, redelivery),
+    redeliver: async (
+      redelivery: Pick<Redelivery, 'deliveryId' | 'requestedBy'>,
+      limits: DeliveryLimits,
+    ): Promise<LoggedDelivery> => {
+      const { workspaceId } = await find(redelivery.deliveryId);
+      return redeliver({ database, time, limits }, { ...redelivery, workspaceId, seesRestricted: true });
+    },
   };
 }

@@ -84,6 +84,7 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
   const { resolve, ca, requestTimeout: timeout } = overrides;
   const post = sender({ egress: config.egress, resolve, ca, timeout });
   const confirm = feedConfirmation(database);
+  const keyring = openKeyring(config.secretKeys, CURSOR_PURPOSE);
   const dependencies = {
     database,
     time,
@@ -95,6 +96,7 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
     incidents,
     metrics,
     log,
+    cursors: signedCursors(keyring),
     allowed: config.egress.allowed,
     requestLimits: config.requestLimits,
     deliveryLimits: config.deliveryLimits,
@@ -105,7 +107,7 @@ export async function startApp(config: WebhookConfig, overrides: Partial<Overrid
   const listenUrl = config.database.sharesSessions === true ? undefined : config.database.url;
   const feed = {
     ...{ database, time, confirm },
-    cursors: feedCursors(signedCursors(openKeyring(config.secretKeys, CURSOR_PURPOSE), 'after')),
+    cursors: feedCursors(signedCursors(keyring, 'after')),
     metrics: feedMetrics({ registry: base.metrics, database, time }),
     recent: startRecentEvents({
       ...{ database, confirm, log, checkInterval: overrides.feedCheckInterval },

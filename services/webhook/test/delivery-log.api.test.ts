@@ -44,8 +44,22 @@ test('every attempt of a delivery is kept, with its result', async () => {
   const { delivery, attempts } = await log().delivery(id);
   expect(delivery).toMatchObject({ subscriptionId, incident: 'INC-4', attempts: 2, lastStatus: 204, redelivery: 0 });
   expect(attempts).toEqual([
-    { number: 1, startedAt: expect.any(String), duration: expect.any(Number), result: 'status', status: 503 },
-    { number: 2, startedAt: expect.any(String), duration: expect.any(Number), result: 'succeeded', status: 204 },
+    {
+      number: 1,
+      startedAt: expect.any(String),
+      duration: expect.any(Number),
+      result: 'status',
+      status: 503,
+      answer: null,
+    },
+    {
+      number: 2,
+      startedAt: expect.any(String),
+      duration: expect.any(Number),
+      result: 'succeeded',
+      status: 204,
+      answer: null,
+    },
   ]);
   expect(attempts[0]!.startedAt < attempts[1]!.startedAt).toBe(true);
 });

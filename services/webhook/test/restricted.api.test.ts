@@ -218,7 +218,7 @@ describe('a webhook', () => {
     const { path } = await activeWith();
     const outsider = service.as(WITHOUT_PERMISSION);
     const refused = refusal(403, 'missing_role_permission');
-    for (const verb of ['verify', 'rotate-secret', 'resume'])
+    for (const verb of ['verify', 'test', 'rotate-secret', 'resume'])
       expect(await outsider.post(`${path}/${verb}`)).toMatchObject(refused);
     expect(await outsider.put(`${path}/headers`, { headers: { 'X-Key': '1' } })).toMatchObject(refused);
     expect(await service.as(WITHOUT_SCOPE).post(`${path}/resume`)).toMatchObject(refusal(403, 'missing_scope'));

@@ -154,6 +154,54 @@ describe('a receiver that fails the verification', () => {
   });
 });
 
+describe('a test', () => {
+  const outcomeOf = async (path: string) => (await client().post(`${path}/test`)).body.outcome;
+
+  test('sends the request of a verification, shows the answer, and changes nothing', async () => {
+    const { id, secret, path } = await subscribe(client(), receiver.url('/secret-of-path'));
+    const before = (await client().get('/api/v1/settings/webhooks')).text;
+    receiver.respond = () => behave.answer(200, {}, 'stored under /secret-of-path');
+    expect(await outcomeOf(path)).toEqual({
+      ...{ result: 'succeeded', status: 200, duration_ms: expect.any(Number), answer: 'stored under ***' },
+    });
+    const { headers, body } = receiver.requests[0]!;
+    expect(JSON.parse(body)).toMatchObject({ type: 'webhook.verification', resource: { type: 'webhook', id } });
+    const at = new Date(1_000 * Number(headers['webhook-timestamp']));
+    const signature = new Webhook(secret, { format: 'raw' }).sign(headers['webhook-id'] as string, at, body);
+    expect(headers['webhook-signature']).toBe(signature);
+    expect((await client().get('/api/v1/settings/webhooks')).text).toBe(before);
+    expect(service.logged()).not.toContain('secret-of-path');
+  });
+
+  test.each([
+    ['refuses', behave.answer(403, {}, 'no\0pe'), { result: 'status', status: 403, answer: 'no\uFFFDpe' }],
+    ['closes the connection', behave.close(), { result: 'connection', status: null, answer: null }],
+    ['says too much', behave.oversized(), { result: 'body_too_large', status: 200, answer: 'x'.repeat(1_024) }],
+  ])('of a receiver that %s counts no failure, however often', async (_, behaviour, outcome) => {
+    const { path } = await activeSubscription(service, receiver.url(), user());
+    const before = (await client().get('/api/v1/settings/webhooks')).text;
+    receiver.respond = () => behaviour;
+    for (let round = 0; round < 6; round += 1) {
+      service.clock.toNextMinute();
+      expect(await outcomeOf(path)).toMatchObject(outcome);
+    }
+    expect((await client().get('/api/v1/settings/webhooks')).text).toBe(before);
+  });
+
+  test('works while paused, and not after the revocation, in another workspace, or beyond the limit', async () => {
+    const { path } = await activeSubscription(service, receiver.url(), user());
+    await client().post(`${path}/pause`);
+    for (let round = 0; round < 3; round += 1) expect((await client().post(`${path}/test`)).status).toBe(200);
+    expect(await client().post(`${path}/verify`)).toMatchObject(refusal(429, 'rate_limited'));
+    expect(await client().post(`${path}/test`)).toMatchObject(refusal(429, 'rate_limited'));
+    const stranger = service.as({ workspace: { id: 999_999 } });
+    expect(await stranger.post(`${path}/test`)).toMatchObject(refusal(404, 'not_found'));
+    await client().post(`${path}/revoke`);
+    expect(await client().post(`${path}/test`)).toMatchObject(refusal(409, 'invalid_resource_state'));
+    expect(receiver.requests).toHaveLength(3);
+  });
+});
+
 test('a subscription that is revoked during the check stays revoked', async () => {
   const { path } = await subscribe(client(), receiver.url());
   const arrived = Promise.withResolvers<() => void>();

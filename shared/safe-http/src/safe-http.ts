@@ -62,7 +62,7 @@ export function safeHttp({ allows, resolve, ca, proxy }: SafeHttpOptions): SafeH
   };
 
   return {
-    async request({ url: text, method, timeout, maxBodyBytes, readsRefusals = false, prepare }) {
+    async request({ url: text, method, timeout, prepare, readsRefusals = false, ...limits }) {
       const url = new URL(text);
       const signal = AbortSignal.timeout(timeout);
       const port = url.port === '' ? 443 : Number(url.port);
@@ -85,7 +85,7 @@ export function safeHttp({ allows, resolve, ca, proxy }: SafeHttpOptions): SafeH
           socket = await openTunnel({ proxy: route.proxy, target, signal, secureContext: trusted() });
         }
         const secured = await startTls(socket, { url, signal, secureContext: trusted() });
-        return await sendRequest({ url, socket: secured, method, prepared, maxBodyBytes, readsRefusals, signal });
+        return await sendRequest({ ...limits, url, socket: secured, method, prepared, readsRefusals, signal });
       } catch (error) {
         if (!(error instanceof RequestFailure)) throw error;
         return { kind: 'failure', reason: error.reason, isLocal: error.isLocal };

@@ -11,6 +11,7 @@ export interface OutgoingRequest {
   prepared: PreparedRequest;
   maxBodyBytes: number;
   readsRefusals: boolean;
+  keptBytes?: number | undefined;
   signal: AbortSignal;
 }
 
@@ -18,6 +19,8 @@ export interface OutgoingRequest {
 const MAX_HEADER_BYTES = 16_384;
 /** How many interim (1xx) responses may come before the final one. */
 const MAX_INTERIM_RESPONSES = 8;
+/** Milliseconds for the first bytes of a body that changes nothing: the response is a refusal, or too large. */
+const DECIDED_WAIT = 1_000;
 
 /** Sends one request and closes the connection at the end. Never rejects. */
 export async function sendRequest({
@@ -27,6 +30,7 @@ export async function sendRequest({
   prepared,
   maxBodyBytes,
   readsRefusals,
+  keptBytes,
   signal,
 }: OutgoingRequest): Promise<SafeResponse> {
   const { promise, resolve } = Promise.withResolvers<SafeResponse>();
@@ -46,13 +50,15 @@ export async function sendRequest({
 
   let interimResponses = 0;
   let response: IncomingMessage | undefined;
-  const fail = (reason: FailureReason, isLocal = false) =>
+  const body = keptBody(keptBytes ?? maxBodyBytes);
+  const failRequest = (reason: FailureReason, isLocal = false) =>
     resolve({
       kind: 'failure',
       reason: signal.aborted ? 'timeout' : reason,
       isLocal,
-      ...(response && { status: response.statusCode ?? 0 }),
+      ...(response && { status: response.statusCode ?? 0, ...(keptBytes !== undefined && { body: body.bytes() }) }),
     });
+  let fail = failRequest;
   request.on('information', () => {
     interimResponses += 1;
     if (interimResponses > MAX_INTERIM_RESPONSES) request.destroy(new Error('too many interim responses'));
@@ -74,11 +80,21 @@ export async function sendRequest({
     request.off('close', failOnClose);
     response = received;
     const { statusCode: status = 0, headers } = received;
-    const succeed = (body: Buffer) => resolve({ kind: 'response', status, headers, body });
-    if (status >= 200 && status <= 299) readBody(received, maxBodyBytes, { succeed, fail });
+    const respond = (bytes: Buffer) => resolve({ kind: 'response', status, headers, body: bytes });
+    const end = () => respond(body.bytes());
+    const isSuccess = status >= 200 && status <= 299;
+    const isTooLarge = Number(headers['content-length'] ?? 0) > maxBodyBytes;
     // The status of a refusal counts even when its body is incomplete.
-    else if (readsRefusals) readBody(received, maxBodyBytes, { succeed, fail: () => succeed(Buffer.alloc(0)) });
-    else succeed(Buffer.alloc(0));
+    const failBody = isSuccess ? fail : () => respond(Buffer.alloc(0));
+    if (keptBytes !== undefined && (!isSuccess || isTooLarge)) {
+      const decided = isSuccess ? () => failRequest('body_too_large') : end;
+      fail = decided;
+      readBody(received, { body, maxBodyBytes: keptBytes, end: decided, fail: decided });
+      const timer = setTimeout(decided, DECIDED_WAIT);
+      void promise.finally(() => clearTimeout(timer));
+    } else if (!isSuccess && !readsRefusals) respond(Buffer.alloc(0));
+    else if (isTooLarge) failBody('body_too_large');
+    else readBody(received, { body, maxBodyBytes, end, fail: failBody });
   });
   request.end(prepared.body);
   return promise.finally(() => {
@@ -88,20 +104,41 @@ export async function sendRequest({
   });
 }
 
-function readBody(
-  response: IncomingMessage,
-  maxBytes: number,
-  { succeed, fail }: { succeed: (body: Buffer) => void; fail: (reason: FailureReason) => void },
-): void {
+/** The first bytes of a body. */
+function keptBody(limit: number) {
   const chunks: Buffer[] = [];
   let length = 0;
-  if (Number(response.headers['content-length'] ?? 0) > maxBytes) fail('body_too_large');
+  return {
+    /** Returns the length of the body so far. */
+    add: (chunk: Buffer): number => {
+      const room = limit - length;
+      // A part of a chunk would keep all of it in memory.
+      if (room > 0) chunks.push(chunk.length <= room ? chunk : Buffer.from(chunk.subarray(0, room)));
+      length += chunk.length;
+      return length;
+    },
+    bytes: () => Buffer.concat(chunks),
+  };
+}
+
+function readBody(
+  response: IncomingMessage,
+  {
+    body,
+    maxBodyBytes,
+    end,
+    fail,
+  }: {
+    body: ReturnType<typeof keptBody>;
+    maxBodyBytes: number;
+    end: () => void;
+    fail: (reason: FailureReason) => void;
+  },
+): void {
   response.on('data', (chunk: Buffer) => {
-    length += chunk.length;
-    if (length > maxBytes) fail('body_too_large');
-    else chunks.push(chunk);
+    if (body.add(chunk) > maxBodyBytes) fail('body_too_large');
   });
-  response.once('end', () => succeed(Buffer.concat(chunks)));
+  response.once('end', end);
   response.on('error', () => fail('connection'));
   // Has no effect after `end`; without `end` the body is truncated.
   response.once('close', () => fail('connection'));

@@ -428,3 +428,36 @@ describe('a failure of the response', () => {
 function withCode(code: string): Error {
   return Object.assign(new Error(code), { code });
 }
+
+describe('with keptBytes', () => {
+  const keeping = async (behaviour: ReturnType<typeof receiver.respond>) => {
+    receiver.respond = () => behaviour;
+    const response = await request({}, { keptBytes: 10, timeout: 5_000 });
+    const { body, ...outcome } = response as typeof response & { body?: Buffer };
+    return { ...outcome, headers: undefined, text: body?.toString() };
+  };
+
+  test.each([
+    ['a success', behave.answer(200, {}, '0123456789 and more'), { kind: 'response', status: 200 }],
+    ['a refusal', behave.answer(404, {}, '0123456789'.repeat(10_000)), { kind: 'response', status: 404 }],
+    ['too large a success', behave.oversized(), { kind: 'failure', reason: 'body_too_large', status: 200 }],
+    ['an endless success', behave.endlessBody(), { kind: 'failure', reason: 'body_too_large', status: 200 }],
+    ['half of a success', behave.truncated(), { kind: 'failure', reason: 'connection', status: 200 }],
+  ])('the first bytes of %s are kept, and its outcome is the same', async (_, behaviour, outcome) => {
+    const kept = await keeping(behaviour);
+    expect(kept).toMatchObject(outcome);
+    expect(kept.text).toMatch(/^(?:0123456789|x{10})$/);
+  });
+
+  test.each([
+    ['that ends too early', behave.raw('HTTP/1.1 410 Gone\r\nContent-Length: 9\r\n\r\nmoved')],
+    ['that is longer than what is read', behave.raw(`HTTP/1.1 410 Gone\r\nContent-Length: 99999\r\n\r\nmoved`)],
+  ])('a refusal %s is one, with what arrives within a second', async (_, behaviour) => {
+    expect(await keeping(behaviour)).toMatchObject({ kind: 'response', status: 410, text: 'moved' });
+  });
+
+  test('a refusal whose body hangs is one when the time of the request is over', async () => {
+    receiver.respond = () => behave.raw('HTTP/1.1 410 Gone\r\nContent-Length: 9\r\n\r\nmoved');
+    expect(await request({}, { keptBytes: 10, timeout: 500 })).toMatchObject({ kind: 'response', status: 410 });
+  });
+});

@@ -25,6 +25,8 @@ interface PersonalTable {
   readonly people?: readonly string[];
   /** JSON in which such texts are replaced. */
   readonly json?: readonly string[];
+  /** Texts of other systems: one that names the person is set to null. */
+  readonly emptied?: readonly string[];
   /** What people write: it is searched, and stays. */
   readonly texts?: readonly string[];
   /** What has the texts, as a place names it, and the column of its ID; without it, they are copies that expire. */
@@ -115,6 +117,7 @@ function matching(table: PersonalTable, opened: OpenTable, options: { first: num
     ...(table.people ?? []).map((column) =>
       like(types.get(column)?.endsWith('[]') === true ? `array_to_string(${column}, chr(10))` : column, patterns),
     ),
+    ...(table.emptied ?? []).map((column) => like(column, patterns)),
     ...(table.texts ?? []).map((column) =>
       like(column, types.get(column)?.startsWith('json') === true ? jsonPatterns : patterns),
     ),
@@ -192,12 +195,12 @@ async function lockRows(
   { table, opened, position, last, person, request }: Visit & { last: string[] | undefined },
 ): Promise<Row[]> {
   const page = opened.page(position, last);
-  const { people = [], json = [], texts = [], place } = table;
+  const { people = [], json = [], emptied = [], texts = [], place } = table;
   const read = new Set([...people, ...(place === undefined ? [] : [place.id, ...incidentColumn(opened)])]);
   const columns = [
     ...opened.key.map(({ name }, index) => `${name}::text as key_${index}`),
     ...read,
-    ...[...json, ...texts].filter((name) => !read.has(name)).map((name) => `${name}::text`),
+    ...[...json, ...emptied, ...texts].filter((name) => !read.has(name)).map((name) => `${name}::text`),
   ];
   const match = matching(table, opened, { first: page.values.length + 1, withUsers: false });
   return query<Row>(trx, {
@@ -226,6 +229,10 @@ async function eraseRow(
     const value = ownProperty(row, column);
     const erased = typeof value === 'string' ? eraseInJson(value, person) : value;
     if (erased !== value) changes.push([column, erased]);
+  }
+  for (const column of table.emptied ?? []) {
+    const value = ownProperty(row, column);
+    if (typeof value === 'string' && person.isIn(value)) changes.push([column, null]);
   }
   if (changes.length === 0) return;
   const types = new Map(opened.columns.map(({ name, type }) => [name, type]));

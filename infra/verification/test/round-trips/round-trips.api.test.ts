@@ -81,6 +81,7 @@ const REFUSED = [
   'setTeamOnCall',
   'verifyWebhook',
   'resumeWebhook',
+  'redeliverWebhook',
   'revokeSession',
 ];
 

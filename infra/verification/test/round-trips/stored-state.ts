@@ -18,7 +18,7 @@ const CHANGING = [
 
 /** What differs between two writes of the same: times, UUIDs, encrypted values, tokens, IDs of webhooks, marks of channels, durations. */
 const ASSIGNED =
-  /\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|\+00:00)|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|\\+x[\da-f]+|(?:tc[sl]|whsec|tracksec|wh)_[\w+/=-]+|"marker":"[\da-f]{12}"|[A-Za-z\d+/]{80,}=*|\\?"duration_seconds\\?":\d+/g;
+  /\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|\+00:00)|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|\\+x[\da-f]+|(?:tc[sl]|whsec|tracksec|wh)_[\w+/=-]+|"marker":"[\da-f]{12}"|[A-Za-z\d+/]{80,}=*|\\?"duration_(?:seconds|ms)\\?":\d+/g;
 
 export const comparable = (text: string): string => text.replaceAll(ASSIGNED, '~');
 

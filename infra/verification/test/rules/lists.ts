@@ -327,6 +327,7 @@ const RULES: Readonly<Record<string, Rules>> = {
       q: search(anyOf(has('title'), has('description')), 'title', 'description'),
     },
   },
+  listWebhookDeliveries: { sorts: { '': ({ id }) => -id } },
   listAuditLog: {
     sorts: { '': ({ id, occurred_at }) => [-Date.parse(String(occurred_at)), -id] },
     filters: {

@@ -27,7 +27,7 @@ const CHANGING = new RegExp(
 );
 
 /** What they need passes by itself between two requests: a state of background work, a minute of a limit. */
-const PASSING = ['retryIncidentProvisioning', 'verifyWebhook'];
+const PASSING = ['retryIncidentProvisioning', 'verifyWebhook', 'testWebhook', 'redeliverWebhook'];
 
 export interface Validated {
   /** Validates each request before it sends it, and compares the answers. */

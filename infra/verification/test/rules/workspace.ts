@@ -341,6 +341,7 @@ export async function fillWorkspace(
 
   const { url } = { url: receiver.url() };
   await write('createWebhook', [], { url, name: one(name()), headers: { 'X-Text': 'a "b" \\' } });
+  await deliveries(write, { client, receiver });
 
   await alerts(write, one);
 
@@ -392,6 +393,34 @@ async function chat(write: Write, { client, slack }: Pick<Surroundings, 'client'
   await eventually(ended, { what: 'the end of the repetition' });
   await write('previewIncidentChannelName', [requested.id], { mode: 'custom', name: 'störung-日本' });
   await write('setIncidentChannelName', [requested.id], { mode: 'custom', name: 'störung-日本' });
+}
+
+/** One receiver accepts events, and the other one refuses them. Both are paused, so that there are no more. */
+async function deliveries(write: Write, { client, receiver }: Pick<Surroundings, 'client' | 'receiver'>) {
+  const { respond } = receiver;
+  receiver.respond = ({ path, body }) =>
+    path === '/refused' && body.includes('incident.created') ? behave.answer(404, {}, 'Not here') : behave.answer(204);
+  const webhooks: string[] = [];
+  for (const path of ['/taken', '/refused']) {
+    const { webhook } = await write('createWebhook', [], { url: receiver.url(path) });
+    await write('verifyWebhook', [webhook.id]);
+    webhooks.push(webhook.id);
+  }
+  for (const title of ['First', 'Second', 'Third']) await write('createIncident', [], { title });
+  const ended = async (count: number) =>
+    eventually(
+      async () => {
+        const { deliveries: all } = (await client.get('/api/v1/settings/webhook-deliveries')).body;
+        const isEnded = ({ finished_at: finished }: { finished_at: string | null }) => finished !== null;
+        return all.length === count && all.every(isEnded) && (all as { id: number }[]);
+      },
+      { what: 'the end of the deliveries' },
+    );
+  const [latest] = await ended(6);
+  await write('redeliverWebhook', [latest!.id]);
+  await ended(7);
+  for (const id of webhooks) await write('pauseWebhook', [id]);
+  receiver.respond = respond;
 }
 
 /** Paused, so that nothing but writes changes them. */

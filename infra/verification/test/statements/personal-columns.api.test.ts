@@ -10,9 +10,9 @@ import { migratedCatalog } from '../../compat/schema-baseline.ts';
 
 const PERSONAL = new Map(
   Object.entries({ gateway, incident, catalog, custom_field: customField, webhook }).flatMap(([schema, tables]) =>
-    Object.entries(tables).map(([table, { users = [], people = [], json = [], texts = [] }]) => [
+    Object.entries(tables).map(([table, { users = [], people = [], json = [], emptied = [], texts = [] }]) => [
       `${schema}.${table}`,
-      [...users, ...people, ...json, ...texts],
+      [...users, ...people, ...json, ...emptied, ...texts],
     ]),
   ),
 );

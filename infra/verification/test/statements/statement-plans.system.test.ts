@@ -562,6 +562,8 @@ async function useGateway(call: Calling): Promise<number> {
   return user.id;
 }
 
+const DELIVERIES = '/api/v1/settings/webhook-deliveries';
+
 async function useWebhooks(call: Calling, url: string): Promise<void> {
   const base = '/api/v1/settings/webhooks';
   for (const round of ['first', 'second']) {
@@ -1219,6 +1221,11 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     await useChat(call);
     reads = examples.filter(({ method }) => method === 'get');
     await useRestricted(client, await system.as({ role: 'owner' }), await system.as({ role: 'member' }));
+    const withoutRestricted = await system.as({ role: 'owner', scopes: ['webhooks:manage'] });
+    const { deliveries } = (await withoutRestricted.get(DELIVERIES)).body;
+    const [{ webhook_id, event_id }] = deliveries as { webhook_id: string; event_id: string }[] as [never];
+    for (const query of [{ webhook_id }, { event_id }])
+      await withoutRestricted.get(`${DELIVERIES}${parameters(query)}`);
     for (const example of reads) {
       const { template } = example;
       const path = paths.get(`GET ${template}`) ?? (template.includes('{') ? template : example.path);

@@ -1,6 +1,7 @@
 import { contextOfStored, markFailed, recordedSpan, runInContext, startSpanIn } from '@tocsin/runtime';
 import type { HostBreakers } from '../requests/clients/breakers.ts';
-import { internalDelay, type Outcome } from '../queue/domain/delivery.ts';
+import type { AnsweredOutcome } from '../requests/clients/sender.ts';
+import { internalDelay } from '../queue/domain/delivery.ts';
 import { leaseStore } from './store/lease-store.ts';
 import { UndecryptableError } from '../subscriptions/secret-cipher.ts';
 import { type Attempt, attemptSpan, reportAttempt, type Stage } from './attempt-report.ts';
@@ -60,7 +61,7 @@ async function makeAttempt(
 
 interface Sent {
   stage: Stage;
-  outcome: Outcome | { kind: 'cancelled' } | { kind: 'error'; error: unknown };
+  outcome: AnsweredOutcome | { kind: 'cancelled' } | { kind: 'error'; error: unknown };
   prepared: PreparedAttempt | undefined;
   /** Milliseconds, from the lookup of the name to the last byte. */
   requestDuration: number;

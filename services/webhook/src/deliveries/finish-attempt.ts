@@ -1,7 +1,8 @@
 import type { Knex } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
-import { decideRetry, type Outcome, type RetryDecision } from '../queue/domain/delivery.ts';
+import { decideRetry, type RetryDecision } from '../queue/domain/delivery.ts';
 import { MAX_CONSECUTIVE_FAILURES, type Subscription } from '../subscriptions/domain/subscription.ts';
+import type { AnsweredOutcome } from '../requests/clients/sender.ts';
 import type { Claim } from './store/claim-store.ts';
 import { leaseStore } from './store/lease-store.ts';
 import { limitStore } from '../requests/store/limit-store.ts';
@@ -22,7 +23,7 @@ export interface RecordedAttempt {
 
 /** A request to a receiver that has ended; `duration` in milliseconds. */
 export interface EndedRequest {
-  outcome: Outcome;
+  outcome: AnsweredOutcome;
   duration: number;
 }
 
@@ -53,7 +54,8 @@ export async function finishAttempt(
     });
     await limitStore(trx).closeSlot(claim.token);
     const result = isFailure ? outcome.reason : 'succeeded';
-    const record = { number: claim.attempts, decision, result, status: outcome.status, duration } as const;
+    const { status, answer } = outcome;
+    const record = { number: claim.attempts, decision, result, status, duration, answer } as const;
     if (!(await leaseStore(trx).finish(claim, record, now))) return undefined;
     // Whoever manages webhooks sees the subscription, but may not know of the incident.
     if (claim.isRestricted) return { decision, at: now, pausedSubscription: false };
@@ -69,7 +71,7 @@ export async function finishAttempt(
 async function updateSubscription(options: {
   trx: Knex.Transaction;
   subscription: Subscription;
-  outcome: Outcome;
+  outcome: AnsweredOutcome;
   lastIncidentNumber: number | undefined;
   now: Instant;
 }): Promise<boolean> {

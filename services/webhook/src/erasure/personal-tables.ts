@@ -12,7 +12,8 @@ export const PERSONAL_TABLES: PersonalTables = {
   destinations: { people: ['recipients'], texts: ['name', 'template'], place: { kind: 'destination', id: 'id' } },
   events: { json: ['body'] },
   feed_events: { json: ['body'] },
-  deliveries: { people: ['requested_by'] },
+  deliveries: { users: ['requested_by'], people: ['requested_by'] },
+  attempts: { emptied: ['answer'] },
   outbox: { json: ['body'] },
   dead_letters: { json: ['body'] },
 };

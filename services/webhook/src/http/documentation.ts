@@ -2,6 +2,7 @@ import { instant } from '@tocsin/schemas';
 import type { Documentation, WebhookDocumentation } from '@tocsin/http';
 import { z } from 'zod';
 import type { contracts } from './contracts.ts';
+import type { DeliveryWire } from '../deliveries/http/wire.ts';
 import type { DestinationWire } from '../destinations/http/wire.ts';
 import type { FeedEventWire } from '../feed/http/event-wire.ts';
 import type { WebhookWire } from '../subscriptions/http/wire.ts';
@@ -22,6 +23,24 @@ const webhook: WebhookWire = {
 const SECRET = 'whsec_3q2A7wEjRWeJq83vEjRWeJq83vEjRWeJq83vEjRWeI0';
 
 const params = { id: webhook.id };
+
+const delivery: DeliveryWire = {
+  id: 1,
+  webhook_id: webhook.id,
+  event_id: '018f6a52-5f0e-4c66-9a3c-2f5d1c0f7a11',
+  event_type: 'incident.created',
+  incident: 'INC-4',
+  status: 'failed',
+  attempts: 1,
+  last_error: 'status',
+  last_status: 404,
+  queued_at: '2026-11-20T09:30:00.000Z',
+  due_at: null,
+  finished_at: '2026-11-20T09:30:01.000Z',
+  redelivery: 0,
+  requested_by: null,
+};
+const deliveryParams = { id: delivery.id };
 
 const destination: DestinationWire = {
   id: 1,
@@ -82,6 +101,27 @@ const feedEvent: FeedEventWire = {
   },
 };
 
+const incidentCreated = {
+  id: '018f6a52-5f0e-4c66-9a3c-2f5d1c0f7a11',
+  type: 'incident.created',
+  schema_version: 1,
+  occurred_at: '2026-11-20T09:30:00.000Z',
+  resource: { type: 'incident', id: 4, reference: 'INC-4', revision: 1 },
+  data: {
+    incident: {
+      id: 4,
+      reference: 'INC-4',
+      created_at: '2026-11-20T09:30:00.000Z',
+      title: 'Checkout is down in Europe',
+      service: 'checkout',
+      regions: ['eu-west-1'],
+      severity: 'sev1',
+      status: 'open',
+      issue_type: 'incident',
+    },
+  },
+};
+
 /** Descriptions and examples of the operations, for the API description (contract: Webhooks, Destinations, Event feed). */
 export const documentation: Documentation<typeof contracts> = {
   listEvents: {
@@ -126,6 +166,12 @@ export const documentation: Documentation<typeof contracts> = {
     params,
     reply: { webhook },
   },
+  testWebhook: {
+    description:
+      'Sends the receiver the same signed request as a verification, within the same limits, and returns what it answered. The subscription stays as it is, and a failure does not count.',
+    params,
+    reply: { outcome: { result: 'succeeded', status: 204, duration_ms: 84, answer: null } },
+  },
   pauseWebhook: {
     description: 'Pauses a subscription. Events from now on are not sent to it, not even after it is resumed.',
     params,
@@ -153,6 +199,48 @@ export const documentation: Documentation<typeof contracts> = {
       'Revokes a subscription permanently and cancels its queued deliveries. It is deleted after 30 days, or what the operator has set.',
     params,
     reply: { webhook: { ...webhook, status: 'revoked' } },
+  },
+  listWebhookDeliveries: {
+    description:
+      'Returns the deliveries of all subscriptions, newest first, as long as they are kept: seven days, or what the operator has set. Those of restricted incidents are there only for callers who see these.',
+    reply: { deliveries: [delivery], pagination: { limit: 50, has_more: false } },
+  },
+  getWebhookDelivery: {
+    description: 'Returns a delivery with the body that is sent, and what came of each attempt.',
+    params: deliveryParams,
+    reply: {
+      delivery: { ...delivery, body: JSON.stringify(incidentCreated) },
+      attempts: [
+        {
+          number: 1,
+          started_at: '2026-11-20T09:30:00.916Z',
+          duration_ms: 84,
+          result: 'status',
+          status: 404,
+          answer: 'Not found',
+        },
+      ],
+    },
+  },
+  redeliverWebhook: {
+    description:
+      'Queues a further delivery of the same event to the same subscription, with the same event ID and body. The subscription must be active, no delivery of the event to it may wait, and there are at most 10 redeliveries of an event to a subscription.',
+    params: deliveryParams,
+    reply: {
+      delivery: {
+        ...delivery,
+        id: 2,
+        status: 'queued',
+        attempts: 0,
+        last_error: null,
+        last_status: null,
+        queued_at: '2026-11-20T10:15:00.000Z',
+        due_at: '2026-11-20T10:15:00.000Z',
+        finished_at: null,
+        redelivery: 1,
+        requested_by: '1',
+      },
+    },
   },
   listDestinations: {
     description: 'Returns the destinations that are not archived, oldest first.',
@@ -261,26 +349,7 @@ export const webhooks: Readonly<Record<string, WebhookDocumentation>> = {
         })
         .meta({ description: 'The data of the event' }),
     }),
-    example: {
-      id: '018f6a52-5f0e-4c66-9a3c-2f5d1c0f7a11',
-      type: 'incident.created',
-      schema_version: 1,
-      occurred_at: '2026-11-20T09:30:00.000Z',
-      resource: { type: 'incident', id: 4, reference: 'INC-4', revision: 1 },
-      data: {
-        incident: {
-          id: 4,
-          reference: 'INC-4',
-          created_at: '2026-11-20T09:30:00.000Z',
-          title: 'Checkout is down in Europe',
-          service: 'checkout',
-          regions: ['eu-west-1'],
-          severity: 'sev1',
-          status: 'open',
-          issue_type: 'incident',
-        },
-      },
-    },
+    example: incidentCreated,
   },
   'webhook.verification': {
     summary: 'A subscription is verified',

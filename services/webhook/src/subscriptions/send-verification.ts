@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '@tocsin/http';
 import { afterCommit, inOwnDryRun, type Instant } from '@tocsin/runtime';
-import type { Outcome } from '../queue/domain/delivery.ts';
+import type { AnsweredOutcome } from '../requests/clients/sender.ts';
 import { verificationBody } from '../requests/domain/envelope.ts';
 import { type LimitReached, windowEnd } from '../requests/domain/limits.ts';
 import { revokedError, type Subscription } from './domain/subscription.ts';
@@ -17,6 +17,12 @@ interface Check {
   requestId: string | null;
 }
 
+/** A check that was sent; `duration` in milliseconds. */
+export interface EndedCheck {
+  outcome: AnsweredOutcome;
+  duration: number;
+}
+
 /**
  * Slots usually become free quickly, so a check tries this often, with this pause in milliseconds, before it is
  * refused.
@@ -27,14 +33,12 @@ const SLOT_RETRIES = { tries: 20, pause: 100 };
  * Sends one signed request to a subscription's receiver, within the windows for checks and the slots for all requests.
  * @throws DomainError `rate_limited` when a limit is reached, `invalid_resource_state` when the subscription is revoked
  */
-export async function sendVerification(dependencies: SendingDependencies, check: Check): Promise<Outcome> {
+export async function sendVerification(dependencies: SendingDependencies, check: Check): Promise<EndedCheck> {
   for (let tries = 1; ; tries += 1) {
     // A dry run must not hold locks of the limits while it waits, or asks the incident service.
-    const outcome = await inOwnDryRun(async () => tryCheck(dependencies, check));
-    if (outcome.kind !== 'refused') return outcome;
-    if (outcome.limit.resource === 'window' || tries === SLOT_RETRIES.tries) {
-      throw rateLimited(outcome.limit, outcome.now);
-    }
+    const ended = await inOwnDryRun(async () => tryCheck(dependencies, check));
+    if ('outcome' in ended) return ended;
+    if (ended.limit.resource === 'window' || tries === SLOT_RETRIES.tries) throw rateLimited(ended.limit, ended.now);
     await delay(SLOT_RETRIES.pause);
   }
 }
@@ -44,7 +48,7 @@ type Refusal = { kind: 'refused'; limit: LimitReached; now: Instant };
 async function tryCheck(
   dependencies: SendingDependencies,
   { subscription, requestId }: Check,
-): Promise<Outcome | Refusal> {
+): Promise<EndedCheck | Refusal> {
   const { database, time, secretCipher, sender, metrics, log } = dependencies;
   const { id, workspaceId, origin } = subscription;
   const url = await subscriptionStore(database, workspaceId).findUrl(id);
@@ -96,7 +100,7 @@ async function tryCheck(
         'checked a receiver',
       );
     });
-    return outcome;
+    return { outcome, duration };
   } finally {
     await limitStore(database).closeSlot(token);
   }

@@ -22,7 +22,7 @@ export async function verifySubscription(
   const subscription = await subscriptionStore(dependencies.database, workspaceId).get(command.id);
   if (subscription.includeRestricted) checkSeesRestricted(command.caller);
   checkNotRevoked(subscription);
-  const outcome = await sendVerification(dependencies, { subscription, requestId: command.requestId });
+  const { outcome } = await sendVerification(dependencies, { subscription, requestId: command.requestId });
   if (outcome.kind === 'failure') throw verificationFailed(outcome);
   return changeSubscription(dependencies, command, {
     verb: 'verified',

@@ -13,6 +13,8 @@ interface AttemptRecord {
   status?: number | undefined;
   /** Milliseconds. */
   duration: number;
+  /** What the receiver said. */
+  answer?: string | null | undefined;
 }
 
 const LOCK_LEASED = `
@@ -42,8 +44,8 @@ const FINISH = `
     where workspace_id = $1 and lease_token = $2 and status in ('queued', 'held')
     returning workspace_id, id, attempts
   )
-  insert into attempts (workspace_id, delivery_id, number, started_at, duration, result, status)
-  select workspace_id, id, attempts, $9, $10, $7, $8 from finished
+  insert into attempts (workspace_id, delivery_id, number, started_at, duration, result, status, answer)
+  select workspace_id, id, attempts, $9, $10, $7, $8, $12 from finished
   returning delivery_id`;
 
 /** A leased delivery. */
@@ -89,7 +91,7 @@ export function leaseStore(db: Knex) {
 
     /** Ends a lease and keeps the attempt. Returns false when the lease was lost. */
     async finish({ workspaceId, token }: Leased, attempt: AttemptRecord, now: Instant): Promise<boolean> {
-      const { number, decision, result, status = null, duration } = attempt;
+      const { number, decision, result, status = null, duration, answer = null } = attempt;
       const isRetry = decision.kind === 'retry';
       const isFailure = result !== 'succeeded' && result !== 'deferred';
       const rows = await query(db, {
@@ -107,6 +109,7 @@ export function leaseStore(db: Knex) {
           addMilliseconds(now, -duration),
           duration,
           number,
+          answer,
         ],
       });
       return rows.length === 1;

@@ -1,13 +1,12 @@
 import { currentDryRun } from '@tocsin/runtime';
 import { isLoopbackAddress, isLocalName } from '@tocsin/safe-http';
 import { createTransport } from 'nodemailer';
-import type { Outcome } from '../../queue/domain/delivery.ts';
-import type { Sender } from '../../requests/clients/sender.ts';
+import type { AnsweredOutcome, Sender } from '../../requests/clients/sender.ts';
 import type { IncidentClient } from '../../subscriptions/clients/incidents.ts';
 import type { Message } from '../domain/kinds/kind.ts';
 
 /** What came of a message; `answer` is the beginning of what the receiver said. */
-export type MessageOutcome = Outcome & { answer?: string };
+export type MessageOutcome = AnsweredOutcome;
 
 /** Sends one message of a destination. */
 export type Transport = (message: Message) => Promise<MessageOutcome>;
@@ -40,7 +39,7 @@ export function transport({
     if (message.kind === 'http') {
       const { url, headers = {}, body } = message;
       const request = { headers: { 'content-type': 'application/json', ...headers }, body };
-      const outcome = await sender.post({ url, headers: {} }, async () => request, { readsAnswer: true });
+      const outcome = await sender.post({ url, headers: {} }, async () => request);
       return outcome.kind === 'cancelled' ? { kind: 'failure', reason: 'connection', isLocal: true } : outcome;
     }
     if (currentDryRun() !== undefined) return { kind: 'success', status: message.kind === 'mail' ? 250 : 200 };

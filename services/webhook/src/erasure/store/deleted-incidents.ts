@@ -1,5 +1,6 @@
 import type { Envelope, EventData } from '@tocsin/schemas';
 import { type Knex, pipeline, query } from '@tocsin/postgres';
+import { INCIDENT_OF_EVENT } from '../../shared/store/incident-of-event.ts';
 
 export type DeletedIncident = Envelope<EventData<'incident.deleted'>>;
 
@@ -42,8 +43,8 @@ export const deletedIncidents = (db: Knex) => ({
         values: [workspaceId, `incident:${incidentId}`],
       },
       {
-        text: `delete from events where workspace_id = $1 and body like $2`,
-        values: [workspaceId, `%"resource":{"type":"incident","id":${incidentId},%`],
+        text: `delete from events where workspace_id = $1 and ${INCIDENT_OF_EVENT} = $2`,
+        values: [workspaceId, String(incidentId)],
       },
     ]);
     if (emptied.length === BATCH) return true;

@@ -1,4 +1,5 @@
 import { type Knex, pipeline, query, type Statement } from '@tocsin/postgres';
+import { INCIDENT_OF_EVENT } from '../../shared/store/incident-of-event.ts';
 import { lockFeeds } from './feed-writer.ts';
 
 /** How many events one transaction hides at most. */
@@ -12,7 +13,10 @@ export interface Restriction {
   position: number;
 }
 
-/** One look-up for each event: earlier ones about its resource that everybody may read are rare. */
+/**
+ * Two look-ups for each event: earlier ones about its resource that everybody may read are rare. Those that were sent to
+ * webhooks may be kept for longer than the feed has them.
+ */
 const ADD = `
   insert into feed_restrictions (workspace_id, resource, position)
   select event.workspace_id, event.resource, max(event.position)
@@ -21,11 +25,13 @@ const ADD = `
     select workspace_id, resource, position from feed_events
     where workspace_id = recorded.workspace_id and event_id = recorded.event_id limit 1
   ) as event
-  cross join lateral (
-    select 1 from feed_events earlier
-    where earlier.workspace_id = event.workspace_id and not earlier.restricted and earlier.resource = event.resource
-      and earlier.position < event.position limit 1
-  ) as earlier
+  where coalesce(
+    (select true from feed_events earlier
+      where earlier.workspace_id = event.workspace_id and not earlier.restricted and earlier.resource = event.resource
+        and earlier.position < event.position limit 1),
+    (select true from events
+      where events.workspace_id = event.workspace_id and not events.restricted
+        and ${INCIDENT_OF_EVENT} = substr(event.resource, length('incident:') + 1) limit 1))
   group by event.workspace_id, event.resource
   on conflict (workspace_id, resource) do update set position = greatest(excluded.position, feed_restrictions.position)`;
 

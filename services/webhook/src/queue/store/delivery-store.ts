@@ -1,6 +1,7 @@
 import { type Knex, query, type Statement } from '@tocsin/postgres';
 import { addMilliseconds, type Instant } from '@tocsin/runtime';
 import { DEADLINE } from '../domain/delivery.ts';
+import { INCIDENT_OF_EVENT } from '../../shared/store/incident-of-event.ts';
 import { currentTime } from '../../shared/store/time.ts';
 
 /** An event; `body` is the exact text that is sent. */
@@ -33,25 +34,24 @@ const QUEUE = `
     from unnest($3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::timestamptz[], $13::boolean[])
       as event (id, workspace_id, body, request_id, trace_context, occurred_at, restricted)
   )
-  insert into deliveries (event_id, subscription_id, workspace_id, status, due_at, deadline_at)
-  select event_id, subscription_id, workspace_id, status, $1, $2
-  from unnest($9::uuid[], $10::text[], $11::bigint[], $12::text[])
-    as delivery (event_id, subscription_id, workspace_id, status)`;
+  insert into deliveries (event_id, subscription_id, workspace_id, status, restricted, due_at, deadline_at)
+  select event_id, subscription_id, workspace_id, status, restricted, $1, $2
+  from unnest($9::uuid[], $10::text[], $11::bigint[], $12::text[], $14::boolean[])
+    as delivery (event_id, subscription_id, workspace_id, status, restricted)`;
 
-/** A workspace has few waiting deliveries, and no index tells what their events are about. */
+/** What waits for a webhook that must not get the event. */
+const IS_CANCELLED = `d.status in ('queued', 'held') and not s.include_restricted`;
 const RESTRICT = `
-  with waiting as (
-    select distinct event_id from deliveries where workspace_id = $1 and status in ('queued', 'held')
-  ), restricted as (
-    update events e set restricted = true from waiting
-    where e.workspace_id = $1 and e.id = waiting.event_id
-      and concat_ws(':', e.body::json #>> '{resource,type}', e.body::json #>> '{resource,id}') = $2
-    returning e.id
+  with restricted as (
+    update events set restricted = true where workspace_id = $1 and ${INCIDENT_OF_EVENT} = $2 returning id
   )
-  update deliveries set status = 'cancelled', lease_token = null, finished_at = $3
+  update deliveries d set restricted = true,
+    status = case when ${IS_CANCELLED} then 'cancelled' else d.status end,
+    lease_token = case when ${IS_CANCELLED} then null else d.lease_token end,
+    finished_at = case when ${IS_CANCELLED} then $3 else d.finished_at end
   from restricted, subscriptions s
-  where deliveries.workspace_id = $1 and deliveries.event_id = restricted.id and deliveries.status in ('queued', 'held')
-    and s.workspace_id = $1 and s.id = deliveries.subscription_id and not s.include_restricted`;
+  where d.workspace_id = $1 and d.event_id = restricted.id
+    and s.workspace_id = $1 and s.id = d.subscription_id`;
 
 const NEXT_DUE = `select (select min(due_at) from deliveries where status = 'queued') as due, ${currentTime('$1')} as now`;
 
@@ -76,8 +76,8 @@ export const knownStatement = (
 
 /** Adds events and the deliveries of each. */
 export function queueStatement(events: readonly QueuedEvent[], now: Instant): Statement<never> {
-  const deliveries = events.flatMap(({ id, workspaceId, recipients }) =>
-    recipients.map((recipient) => ({ eventId: id, workspaceId, ...recipient })),
+  const deliveries = events.flatMap(({ id, workspaceId, isRestricted, recipients }) =>
+    recipients.map((recipient) => ({ eventId: id, workspaceId, isRestricted, ...recipient })),
   );
   return {
     name: 'queue-deliveries',
@@ -96,6 +96,7 @@ export function queueStatement(events: readonly QueuedEvent[], now: Instant): St
       deliveries.map(({ workspaceId }) => workspaceId),
       deliveries.map(({ isHeld }) => (isHeld ? 'held' : 'queued')),
       events.map(({ isRestricted }) => isRestricted),
+      deliveries.map(({ isRestricted }) => isRestricted),
     ],
   };
 }
@@ -139,9 +140,9 @@ export function deliveryStore(db: Knex) {
       });
     },
 
-    /** Makes the waiting events about a resource restricted, and cancels those that their receivers must not get. */
+    /** Makes the events about an incident restricted, and cancels what waits for receivers that must not get them. */
     async restrict({ workspaceId, resource }: { workspaceId: number; resource: string }, now: Instant): Promise<void> {
-      await query(db, { text: RESTRICT, values: [workspaceId, resource, now] });
+      await query(db, { text: RESTRICT, values: [workspaceId, resource.replace(/^incident:/, ''), now] });
     },
 
     /** When the next delivery is due, in the past when one is already due, and the time now. */

@@ -18,23 +18,25 @@ import {
   systemResolver,
 } from '@tocsin/safe-http';
 import type { Outcome } from '../../queue/domain/delivery.ts';
+import { ANSWER_BYTES, answerText } from '../domain/answer.ts';
 import type { Destination, ReceiverHeaders } from '../domain/destination.ts';
 
 const TIMEOUT = 10_000;
 const MAX_RESPONSE_BYTES = 65_536;
+
+/** What came of a request, and the beginning of what the receiver said, also if it refuses. */
+export type AnsweredOutcome = Outcome & { answer?: string | null };
 
 /** Posts to receivers (contract: Deliveries). */
 export interface Sender {
   /**
    * A dry run sends nothing, looks up no name and does not call `prepare`: it assumes that the receiver accepts.
    * @param prepare see `SafeRequest`; returns the headers too, because requests are signed right before they are sent
-   * @param options.readsAnswer whether the outcome has what the receiver said, also if it refuses
    */
   post(
     destination: Destination,
     prepare: (ip: string) => Promise<PreparedRequest | undefined>,
-    options?: { readsAnswer?: boolean },
-  ): Promise<(Outcome & { answer?: string }) | { kind: 'cancelled' }>;
+  ): Promise<AnsweredOutcome | { kind: 'cancelled' }>;
 }
 
 export interface SenderOptions {
@@ -49,7 +51,8 @@ export function sender({ egress, resolve = systemResolver(), ca, timeout = TIMEO
   const { allowed, proxy } = egress;
   const http = safeHttp({ allows: publicOrAllowed(allowed), resolve, ca, proxy });
   return {
-    post: async ({ url, headers: receiverHeaders }, prepare, { readsAnswer = false } = {}) => {
+    post: async (destination, prepare) => {
+      const { url, headers: receiverHeaders } = destination;
       if (currentDryRun() !== undefined) return ACCEPTED;
       return inSpan(requestSpan('POST', new URL(url)), async (span) => {
         const response = await http.request({
@@ -57,12 +60,13 @@ export function sender({ egress, resolve = systemResolver(), ca, timeout = TIMEO
           method: 'POST',
           timeout,
           maxBodyBytes: MAX_RESPONSE_BYTES,
-          readsRefusals: readsAnswer,
+          keptBytes: ANSWER_BYTES,
           prepare: async (ip) => withHeaders(receiverHeaders, withTrace(await prepare(ip))),
         });
+        if (response.kind === 'cancelled') return response;
         const outcome = outcomeOf(response);
         if (span !== undefined) recordOutcome(span, outcome);
-        return readsAnswer && response.kind === 'response' ? { ...outcome, answer: response.body.toString() } : outcome;
+        return { ...outcome, answer: response.body === undefined ? null : answerText(response.body, destination) };
       });
     },
   };
@@ -81,19 +85,19 @@ const withHeaders = (
   prepared: PreparedRequest | undefined,
 ): PreparedRequest | undefined => prepared && { ...prepared, headers: { ...receiverHeaders, ...prepared.headers } };
 
-type Attempt = Outcome | { kind: 'cancelled' };
-
 const ACCEPTED: Outcome = { kind: 'success', status: 200 };
 
-function outcomeOf(response: SafeResponse): Attempt {
-  if (response.kind !== 'response') return response;
+function outcomeOf(response: Exclude<SafeResponse, { kind: 'cancelled' }>): Outcome {
+  if (response.kind === 'failure') {
+    const { body: _, ...failure } = response;
+    return failure;
+  }
   const { status, headers } = response;
   if (status >= 200 && status <= 299) return { kind: 'success', status };
   return { kind: 'failure', reason: 'status', status, retryAfter: headers['retry-after'], isLocal: false };
 }
 
-function recordOutcome(span: Span, outcome: Attempt): void {
-  if (outcome.kind === 'cancelled') return;
+function recordOutcome(span: Span, outcome: Outcome): void {
   if (outcome.status !== undefined) span.setAttribute('http.response.status_code', outcome.status);
   if (outcome.kind === 'failure')
     markFailed(span, outcome.reason === 'status' ? String(outcome.status) : outcome.reason);

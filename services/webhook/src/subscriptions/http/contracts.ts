@@ -1,6 +1,6 @@
 import { type Contracts, endpoint, type Handlers } from '@tocsin/http';
 import { z } from 'zod';
-import { newHeaders, newWebhook, secretReply, webhookList, webhookReply } from './wire.ts';
+import { newHeaders, newWebhook, secretReply, testReply, webhookList, webhookReply } from './wire.ts';
 
 const WEBHOOKS = '/api/v1/settings/webhooks';
 const WEBHOOK = `${WEBHOOKS}/{id}`;
@@ -34,6 +34,19 @@ export const subscriptionContracts = {
     cost: { base: 5 },
     params,
     reply: webhook,
+  },
+  testWebhook: {
+    ...endpoint('POST', `${WEBHOOK}/test`, 'Send the receiver a test request'),
+    ...change,
+    deadline: 20_000,
+    cost: { base: 5 },
+    params,
+    // A dry run sends nothing.
+    reply: {
+      status: 200,
+      body: testReply,
+      assigned: ['outcome.result', 'outcome.status', 'outcome.duration_ms', 'outcome.answer'],
+    },
   },
   pauseWebhook: {
     ...endpoint('POST', `${WEBHOOK}/pause`, 'Pause a webhook subscription'),

@@ -12,6 +12,7 @@ import {
   revokeSubscription,
   rotateSecret,
 } from '../subscription-lifecycle.ts';
+import { testSubscription } from '../test-subscription.ts';
 import { verifySubscription } from '../verify-subscription.ts';
 import type { SubscriptionApi } from './contracts.ts';
 import type { WebhookWire } from './wire.ts';
@@ -39,6 +40,12 @@ export const subscriptionHandlers = (
   },
 
   verifyWebhook: async (request) => replyOf(await verifySubscription(dependencies, commandOf(request))),
+  testWebhook: async (request) => {
+    const { outcome, duration } = await testSubscription(dependencies, commandOf(request));
+    const result = outcome.kind === 'success' ? 'succeeded' : outcome.reason;
+    const { status = null, answer = null } = outcome;
+    return { body: { outcome: { result, status, duration_ms: duration, answer } } };
+  },
   pauseWebhook: async (request) => replyOf(await pauseSubscription(dependencies, commandOf(request))),
   resumeWebhook: async (request) => replyOf(await resumeSubscription(dependencies, commandOf(request))),
   revokeWebhook: async (request) => replyOf(await revokeSubscription(dependencies, commandOf(request))),
