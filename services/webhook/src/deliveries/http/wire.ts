@@ -5,6 +5,7 @@ import { DELIVERY_STATUSES } from '../../queue/domain/delivery.ts';
 
 const id = z.int().min(1);
 const status = z.enum(DELIVERY_STATUSES);
+const UUID = /^[\dA-Fa-f]{8}(?:-[\dA-Fa-f]{4}){3}-[\dA-Fa-f]{12}$/;
 
 const properties = {
   id: id.meta({ description: 'Identifies the delivery in paths' }),
@@ -77,7 +78,7 @@ export const deliveryQuery = z.strictObject({
     description: 'ID of a subscription; an unknown one matches nothing; default: any',
   }),
   status: status.optional().meta({ description: 'Deliveries in this state; default: any' }),
-  event_id: z.guid({ error: 'Must be a UUID' }).optional().meta({
+  event_id: z.string().regex(UUID, 'Must be a UUID').optional().meta({
     description: 'ID of an event; an unknown one matches nothing; default: any',
   }),
 });

@@ -12,6 +12,9 @@ const SHORTEST_SECRET = 6;
 /** Of a part of a path without a digit. */
 const SHORTEST_TOKEN = 16;
 
+/** Of any subscription; the receiver knows its own. */
+const SIGNING_SECRET = /whsec_\w*/g;
+
 /** All control characters but tabs and line ends. PostgreSQL does not store NUL, and terminals obey others. */
 const CONTROL = /[^\P{Cc}\t\n\r]/gu;
 
@@ -63,7 +66,9 @@ const inHtml = (part: string) =>
   part.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 function hide(text: string, secrets: readonly string[]): string {
-  const shown = secrets.reduce((hidden, secret) => hidden.replaceAll(secret, HIDDEN), text);
+  const shown = secrets
+    .reduce((hidden, secret) => hidden.replaceAll(secret, HIDDEN), text)
+    .replaceAll(SIGNING_SECRET, HIDDEN);
   // The last one may have been cut off.
   const cut = Math.max(0, ...secrets.map((secret) => overlap(shown, secret)));
   return cut === 0 ? shown : `${shown.slice(0, -cut)}${HIDDEN}`;
