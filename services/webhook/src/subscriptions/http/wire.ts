@@ -59,18 +59,18 @@ export const secretReply = z.strictObject({
     .meta({ description: 'The key of the signatures, as a whole with its prefix `whsec_`; it is not shown again' }),
 });
 
-export const testReply = z.strictObject({
-  outcome: z
-    .strictObject({
-      result: z.string().meta({ description: '`succeeded`, or why it failed, such as `status`, `timeout` or `dns`' }),
-      status: z.int().nullable().meta({ description: 'The HTTP status of the answer; null: there was none' }),
-      duration_ms: z.int().meta({ description: 'Milliseconds, from the look-up of the name to the last byte' }),
-      answer: z.string().nullable().meta({
-        description: 'The first 1,024 characters of what the receiver answered, as of a delivery; null: nothing',
-      }),
-    })
-    .meta({ id: 'WebhookTest', description: 'What came of the test' }),
-});
+const testOutcome = z
+  .strictObject({
+    result: z.string().meta({ description: '`succeeded`, or why it failed, such as `status`, `timeout` or `dns`' }),
+    status: z.int().nullable().meta({ description: 'The HTTP status of the answer; null: there was none' }),
+    duration_ms: z.int().meta({ description: 'Milliseconds, from the look-up of the name to the last byte' }),
+    answer: z.string().nullable().meta({
+      description: 'The first 1,024 characters of what the receiver answered, as of a delivery; null: nothing',
+    }),
+  })
+  .meta({ id: 'WebhookTest' });
+
+export const testReply = z.strictObject({ outcome: schemaReference(testOutcome, 'What came of the test') });
 
 export const webhookList = z.strictObject({
   webhooks: z
