@@ -37,7 +37,7 @@ export type PersonalTables = Readonly<Record<string, PersonalTable>>;
 
 /** Rows that are looked at in one page. */
 const PAGE = 500;
-/** Bytes that a page compares at most with all names and addresses, besides its last row: about 50 MB take a second. */
+/** The page compares so many bytes at most with all names and addresses together, besides its last row. */
 const PAGE_BYTES = 8 * 1_048_576;
 /** Milliseconds after which a step begins no other page. */
 const STEP_TIME = 250;
@@ -85,13 +85,14 @@ async function openTable(
     /** The key of the last row of a page; undefined: the page has all others. */
     lastOf: async (position: DataPosition): Promise<string[] | undefined> => {
       const [row] = await query<Record<string, string>>(db, {
-        // Reads no row behind the page.
+        // Reads no row behind the page. Sorted by the columns: their names alone mean the texts that are selected.
         text: `select ${key.map((column) => `${column.name}::text`).join(', ')} from (
-            select ${names}, row_number() over in_order as place, sum(bytes) over in_order as bytes from (
-              select ${names}, ${searched.join(' + ') || '0'} as bytes from ${name}
+            select ${names}, row_number() over in_order as walked_rows, sum(row_bytes) over in_order as walked_bytes from (
+              select ${names}, ${searched.join(' + ') || '0'} as row_bytes from ${name}
               where ${scope}${behind(position, 2)} order by ${names} limit ${PAGE}) as page
             window in_order as (order by ${names} rows unbounded preceding)) as sized
-          where place = ${PAGE} or bytes >= ${maxBytes} order by ${names} limit 1`,
+          where walked_rows = ${PAGE} or walked_bytes >= ${maxBytes}
+          order by ${key.map((column) => `sized.${column.name}`).join(', ')} limit 1`,
         values: [request.workspace.id, ...position.after],
       });
       return row && Object.values(row);
