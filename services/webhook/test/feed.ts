@@ -3,7 +3,7 @@ import { type EventType, QUEUES } from '@tocsin/schemas';
 import { type Knex, query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
 import { type IncomingEvent, lockFeeds, recordStatement, withMissingFeeds } from '../src/feed/store/feed-writer.ts';
-import { incidentCreated, serviceForFile, type TestService, type TestServiceOptions } from './service.ts';
+import { empty, incidentCreated, serviceForFile, type TestService, type TestServiceOptions } from './service.ts';
 
 export const FEED = '/api/v1/events';
 
@@ -154,7 +154,7 @@ export async function fill(service: TestService, { workspaceId = 1, count }: { w
 
 /** Clears the feed, as if nothing had ever been recorded. The tables are locked in the order in which the recorder locks them. */
 export const clearFeed = async (service: TestService) =>
-  service.knex.raw('truncate feed_workspaces, feed_events, feed_restrictions');
+  empty(service, ['feed_workspaces', 'feed_events', 'feed_restrictions']);
 
 /** The number of waiting requests of a process, in all workspaces. */
 export async function waitingAt(url: string): Promise<number> {

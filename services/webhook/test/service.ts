@@ -12,6 +12,7 @@ import { MemoryBroker } from '@tocsin/messaging';
 import { type App, type Clock, createLogger } from '@tocsin/runtime';
 import {
   type Client,
+  emptyTables,
   eventually,
   type Receiver,
   serviceHarness,
@@ -97,6 +98,12 @@ async function startIncidents(): Promise<FakeIncidentService> {
   return fake;
 }
 
+/** Deletes all rows of tables, which are locked in this order. */
+export const empty = async ({ knex }: Pick<TestService, 'knex'>, tables: readonly string[]): Promise<void> =>
+  knex.transaction(async (trx) => {
+    for (const statement of emptyTables(tables)) await trx.raw(statement);
+  });
+
 export interface TestServiceOptions {
   receivers?: readonly Receiver[];
   /** `host:port` pairs in addition to those of the receivers. */
@@ -155,9 +162,10 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
         async () => {
           if ((await service.knex('slots').select('token')).length > 0) return false;
           // A concurrent periodic task can make this a deadlock; then it is tried again.
-          await service.knex.raw(
-            'truncate subscriptions, destinations, events, inbox, windows, slots, host_addresses cascade',
-          );
+          await empty(service, [
+            ...['subscriptions', 'secrets', 'activity', 'destinations', 'events', 'deliveries', 'attempts'],
+            ...['inbox', 'windows', 'slots', 'host_addresses'],
+          ]);
           return true;
         },
         { what: 'all requests to end' },

@@ -78,13 +78,30 @@ async function dropLater(maintenanceUrl: string, name: string): Promise<void> {
   }).catch(() => undefined);
 }
 
+/**
+ * The statements of a transaction that deletes all rows of tables. TRUNCATE makes new files for each table and index, which
+ * takes fifty times as long. As it does, the lock waits for transactions under way; one statement deletes everything, so
+ * that references among the tables do not matter.
+ */
+export const emptyTables = (tables: readonly string[]): string[] => [
+  `lock table ${tables.join(', ')}`,
+  `with ${tables.map((table, index) => `deleted_${index} as (delete from ${table})`).join(', ')} select 1`,
+];
+
 async function clearTables(client: pg.Client, schemas: TestSchema[]): Promise<void> {
-  const { rows } = await client.query<{ tables: string | null }>(
-    `select string_agg(format('%I.%I', schemaname, tablename), ', ') as tables from pg_tables
-      where schemaname = any($1) and tablename <> 'migrations'`,
-    [schemas.map(({ schema }) => schema)],
+  const names = schemas.map(({ schema }) => schema);
+  const { rows } = await client.query<{ name: string }>(
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables
+      where schemaname = any($1) and tablename <> 'migrations' order by 1`,
+    [names],
   );
-  await client.query(`truncate ${rows[0]?.tables} restart identity`);
+  const statements = emptyTables(rows.map(({ name }) => name));
+  await client.query(['begin', ...statements, 'commit'].join(';'));
+  await client.query(
+    `select setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false) from pg_sequences
+      where schemaname = any($1) and last_value is not null`,
+    [names],
+  );
 }
 
 /** Drops this run's databases, and those of crashed runs that started more than three hours ago. */

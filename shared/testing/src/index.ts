@@ -2,7 +2,7 @@ export { createCertificate } from './certificate.ts';
 export { findChromium } from './chromium.ts';
 export { type Answer, type Client, httpClient, ONE_PIXEL, refusal } from './client.ts';
 export { type TestClock, testClock } from './clock.ts';
-export { changeTemplates, createTestDatabase, dropTestDatabases, type TestDatabase } from './databases.ts';
+export { changeTemplates, createTestDatabase, dropTestDatabases, emptyTables, type TestDatabase } from './databases.ts';
 export { errorOf } from './error-of.ts';
 export { eventually } from './eventually.ts';
 export { holdTransaction } from './hold-transaction.ts';
