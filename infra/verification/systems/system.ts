@@ -30,6 +30,9 @@ import { sharedRoles } from './database-urls.ts';
 import { type OtherTree, otherTree } from './other-tree.ts';
 import { isPooled, startTransactionPooler } from './transaction-pooler.ts';
 
+/** Milliseconds between two polls of the webhook service: each takes time from the tests beside it. */
+const POLLS = { withReceivers: 100, without: 1_000 };
+
 /** The owner of an API key, and the key's scopes. */
 interface Person {
   workspace?: string;
@@ -71,7 +74,7 @@ export interface SystemOptions {
   webhookClock?: Clock;
   /** Each periodic task of the services runs for the first time within this time; milliseconds. */
   firstRunWithin?: number;
-  /** Whether the webhook service polls its queue only as often as in production; otherwise every 100 ms. */
+  /** Whether the webhook service polls its queue only as often as in production; otherwise `POLLS`. */
   rests?: boolean;
   /** Between two runs of the periodic tasks that otherwise run every hour; milliseconds. */
   taskInterval?: number;
@@ -180,7 +183,7 @@ function appStarter(
     log,
     checkReplies: true,
     ca,
-    ...(options.rests !== true && { dispatchInterval: 100 }),
+    ...(options.rests !== true && { dispatchInterval: receivers.length > 0 ? POLLS.withReceivers : POLLS.without }),
     ...taskTimes,
   };
   return async (name) => {
