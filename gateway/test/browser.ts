@@ -127,7 +127,8 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /** The violations that axe finds on a page, or in the part that a selector names. Our pages have no frames. */
 export async function findViolations(page: Page, part?: string): Promise<Result[]> {
-  await page.evaluate(AXE);
+  // Its source is large, and a document keeps it.
+  if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(AXE);
   // A colour that is changing has no contrast to judge.
   await eventually(async () =>
     page.evaluate<boolean>(`document.getAnimations().every((each) =>
