@@ -29,6 +29,8 @@ const pages = {
   TrackersPage: lazyPage(async () => import('./settings/trackers.tsx'), 'TrackersPage'),
   UsersPage: lazyPage(async () => import('./settings/users.tsx'), 'UsersPage'),
   WebhooksPage: lazyPage(async () => import('./settings/webhooks.tsx'), 'WebhooksPage'),
+  WebhookPage: lazyPage(async () => import('./settings/webhook.tsx'), 'WebhookPage'),
+  DeliveryPage: lazyPage(async () => import('./settings/delivery.tsx'), 'DeliveryPage'),
   ConnectAgentPage: lazyPage(async () => import('./sign-in/connect-agent.tsx'), 'ConnectAgentPage'),
 };
 
@@ -63,6 +65,8 @@ const routes = [
   createRoute({ getParentRoute, path: '/destinations', component: pages.DestinationsPage }),
   createRoute({ getParentRoute, path: '/trackers', component: pages.TrackersPage }),
   createRoute({ getParentRoute, path: '/webhooks', component: pages.WebhooksPage }),
+  createRoute({ getParentRoute, path: '/webhooks/$id', component: pages.WebhookPage }),
+  createRoute({ getParentRoute, path: '/webhooks/$id/deliveries/$delivery', component: pages.DeliveryPage }),
   createRoute({ getParentRoute, path: '/users', component: pages.UsersPage }),
   createRoute({ getParentRoute, path: '/keys', component: pages.KeysPage }),
   createRoute({ getParentRoute, path: '/configuration', component: pages.ConfigurationPage }),

@@ -1,9 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { behave, eventually, type Receiver } from '@tocsin/testing';
+import { eventually } from '@tocsin/testing';
 import { type Console, expectSound, NARROW, WIDE } from './harness.ts';
 
-/** @param receiver one of webhooks */
-export function testCatalog({ open, client, declare, origin }: Console, receiver: Receiver): void {
+export function testCatalog({ open, client, declare, origin }: Console): void {
   let cards: { id: number; human_id: string };
 
   beforeAll(async () => {
@@ -124,22 +123,6 @@ export function testCatalog({ open, client, declare, origin }: Console, receiver
     await expectSound(page, 'archive');
     await dialog.getByRole('button', { name: 'Archive' }).click();
     await row.waitFor({ state: 'detached' });
-  });
-
-  test('says why a receiver was not verified', async () => {
-    const page = await open('/webhooks');
-    await page.getByRole('button', { name: 'New webhook' }).click();
-    await page.getByLabel('Address').fill(receiver.url('/hook'));
-    await page.getByRole('button', { name: 'Create' }).click();
-    await page.getByRole('button', { name: 'Done' }).click();
-    receiver.respond = () => behave.answer(403);
-    await page.getByRole('button', { name: 'Verify' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Not verified' });
-    await dialog.getByText('It answered 403 instead of 2xx.').waitFor();
-    await expectSound(page, 'not-verified');
-    receiver.respond = () => behave.answer(204);
-    await dialog.getByRole('button', { name: 'Try again' }).click();
-    await page.getByText('The receiver answered. The webhook is active.').waitFor();
   });
 
   test('the first steps can be put away, and pages link to what explains them', async () => {

@@ -12,12 +12,17 @@ import { testLists } from './lists.ts';
 import { testOnCall } from './on-call.ts';
 import { testSettings } from './settings.ts';
 import { testTrackers } from './trackers.ts';
+import { testWebhooks } from './webhooks.ts';
 import { running } from '../../../infra/verification/systems/running.ts';
 
 describeWithServersAndBrowser('a workspace in the console', () => {
   const receiver = running(startReceiver);
   const slack = running(startSlack);
-  const console = consoleInBrowser(() => ({ receivers: [receiver], settings: { SLACK_API_URL: slack.url } }));
+  const settings = { WEBHOOK_CHECKS_PER_MINUTE_PER_WORKSPACE: '60', WEBHOOK_CHECKS_PER_MINUTE_PER_RECEIVER: '60' };
+  const console = consoleInBrowser(() => ({
+    receivers: [receiver],
+    settings: { ...settings, SLACK_API_URL: slack.url },
+  }));
 
   beforeAll(async () => {
     const client = console.client();
@@ -28,7 +33,8 @@ describeWithServersAndBrowser('a workspace in the console', () => {
 
   // The first, since it counts all incidents.
   describe('addresses, lists and the way back in the console', () => testLists(console));
-  describe('the catalog, webhooks, keys and first steps in the console', () => testCatalog(console, receiver));
+  describe('the catalog, keys and first steps in the console', () => testCatalog(console));
+  describe('webhooks and deliveries in the console', () => testWebhooks(console, receiver));
   describe('destinations in the console', () => testDestinations(console, receiver));
   describe('trackers in the console', () => testTrackers(console, receiver));
   describe('forms in the console', () => testForms(console));

@@ -40,7 +40,13 @@ export const queryClient: QueryClient = new QueryClient({
   },
 });
 
-export const useGet = <Body>(path: string, { enabled = true, every }: { enabled?: boolean; every?: number } = {}) =>
+/** Milliseconds between two reads, also as a function of what was read; `false` ends them. */
+type Every<Data> = number | ((query: { state: { data: Data | undefined } }) => number | false);
+
+export const useGet = <Body>(
+  path: string,
+  { enabled = true, every }: { enabled?: boolean; every?: Every<Body> } = {},
+) =>
   useQuery<Body, TocsinError>({
     queryKey: [path],
     queryFn: async () => read<Body>(path),
@@ -65,7 +71,7 @@ export const useList = <Row, First = unknown>(
   path: string,
   property: string,
   parameters: Query = {},
-  { every, later }: { every?: number; later?: Query } = {},
+  { every, later }: { every?: Every<{ pages: readonly Page[] }>; later?: Query } = {},
 ) => {
   const first = path + query(parameters);
   return useInfiniteQuery<Page, TocsinError, { rows: Row[]; first: First }, string[], string | undefined>({

@@ -6,6 +6,9 @@ const REASONS: ReadonlyMap<unknown, string> = new Map([
   ['proxy', 'The proxy of the installation did not let the request through.'],
   ['body_too_large', 'Its response is too large.'],
   ['blocked_address', 'Tocsin may not send to its address.'],
+  ['deferred', 'Its address gets no more requests in this minute.'],
+  ['undecryptable', 'Tocsin cannot decrypt its address: the operator has changed the keys.'],
+  ['internal', 'Tocsin could not send it: the operator sees why in the log.'],
 ]);
 
 /** Why a receiver did not accept a request, as far as the API says it. */

@@ -3,10 +3,10 @@ import type { Write } from '../api/client.ts';
 import { useAccess, usePeople } from '../api/hooks.ts';
 import { type Bind, EditDialog } from '../resources/edit-dialog.tsx';
 import { Check, Checks, Input, type Options, Select, TextArea, withStored } from '../ui/fields.tsx';
-import { splitTexts } from '../ui/format.ts';
 import ui from '../ui/ui.module.css';
 import { type Chosen, chosenOf, describeChange, FilterFields, filtersOf, useFilters } from './destination-filters.tsx';
 import { addressOf, KIND_OPTIONS, kindOf } from './destination-kinds.ts';
+import { headersOf } from './headers.ts';
 
 export const DESTINATIONS = '/settings/destinations';
 
@@ -54,15 +54,6 @@ const draftOf = (destination: Destination): Draft => {
     filters: chosenOf(filters),
   };
 };
-
-/** Headers that are written as `Name: value`, one in each line. */
-const headersOf = (text: string): Record<string, string> =>
-  Object.fromEntries(
-    splitTexts(text, '\n').map((line) => {
-      const [name = '', ...values] = line.split(':');
-      return [name.trim(), values.join(':').trim()];
-    }),
-  );
 
 /** What is saved: only what the kind has, and no secret that was left empty. */
 function settingsOf(draft: Draft): Omit<NewDestination, 'kind'> {
