@@ -29,6 +29,7 @@ export const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   listIncidentChangelog: ['revision', 'changed_at', 'changes'],
   listIncidentPostmortemRevisions: ['revision', 'state', 'updated_at', 'updated_by'],
   listIncidentRelations: ['id', 'type', 'incident', 'created_at'],
+  listWebhookDeliveries: ['id', 'incident', 'webhook_id', 'status', 'attempts', 'last_status', 'queued_at'],
   services: ['id', 'slug', 'name', 'tier', 'owner_team_id'],
   teams: ['id', 'slug', 'name', 'parent_id'],
   timeline: ['id', 'started_at', 'type', 'source', 'title', 'body'],
