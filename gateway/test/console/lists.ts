@@ -180,6 +180,25 @@ export function testLists({ open, openWatched, client, system, origin, addPerson
     expect(await page.locator('[data-rows] a').count()).toBe(1);
   });
 
+  test('no filter is cut off before it is chosen, at any width', async () => {
+    const page = await open('/');
+    await page.getByLabel('Post-mortem').waitFor();
+    for (const width of [960, 1_100, 1_263, 1_264, 1_280, 1_366, 1_440, 1_471, 1_472, 1_600]) {
+      await page.setViewportSize({ width, height: 800 });
+      // As wide as the text is with the space around it.
+      const cut = await page.evaluate<string[]>(`[...document.querySelectorAll('main select')].filter((select) => {
+        const copy = select.cloneNode(true);
+        copy.replaceChildren(new Option(select.selectedOptions[0].label));
+        Object.assign(copy.style, { position: 'absolute', width: 'auto', visibility: 'hidden' });
+        select.parentElement.append(copy);
+        const needed = copy.getBoundingClientRect().width;
+        copy.remove();
+        return needed > select.getBoundingClientRect().width + 0.5;
+      }).map((select) => select.selectedOptions[0].label)`);
+      expect({ width, cut }).toEqual({ width, cut: [] });
+    }
+  });
+
   test('on a phone, filters are behind a button, titles have two lines, and nothing scrolls sideways', async () => {
     const title = `${'Ein sehr langer Titel '.repeat(8)} حادث 🔥🔥 ${'x'.repeat(60)}`;
     await client().post('/api/v1/incidents', { title, severity: 'sev4' });
