@@ -5,7 +5,7 @@ import { at, type Console, expectSound, NARROW } from './harness.ts';
 const KEYS = '/api/v1/settings/api-keys';
 const DAY = 86_400_000;
 
-export function testSettings({ open, client }: Console): void {
+export function testSettings({ open, client, declare }: Console): void {
   test('who uses a key chooses its scopes, and it expires when it is told to', async () => {
     const page = await open('/keys');
     await page.getByRole('button', { name: 'New key' }).click();
@@ -68,21 +68,6 @@ export function testSettings({ open, client }: Console): void {
     expect(keys).toContainEqual(expect.objectContaining({ name: 'Alertmanager', scopes: ['alerts:write'] }));
   });
 
-  test('people are shown by their roles and seats, which say what they allow', async () => {
-    const viewer = { name: 'عبد الرحمن 🚒', email: 'reader@acme.example', role: 'viewer', seat: 'none' };
-    await client().post('/api/v1/settings/users', viewer);
-    const page = await open('/users');
-    await page.getByRole('cell', { name: 'Owner Manages everything, and deletes for good' }).first().waitFor();
-    await page.getByLabel('Who is shown').selectOption('Viewers');
-    await page.getByText('person-1@acme.example').waitFor({ state: 'detached' });
-    await page.getByRole('cell', { name: viewer.name }).waitFor();
-    await expectSound(page, 'people');
-    await page.getByLabel('Who is shown').selectOption('Deactivated');
-    await page.getByRole('heading', { name: 'Nobody matches' }).waitFor();
-    await page.getByLabel('Who is shown').selectOption('Without a seat');
-    await page.getByRole('cell', { name: viewer.name }).waitFor();
-  });
-
   test('fields are put into their order by hand, and the form is shown before anybody needs it', async () => {
     const FIELDS = '/api/v1/custom-fields';
     for (const name of ['Order one', 'Order two']) {
@@ -115,5 +100,32 @@ export function testSettings({ open, client }: Console): void {
     await dialog.getByRole('button', { name: 'Done' }).click();
     const { fields } = (await client().get(`${FIELDS}?limit=100`)).body;
     for (const { id, name } of fields) if (String(name).startsWith('Order ')) await client().delete(`${FIELDS}/${id}`);
+  });
+
+  test('fields say where they are used, and lead there', async () => {
+    const FIELDS = '/api/v1/custom-fields';
+    const { field } = (await client().post(FIELDS, { name: 'Cause of it', field_type: 'string' })).body;
+    const { field: unused } = (
+      await client().post(FIELDS, { name: 'Never set', field_type: 'multi_select', config: { options: ['a'] } })
+    ).body;
+    await declare('With a cause', { custom_field_values: [{ field_id: field.id, value: 'A full disk' }] });
+    const { revision } = (await client().get('/api/v1/users/me/views')).body.saved_views;
+    const search = JSON.stringify({ fields: [{ slug: field.slug, operator: 'contains', value: 'disk' }] });
+    await client().put('/api/v1/users/me/views', { views: [{ name: 'Full disks', search }] }, at(revision));
+    const page = await open('/fields');
+    const used = page.getByRole('row').filter({ hasText: 'Cause of it' });
+    await used.getByRole('link', { name: 'Your view “Full disks”' }).waitFor();
+    await page
+      .getByRole('row')
+      .filter({ hasText: 'Never set' })
+      .getByText(/^No(?:ne of the latest 100)? incidents?$/)
+      .waitFor();
+    await expectSound(page, 'fields-used');
+    await used.getByRole('link', { name: /^1 (?:incident|of the latest 100 incidents)$/ }).click();
+    await page.getByRole('link', { name: 'With a cause' }).waitFor();
+    await page.getByText('1 incident', { exact: false }).first().waitFor();
+    await page.getByRole('button', { name: `Remove the filter by ${field.slug}` }).waitFor();
+    for (const { id } of [field, unused]) await client().delete(`${FIELDS}/${id}`);
+    await client().put('/api/v1/users/me/views', { views: [] }, at(revision + 1));
   });
 }

@@ -20,7 +20,7 @@ const MAX_SEARCH = 2_048;
 const toText = (search: ListSearch): string => JSON.stringify(readListSearch({ ...search }));
 
 /** Any client may store a text: what is no search of this page is left out. */
-function readSearch(text: string): ListSearch {
+export function readSearch(text: string): ListSearch {
   try {
     return readListSearch({ ...(JSON.parse(text) as Record<string, unknown>) });
   } catch {

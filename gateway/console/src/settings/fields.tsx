@@ -1,4 +1,5 @@
 import type { CustomField } from '@tocsin/sdk';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { write } from '../api/client.ts';
 import { sayError } from '../api/failures.ts';
@@ -15,6 +16,7 @@ import { Empty } from '../ui/states.tsx';
 import { Badge } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
 import { optionsOf } from '../incidents/incident-filters.ts';
+import { type FieldUse, useFieldUses } from './field-uses.ts';
 import { movedOrders } from './moved-orders.ts';
 
 const TYPES: Readonly<Record<CustomField['field_type'], string>> = {
@@ -34,11 +36,12 @@ const PATH = '/custom-fields';
 
 export function FieldsPage() {
   const { canManage } = useAccess();
+  const usesOf = useFieldUses();
   return (
     <ResourceList<CustomField>
       title="Custom fields"
       guide="custom-fields"
-      lead="What an incident has in your workspace besides the common properties. Lists filter by them."
+      lead="What an incident has in your workspace besides the common properties. Lists filter by them, and post-mortems show them."
       path={PATH}
       property="fields"
       create="New field"
@@ -70,10 +73,28 @@ export function FieldsPage() {
             <Badge>{isRequired ? 'Required at the start' : isShown ? 'At the start' : 'Later'}</Badge>
           ),
         ],
+        ['Where used', (field) => <Uses uses={usesOf(field)} />],
       ]}
     />
   );
 }
+
+/** Where a field is used; what has an address is a link. */
+const Uses = ({ uses }: { uses: readonly FieldUse[] }) => (
+  <ul>
+    {uses.map(({ text, search }) => (
+      <li key={text}>
+        {search === undefined ? (
+          <span className={ui.muted}>{text}</span>
+        ) : (
+          <Link to="/" search={search}>
+            {text}
+          </Link>
+        )}
+      </li>
+    ))}
+  </ul>
+);
 
 /** Shows what the form asks for that declares an incident. */
 function Preview() {

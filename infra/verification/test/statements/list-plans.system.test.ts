@@ -79,6 +79,8 @@ const FILTERS: [string, string][][] = [
   [filter('text', 'contains', '99')],
   [filter('text', 'contains', '99'), filter('flag', 'is', true)],
   [filter('flag', 'is', true)],
+  [filter('flag', 'has_value', true)],
+  [filter('options', 'has_value', true), filter('cost', 'has_value', false)],
   [filter('day', 'before', '0001-01-01')],
   [filter('day', 'before', '2020-05-01')],
   [filter('moment', 'after', '2025-01-01T00:00:00Z'), filter('hour', 'is', '11:00')],

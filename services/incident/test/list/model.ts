@@ -160,6 +160,7 @@ type Money = { amount: number; currency: string };
 function meetsCustom(values: Readonly<Record<string, unknown>>, { slug, operator, value }: CustomFilter): boolean {
   const { field_type: type } = DEFINITIONS.find((field) => field.slug === slug)!;
   const valueOfField = values[slug];
+  if (operator === 'has_value') return [valueOfField ?? []].flat().length > 0 === value;
   if (valueOfField === undefined) return operator === 'is_not' || operator === 'excludes';
   const list = [value].flat();
   if (type === 'multi_select') {

@@ -72,6 +72,9 @@ const customFilter = fc.oneof(
   filter('cost', ['between'], moneyRange),
   filter('env', ['is', 'is_not'], anyOf(options)),
   filter('places', ['includes_any', 'includes_all', 'excludes'], anyOf(places)),
+  ...DEFINITIONS.filter(({ field_type: type }) => type !== 'json').map(({ slug }) =>
+    filter(slug as FieldSlug, ['has_value'], fc.boolean()),
+  ),
 );
 
 const filters: fc.Arbitrary<ListParameters> = fc.record({

@@ -19,19 +19,21 @@ import type { Fields } from '../../replicas/domain/fields.ts';
 type Arity = 'any' | 'one' | 'range';
 
 const COMPARED = { eq: 'one', gt: 'one', lt: 'one', gte: 'one', lte: 'one', between: 'range' } as const;
+/** Of a value of any type that filters can ask for. */
+const PRESENT = { has_value: 'one' } as const;
 const DATED = { is: 'any', before: 'one', after: 'one', between: 'range', gte: 'one', lte: 'one' } as const;
 
 /** The operators of each type of field (contract: Incident lists). */
 const OPERATORS = {
-  string: { is: 'any', is_not: 'any', contains: 'one', starts_with: 'one' },
-  select: { is: 'any', is_not: 'any' },
-  boolean: { is: 'any' },
-  number: COMPARED,
-  monetary: COMPARED,
-  date: DATED,
-  datetime: DATED,
-  time: { is: 'any', before: 'one', after: 'one' },
-  multi_select: { includes_any: 'any', includes_all: 'any', excludes: 'any' },
+  string: { ...PRESENT, is: 'any', is_not: 'any', contains: 'one', starts_with: 'one' },
+  select: { ...PRESENT, is: 'any', is_not: 'any' },
+  boolean: { ...PRESENT, is: 'any' },
+  number: { ...PRESENT, ...COMPARED },
+  monetary: { ...PRESENT, ...COMPARED },
+  date: { ...PRESENT, ...DATED },
+  datetime: { ...PRESENT, ...DATED },
+  time: { ...PRESENT, is: 'any', before: 'one', after: 'one' },
+  multi_select: { ...PRESENT, includes_any: 'any', includes_all: 'any', excludes: 'any' },
   json: {},
 } as const satisfies Record<FieldType, Record<string, Arity>>;
 
@@ -112,9 +114,8 @@ function predicate(
   if (arity === 'range' && (!isList || values.length !== 2)) {
     throw invalidRequest(`${at}.value`, 'Must be an array of the lowest and the highest value');
   }
-  const operands = values.map((value, index) =>
-    operand(field.field_type, value, isList ? `${at}.value.${index}` : `${at}.value`),
-  );
+  const type = item.operator === 'has_value' ? 'boolean' : field.field_type;
+  const operands = values.map((value, index) => operand(type, value, isList ? `${at}.value.${index}` : `${at}.value`));
   const [low, high] = operands;
   if (arity === 'range' && isMoney(low) && isMoney(high) && low.currency !== high.currency) {
     throw invalidRequest(`${at}.value.1.currency`, `Must be ${low.currency}, the currency of the lowest amount`);

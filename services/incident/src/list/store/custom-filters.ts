@@ -29,7 +29,8 @@ export const customSearches = ({ workspaceId, custom }: Pick<IncidentQuery, 'wor
     .filter(({ isNegated }) => !isNegated)
     .map((group) => sql`select v.incident_id from incident_values as v where ${ofField(workspaceId, group)}`);
 
-export const isNegated = ({ operator }: CustomPredicate) => operator === 'is_not' || operator === 'excludes';
+export const isNegated = ({ operator, operands: [operand] }: CustomPredicate) =>
+  operator === 'is_not' || operator === 'excludes' || (operator === 'has_value' && operand === false);
 
 /** An incident has at most one value of a field, so one lookup per field is enough. Positive groups come first. */
 function groupByField(predicates: readonly CustomPredicate[]): PredicateGroup[] {
@@ -76,6 +77,8 @@ const groupCondition = ({ isNegated, predicates }: PredicateGroup): Sql =>
 /** Whether the value `v` matches the operands; for a negated predicate, whether it is one of the excluded values. */
 function valueCondition(predicate: CustomPredicate): Sql {
   const { fieldType, operands } = predicate;
+  if (predicate.operator === 'has_value')
+    return sql`${PRESENT_COLUMNS[fieldType as Exclude<FieldType, 'json'>]} is not null`;
   switch (fieldType) {
     case 'string':
     case 'select':
@@ -136,7 +139,8 @@ function optionsCondition({ fieldId, operator }: CustomPredicate, options: reado
  */
 const MAX_INDEXED_OPTIONS = 16;
 
-const isIndexed = ({ operands }: CustomPredicate) => operands.length <= MAX_INDEXED_OPTIONS;
+const isIndexed = ({ operator, operands }: CustomPredicate) =>
+  operator !== 'has_value' && operands.length <= MAX_INDEXED_OPTIONS;
 
 const hasAny = (array: Sql, elements: readonly string[]): Sql =>
   elements.length <= MAX_INDEXED_OPTIONS
@@ -149,6 +153,19 @@ const hasAll = (array: Sql, elements: readonly string[]): Sql =>
     : sql`(
         select count(distinct element) from unnest(${array}) as element where element = any(${elements})
       ) = ${new Set(elements).size}`;
+
+/** For each type, the column that its values fill, which is that of an index. A list without options is no value. */
+const PRESENT_COLUMNS: Readonly<Record<Exclude<FieldType, 'json'>, Sql>> = {
+  string: sql`v.text_folded`,
+  select: sql`v.text_folded`,
+  multi_select: sql`v.text_folded`,
+  boolean: sql`v.boolean_value`,
+  number: sql`v.number_value`,
+  monetary: sql`v.currency`,
+  date: sql`v.date_value`,
+  time: sql`v.time_value`,
+  datetime: sql`v.moment_value`,
+};
 
 /** For each type whose values have an order, the column with the value and the SQL type of an operand. */
 const ORDERED_COLUMNS: Partial<Record<FieldType, { column: Sql; type: Sql }>> = {
