@@ -69,7 +69,8 @@ export async function eraseUser(
     ...(await namesOf(trx, current)),
   });
   const properties = { email, name: erasedName(id), active: false, seat: 'none', role: 'viewer' } as const;
-  const user = await userStore(trx).change(current, properties, { version: workspace.version, now });
+  const change = { ...properties, lastSeenAt: null };
+  const user = await userStore(trx).change(current, change, { version: workspace.version, now });
   await loginLinkStore(trx).deleteOf(workspaceId, id);
   await savedViewStore(trx).deleteOf(workspaceId, id);
   await oidcIdentityStore(trx).remove(workspaceId, id);

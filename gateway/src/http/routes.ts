@@ -26,7 +26,7 @@ export const routes = (options: {
   dependencies: Dependencies;
   services: Pick<ServicesClient, 'ask'>;
   idempotencyHours: number;
-  uses: Pick<KeyUses, 'find'>;
+  uses: Pick<KeyUses, 'find' | 'findUser'>;
   cursors: Cursors;
   tokens: SealedTokens;
   data: PersonalData;

@@ -39,6 +39,7 @@ describe('a user', () => {
       active: true,
       created_at: expect.any(String),
       updated_at: user.created_at,
+      last_seen_at: null,
     });
     expect(created.headers.get('Service-Resource-Version')).toBe('1');
     const path = `${USERS}/${user.id}`;

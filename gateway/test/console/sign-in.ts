@@ -24,6 +24,7 @@ export function testSignIn(console: Console, provider: Provider): void {
     // Another one for somebody who is there already.
     await dialog.getByRole('button', { name: 'Done' }).click();
     const row = page.getByRole('row').filter({ hasText: 'ana@acme.example' });
+    await row.getByRole('button', { name: 'More for Ana New' }).click();
     await row.getByRole('button', { name: 'Sign-in link' }).click();
     await dialog.waitFor();
     expect(await dialog.locator('code').textContent()).not.toBe(link);

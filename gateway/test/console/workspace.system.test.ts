@@ -10,6 +10,7 @@ import { testGuides } from './guides.ts';
 import { consoleInBrowser } from './harness.ts';
 import { testLists } from './lists.ts';
 import { testOnCall } from './on-call.ts';
+import { testPeople } from './people.ts';
 import { testSettings } from './settings.ts';
 import { testTrackers } from './trackers.ts';
 import { testWebhooks } from './webhooks.ts';
@@ -40,6 +41,7 @@ describeWithServersAndBrowser('a workspace in the console', () => {
   describe('forms in the console', () => testForms(console));
   describe('guides in the console', () => testGuides(console));
   describe('settings in the console', () => testSettings(console));
+  describe('people in the console', () => testPeople(console));
   describe('the configuration in the console', () => testConfiguration(console));
   describe('who is on call in the console', () => testOnCall(console, receiver));
   // The last, since the workspace then requires more.

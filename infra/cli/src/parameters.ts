@@ -122,6 +122,7 @@ export const PARAMETERS: Readonly<Record<string, OperationParameters>> = {
   addTeamMember: {"arguments":["id"],"inputs":{"user_id":"integer!","role":"string"},"values":{"role":["member","lead"]},"sample":"1 --user-id 1"},
   updateTeamMember: {"arguments":["id","userId"],"inputs":{"role":"string"},"values":{"role":["member","lead"]},"sample":"1 1 --role member"},
   removeTeamMember: {"arguments":["id","userId"],"inputs":{},"sample":"1 1"},
+  listTeamMemberships: {"arguments":[],"inputs":{"limit":"integer","cursor":"string","user_id":"integers"},"sample":"--limit 10"},
   getTeamOnCall: {"arguments":["id"],"inputs":{},"sample":"1"},
   setTeamOnCall: {"arguments":["id"],"inputs":{"kind":"string!","url":"string","schedule_id":"string","credential":"string"},"values":{"kind":["icalendar","pagerduty"]},"sample":"1 --kind icalendar"},
   removeTeamOnCall: {"arguments":["id"],"inputs":{},"sample":"1"},

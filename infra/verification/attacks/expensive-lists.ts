@@ -71,6 +71,13 @@ export async function expensiveLists(context: AttackContext, workspace: Workspac
       ['include_archived', 'true'],
     ]),
     list(`teams/${teamId}/members`, [['limit', '100']]),
+    list('team-memberships', [
+      ['limit', '100'],
+      ...repeat(
+        'user_id',
+        numbers(100).map((index) => index + 1),
+      ),
+    ]),
     list('custom-fields', [
       ['limit', '100'],
       ['include_archived', 'true'],

@@ -295,3 +295,58 @@ describe('a change of a user at the gateway', () => {
     expect(await names()).toEqual([`User ${idOf(12_000)}`]);
   });
 });
+
+describe('memberships of users', () => {
+  const MEMBERSHIPS = '/api/v1/team-memberships';
+
+  test('are listed by user and team, each once, page after page, without those of inactive users', async () => {
+    const { client, members, path, idOf, setUser } = await prepare(1, 2, 3);
+    const other = await create(client(), 'team', { name: 'other' });
+    await client().post(members, { user_id: idOf(1), role: 'lead' });
+    for (const number of [1, 2, 3]) await client().post(`/api/v1/teams/${other.id}/members`, { user_id: idOf(number) });
+    setUser(3, { active: false });
+    await client().delete(path);
+    const teamId = Number(path.split('/').at(-1));
+    const asked = [3, 2, 1, 1].map((number) => `user_id=${idOf(number)}`).join('&');
+    const { status, body } = await client().get(`${MEMBERSHIPS}?${asked}&user_id=${Number.MAX_SAFE_INTEGER}`);
+    const inOther = { team_id: other.id, team_name: 'other', role: 'member' };
+    expect([status, body.memberships]).toEqual([
+      200,
+      [
+        { user_id: idOf(1), team_id: teamId, team_name: 'team', role: 'lead', team_archived_at: MOMENT },
+        { user_id: idOf(1), ...inOther },
+        { user_id: idOf(2), ...inOther },
+      ],
+    ]);
+    const rows: unknown[] = [];
+    let cursor = '';
+    for (;;) {
+      const page = (await client().get(`${MEMBERSHIPS}?${asked}&limit=1${cursor}`)).body;
+      rows.push(...page.memberships);
+      if (page.pagination.has_more !== true) break;
+      cursor = `&cursor=${page.pagination.next_cursor}`;
+      // A cursor belongs to the users whom it was made for.
+      expect((await client().get(`${MEMBERSHIPS}?user_id=${idOf(2)}${cursor}`)).body.field).toBe('cursor');
+    }
+    expect(rows).toEqual(body.memberships);
+  });
+
+  test('are those of the caller by default, and never of another workspace', async () => {
+    const here = await prepare(1);
+    await here.client().post(here.members, { user_id: here.idOf(1) });
+    expect((await here.client().get(MEMBERSHIPS)).body.memberships).toEqual([]);
+    const elsewhere = await prepare(2);
+    const { body } = await elsewhere.client().get(`${MEMBERSHIPS}?user_id=${here.idOf(1)}`);
+    expect(body).toEqual({ memberships: [], pagination: { limit: 50, has_more: false } });
+  });
+
+  test('are those of 100 users at most', async () => {
+    const { client } = await prepare();
+    const ask = async (count: number) =>
+      client().get(`${MEMBERSHIPS}?${Array.from({ length: count }, (_, index) => `user_id=${index + 1}`).join('&')}`);
+    expect((await ask(100)).status).toBe(200);
+    expect(await ask(101)).toMatchObject({ status: 400, body: { field: 'user_id' } });
+    for (const id of ['0', '-1', 'x', '1e400'])
+      expect(await client().get(`${MEMBERSHIPS}?user_id=${id}`)).toMatchObject({ status: 400 });
+  });
+});

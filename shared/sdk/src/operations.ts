@@ -121,6 +121,7 @@ export const OPERATIONS = {
   addTeamMember: {"name":"teams.addMember","method":"POST","path":"/api/v1/teams/{id}/members","summary":"Add a member to a team","deadline":10,"scopes":["teams:write"],"input":"body"},
   updateTeamMember: {"name":"teams.updateMember","method":"PATCH","path":"/api/v1/teams/{id}/members/{userId}","summary":"Update a member of a team","deadline":10,"scopes":["teams:write"],"input":"body"},
   removeTeamMember: {"name":"teams.removeMember","method":"DELETE","path":"/api/v1/teams/{id}/members/{userId}","summary":"Remove a member from a team","deadline":10,"scopes":["teams:write"]},
+  listTeamMemberships: {"name":"teams.listMemberships","method":"GET","path":"/api/v1/team-memberships","summary":"List the teams of users","deadline":10,"scopes":["teams:read"],"input":"query","rows":"memberships"},
   getTeamOnCall: {"name":"teams.getOnCall","method":"GET","path":"/api/v1/teams/{id}/on-call","summary":"Get who is on call for a team","deadline":10,"scopes":["teams:read"]},
   setTeamOnCall: {"name":"teams.setOnCall","method":"PUT","path":"/api/v1/teams/{id}/on-call","summary":"Set the source of who is on call for a team","deadline":15,"scopes":["teams:write"],"input":"body"},
   removeTeamOnCall: {"name":"teams.removeOnCall","method":"DELETE","path":"/api/v1/teams/{id}/on-call","summary":"Remove the source of who is on call for a team","deadline":10,"scopes":["teams:write"]},

@@ -7,8 +7,8 @@
  */
 import type { FollowUp, Incident } from '@tocsin/sdk';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useEffect } from 'react';
 import { MAX_CHOICES, useAccess, useGet, useList, useMembers, useTeams } from '../api/hooks.ts';
+import { useReadingOn } from '../resources/reading-on.ts';
 import { choices, Select } from '../ui/fields.tsx';
 import { Card, Page } from '../ui/layout.tsx';
 import { useRowKeys } from '../ui/row-keys.ts';
@@ -84,8 +84,8 @@ function OfTeam({ team, search }: { team: number; search: FollowUpsSearch }) {
   );
 }
 
-/** Rows that fill a page, and those that are read at most to find them. */
-const [SHOWN, MAX_READ] = [30, 1_000];
+/** Rows that fill a page. */
+const SHOWN = 30;
 
 function List({ search, owners }: { search: FollowUpsSearch; owners?: ReadonlySet<string> }) {
   const { user } = useAccess();
@@ -97,15 +97,14 @@ function List({ search, owners }: { search: FollowUpsSearch; owners?: ReadonlySe
     q,
     limit: owners === undefined ? SHOWN : 100,
   });
-  const { data, hasNextPage, isFetching, isError, fetchNextPage } = list;
+  const { data, hasNextPage } = list;
   const rows = data?.rows.filter(({ owner }) => owners?.has(owner) ?? true) ?? [];
   const read = data?.rows.length ?? 0;
-  // A page of a search has compared many that do not match already.
-  const canReadOn = owners !== undefined && q === undefined && hasNextPage && !isError;
-  const isReadingOn = canReadOn && rows.length < SHOWN && read < MAX_READ;
-  useEffect(() => {
-    if (isReadingOn && !isFetching) void fetchNextPage();
-  }, [isReadingOn, isFetching, fetchNextPage]);
+  const isReadingOn = useReadingOn(list, {
+    // A page of a search has compared many that do not match already.
+    isNeeded: owners !== undefined && q === undefined,
+    ...{ read, shown: rows.length, enough: SHOWN },
+  });
   return (
     <>
       <Loaded query={list} rows={8}>

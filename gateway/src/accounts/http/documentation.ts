@@ -27,6 +27,7 @@ const ana: UserWire = {
   active: true,
   created_at: '2026-11-24T10:00:00.000Z',
   updated_at: '2026-11-24T10:00:00.000Z',
+  last_seen_at: null,
 };
 const view = { name: 'Severe, this quarter', search: '{"severity":["sev1"],"days":90}' };
 const newKey = { name: 'Status page', scopes: ['incidents:read', 'services:read'] } as const;

@@ -8,12 +8,21 @@ import type { ApiKeyWire, MeWire, UserWire } from './wire.ts';
 
 const propertiesOf = ({ email, name, role, seat, active }: User) => ({ email, name, role, seat, active });
 
-export const userView = (user: User): UserWire => ({
+/** The later one of the time that is stored and a use that may not be stored yet. */
+export const laterUse = (stored: Instant | null, use: Instant | undefined): Instant | null =>
+  use !== undefined && (stored === null || use > stored) ? use : stored;
+
+/** @param lastUse of a key or session of the user, if it may not be stored yet; null: the caller may not know it */
+export const userView = (user: User, lastUse: Instant | undefined | null): UserWire => ({
   id: user.id,
   revision: user.revision,
   ...propertiesOf(user),
   created_at: user.createdAt,
   updated_at: user.updatedAt,
+  // An erased user was never seen.
+  ...(lastUse !== null && {
+    last_seen_at: user.active || user.lastSeenAt !== null ? laterUse(user.lastSeenAt, lastUse) : null,
+  }),
 });
 
 const keyProperties = (key: ApiKey, lastUse: Instant | undefined) => ({
@@ -22,7 +31,7 @@ const keyProperties = (key: ApiKey, lastUse: Instant | undefined) => ({
   scopes: key.scopes,
   created_at: key.createdAt,
   expires_at: key.expiresAt,
-  last_used_at: lastUse ?? key.lastUsedAt,
+  last_used_at: laterUse(key.lastUsedAt, lastUse),
 });
 
 /** @param lastUse of the key, if it is not stored yet */

@@ -39,6 +39,10 @@ const user = z
     ...userProperties,
     created_at: instant.meta({ description: 'When the user was created' }),
     updated_at: instant.meta({ description: 'When the user was last changed' }),
+    last_seen_at: instant.nullable().optional().meta({
+      description:
+        'The minute of the last request with a key or session of the user; null: none so far. Another gateway may know it a minute later. Only callers with `manage_settings` get it',
+    }),
   })
   .meta({ id: 'User' });
 

@@ -88,11 +88,22 @@ const isLiveSession = (now: string, oldestUse: string) =>
 
 const REVOKE = 'update api_keys set revoked_at = $3, revision = revision + 1';
 
+/** The rows of `Use`s. */
+export const USES =
+  'unnest((select $1::bigint[]), (select $2::bigint[]), (select $3::timestamptz[])) as u (workspace_id, id, minute)';
+
+/** The values of `USES`. */
+export const valuesOfUses = (uses: readonly Use[]) => [
+  uses.map(({ workspaceId }) => workspaceId),
+  uses.map(({ id }) => id),
+  uses.map(({ minute }) => minute),
+];
+
 /** Locks the rows in the order of their IDs, so that no two gateways wait for each other. */
 const RECORD_USES = `
   with used as (
     select k.workspace_id, k.id, u.minute
-      from unnest((select $1::bigint[]), (select $2::bigint[]), (select $3::timestamptz[])) as u (workspace_id, id, minute)
+      from ${USES}
       join api_keys k on k.workspace_id = u.workspace_id and k.id = u.id
      where k.last_used_at is null or k.last_used_at < u.minute
      order by k.id
@@ -107,10 +118,11 @@ export type NewKeyRow = Pick<ApiKey, 'workspaceId' | 'userId' | 'name' | 'scopes
 
 export type KeyChanges = Partial<Pick<ApiKey, 'name' | 'scopes' | 'replacedBy' | 'expiresAt' | 'revokedAt'>>;
 
-/** When a key was used last, to the minute. */
-export interface KeyUse {
+/** When a key, or a user by any key, acted last, to the minute. */
+export interface Use {
   workspaceId: number;
-  keyId: number;
+  /** Of the key, or of the user. */
+  id: number;
   minute: Instant;
 }
 
@@ -195,21 +207,11 @@ export function keyStore(db: Knex) {
       return row?.count ?? 0;
     },
 
-    recordUses: async (uses: readonly KeyUse[]): Promise<void> => recordUses(db, uses),
+    /** Stores the minutes in which keys were used last, unless later ones are stored. */
+    recordUses: async (uses: readonly Use[]): Promise<void> => {
+      await query(db, { name: 'record-key-uses', text: RECORD_USES, values: valuesOfUses(uses) });
+    },
   };
-}
-
-/** Stores the minutes in which keys were used last, unless later ones are stored. */
-async function recordUses(db: Knex, uses: readonly KeyUse[]): Promise<void> {
-  await query(db, {
-    name: 'record-key-uses',
-    text: RECORD_USES,
-    values: [
-      uses.map(({ workspaceId }) => workspaceId),
-      uses.map(({ keyId }) => keyId),
-      uses.map(({ minute }) => minute),
-    ],
-  });
 }
 
 /** Lists keys. */

@@ -2,6 +2,7 @@ import { type Knex, query } from '@tocsin/postgres';
 import { assignmentsOf, column, type ColumnsOf, insertOf, rowMapping } from '@tocsin/versioned-resources';
 import type { Instant } from '@tocsin/runtime';
 import type { Role, Seat } from '../../identity/domain/roles.ts';
+import { type Use, USES, valuesOfUses } from './key-store.ts';
 
 export interface User {
   id: number;
@@ -15,6 +16,8 @@ export interface User {
   role: Role;
   createdAt: Instant;
   updatedAt: Instant;
+  /** To the minute, and a minute late. */
+  lastSeenAt: Instant | null;
 }
 
 export type UserProperties = Pick<User, 'email' | 'name' | 'active' | 'seat' | 'role'>;
@@ -30,10 +33,30 @@ const COLUMNS = {
   role: column('role', 'text'),
   createdAt: column('created_at', 'timestamptz'),
   updatedAt: column('updated_at', 'timestamptz'),
+  lastSeenAt: column('last_seen_at', 'timestamptz'),
 } as const satisfies ColumnsOf<User>;
 const { selection: SELECTION, selectionOf, toRow } = rowMapping<User, typeof COLUMNS>(COLUMNS);
 /** Selects a user in a statement with other tables. */
 export const userSelectionOf = selectionOf;
+/**
+ * An erased user was never seen, and stays so. Rows that a command has locked are left out, because commands lock users
+ * in any order; their IDs are returned.
+ */
+const RECORD_SEEN = `
+  with seen as materialized (
+    select u.workspace_id, u.id, u.minute from ${USES} join users on users.workspace_id = u.workspace_id and users.id = u.id
+     where coalesce(users.last_seen_at < u.minute, users.active)
+  ), locked as materialized (
+    select users.workspace_id, users.id, seen.minute
+      from seen join users on users.workspace_id = seen.workspace_id and users.id = seen.id
+     where coalesce(users.last_seen_at < seen.minute, users.active)
+       for no key update of users skip locked
+  ), stored as (
+    update users set last_seen_at = locked.minute from locked
+     where users.workspace_id = locked.workspace_id and users.id = locked.id
+  )
+  select id from seen where id not in (select id from locked)`;
+
 const SORT_KEY = 'lower(email) as "sortKey"';
 
 /** A user of a list, with the key of its order. */
@@ -120,7 +143,7 @@ export function userStore(db: Knex) {
 
     change: async (
       { workspaceId, id }: Pick<User, 'workspaceId' | 'id'>,
-      properties: Partial<UserProperties>,
+      properties: Partial<UserProperties & Pick<User, 'lastSeenAt'>>,
       { version, now }: ChangeMetadata,
     ): Promise<User> => {
       const columns = toRow(properties);
@@ -134,6 +157,21 @@ export function userStore(db: Knex) {
       return changed as User;
     },
   };
+}
+
+/**
+ * Stores the minutes in which users were seen last, unless later ones are stored; without a revision, because nobody has
+ * changed them.
+ * @returns those whose rows are locked
+ */
+export async function recordSeen(db: Knex, uses: readonly Use[]): Promise<Use[]> {
+  const rows = await query<{ id: number }>(db, {
+    name: 'record-users-seen',
+    text: RECORD_SEEN,
+    values: valuesOfUses(uses),
+  });
+  const locked = new Set(rows.map(({ id }) => id));
+  return uses.filter(({ id }) => locked.has(id));
 }
 
 /** Lists users. */

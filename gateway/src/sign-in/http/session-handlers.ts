@@ -7,6 +7,7 @@ import { type Dependencies, runCommand } from '../../accounts/run-command.ts';
 import { createUserLoginLink } from '../login-links.ts';
 import { SIGN_IN_PAGE } from './session-requests.ts';
 import { type SessionApi, sessionContracts, type SessionWire } from './contracts.ts';
+import { laterUse } from '../../accounts/http/views.ts';
 import { keyPages } from '../../accounts/http/visible-keys.ts';
 
 export function sessionHandlers({
@@ -53,7 +54,7 @@ const sessionView = (
   scopes: session.scopes,
   current: session.id === ownId,
   created_at: session.createdAt,
-  last_used_at: lastUse ?? session.lastUsedAt,
+  last_used_at: laterUse(session.lastUsedAt, lastUse),
   expires_at: session.expiresAt,
   revoked_at: session.revokedAt,
 });

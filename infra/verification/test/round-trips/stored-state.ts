@@ -69,7 +69,7 @@ export async function storedState(url: string, schemas: readonly string[]) {
   };
   const read = async (some: readonly Table[]): Promise<State> => {
     const texts = some.filter(isCompared).map(({ name }) => {
-      const row = `to_jsonb(stored)${name === 'gateway.api_keys' ? " - 'last_used_at'" : ''}`;
+      const row = `to_jsonb(stored)${/^gateway\.(?:api_keys|users)$/.test(name) ? " - array['last_used_at', 'last_seen_at']" : ''}`;
       return `select '${name}' as name, coalesce(jsonb_agg(${row}), '[]') as rows from ${name} as stored`;
     });
     if (texts.length === 0) return {};

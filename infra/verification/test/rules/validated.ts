@@ -177,9 +177,11 @@ const UNFINISHED = `select 1 from incident.provisioning_steps where status in ('
 /** The number of the rows of each table, and a digest of them, after all work that earlier requests have left is done. */
 async function whatIsStored(sql: pg.Client): Promise<Record<string, string>> {
   await eventually(async () => (await sql.query(UNFINISHED)).rows.length === 0, { what: 'the end of all work' });
-  // Each request with a key stores when the key was last used.
+  // Each request with a key stores when the key was last used, and the user last seen.
   const columns = (name: string) =>
-    name.endsWith('.api_keys') ? "(to_jsonb(stored) - 'last_used_at')::text" : 'stored::text';
+    /^gateway\.(?:api_keys|users)$/.test(name)
+      ? "(to_jsonb(stored) - array['last_used_at', 'last_seen_at'])::text"
+      : 'stored::text';
   const digests = (await tablesIn(sql))
     .filter(({ name }) => !CHANGING.test(name))
     .map(

@@ -142,5 +142,5 @@ export async function writeTheSame(client: Client): Promise<number> {
 /** Without the duration of what goes on. */
 const stable = (resource: unknown) =>
   typeof resource === 'object' && resource !== null && !Array.isArray(resource)
-    ? { ...resource, duration_seconds: 0, last_used_at: null }
+    ? { ...resource, duration_seconds: 0, last_used_at: null, last_seen_at: null }
     : resource;

@@ -4,6 +4,7 @@ import { changedVersions, type Knex, query } from '@tocsin/postgres';
 import { addMilliseconds, systemClock } from '@tocsin/runtime';
 import { eventually, testPrincipal } from '@tocsin/testing';
 import { keyStore } from '../../../../gateway/src/accounts/store/key-store.ts';
+import { recordSeen } from '../../../../gateway/src/accounts/store/user-store.ts';
 import { oidcIdentityStore } from '../../../../gateway/src/accounts/store/oidc-identity-store.ts';
 import { identityStore } from '../../../../gateway/src/identity/store/identity-store.ts';
 import { teamStore } from '../../../../services/catalog/src/store/team-store.ts';
@@ -63,7 +64,8 @@ export async function executeRareStatements(databases: ReadonlyMap<string, Knex>
 async function useGateway(database: Knex, { workspaceId, userId, now }: Rare): Promise<void> {
   await identityStore(database).findWorkspaceIds(['acme']);
   await keyStore(database).findByDigest('acme', '00');
-  await keyStore(database).recordUses([{ workspaceId, keyId: 0, minute: now }]);
+  await keyStore(database).recordUses([{ workspaceId, id: 0, minute: now }]);
+  await recordSeen(database, [{ workspaceId, id: 0, minute: now }]);
   const identity = { workspaceId, userId, issuer: 'https://idp.internal', subject: 'x' };
   await oidcIdentityStore(database).find(workspaceId, identity);
   await identityStore(database).findInChat(workspaceId, 'rare@acme.example');

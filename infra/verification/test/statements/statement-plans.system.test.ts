@@ -451,6 +451,10 @@ async function useCatalog(call: Calling, userIds: readonly [number, number]): Pr
   await call('PATCH /api/v1/teams/{id}', { ids, body: { description: 'x' }, headers: at(1) });
   for (const user_id of userIds) await call('POST /api/v1/teams/{id}/members', { ids, body: { user_id } });
   await call('GET /api/v1/teams/{id}/members', { ids });
+  const ofUsers = userIds.map((id) => `user_id=${id}`).join('&');
+  const memberships = 'GET /api/v1/team-memberships';
+  const { pagination } = await call(memberships, { query: `?${ofUsers}&limit=1` });
+  await call(memberships, { query: `?${ofUsers}&cursor=${pagination.next_cursor}` });
   for (const [name, tier] of Object.entries({ checkout: 't0', search: 't2', mail: 't2' })) {
     const body = { name, tier, owner_team_id: team.id, external_id: `ext-${name}` };
     const { service } = await call('POST /api/v1/services', { body, headers: keyed(name) });
@@ -973,6 +977,8 @@ async function useLists(call: Calling, teamId: number): Promise<void> {
   for (const read of [statistics, 'GET /api/v1/incidents/archived'])
     await call(read, { query: parameters({ custom_filter: text }) });
   for (const [slug, operators] of Object.entries(OPERATORS)) {
+    const present = JSON.stringify({ slug, operator: 'has_value', value: true });
+    await call(list, { query: parameters({ custom_filter: present, include_counts: 'true' }) });
     const value = FIELDS[slug as keyof typeof FIELDS];
     for (const operator of operators) {
       const filter = { slug, operator, value: operator === 'between' ? [value, value] : value };

@@ -12,3 +12,12 @@ export interface Member {
   createdAt: Instant;
   updatedAt: Instant;
 }
+
+/** That a user is a member of a team, seen from the user. */
+export interface Membership {
+  userId: number;
+  teamId: number;
+  teamName: string;
+  teamArchivedAt: Instant | null;
+  role: MemberRole;
+}

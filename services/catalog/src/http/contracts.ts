@@ -7,6 +7,7 @@ import {
   memberPage,
   memberPatch,
   memberReply,
+  membershipPage,
   newMember,
   newService,
   newTeam,
@@ -25,6 +26,7 @@ const TEAMS = '/api/v1/teams';
 const TEAM = `${TEAMS}/{id}`;
 const MEMBERS = `${TEAM}/members`;
 const MEMBER = `${MEMBERS}/{userId}`;
+const MEMBERSHIPS = '/api/v1/team-memberships';
 const ON_CALL = `${TEAM}/on-call`;
 
 const readServices = { tag: 'Services', scope: 'services:read' } as const;
@@ -53,6 +55,15 @@ const listServicesQuery = resourceListQuery.extend({
     .max(100)
     .optional()
     .meta({ description: 'Keys of service tiers, of which a service must have one; default: any' }),
+});
+const membershipQuery = z.strictObject({
+  ...pageQuery,
+  user_id: z
+    .array(z.int().min(1))
+    .min(1)
+    .max(100)
+    .optional()
+    .meta({ description: 'IDs of 1 to 100 users; unknown and deactivated ones are in no team; default: the caller' }),
 });
 const created = { idempotent: true, errors: ['duplicate_slug', 'invalid_resource_state'] } as const;
 /** Fails while the resource is archived. */
@@ -170,6 +181,14 @@ export const contracts = {
     ...mutable,
     params: memberParams,
     reply: { status: 204 },
+  },
+
+  listTeamMemberships: {
+    ...endpoint('GET', MEMBERSHIPS, 'List the teams of users'),
+    ...readTeams,
+    query: membershipQuery,
+    cost: { base: 4 },
+    reply: { status: 200, body: membershipPage },
   },
 
   getTeamOnCall: {

@@ -152,6 +152,13 @@ export const documentation: Documentation<typeof contracts> = {
     reply: { member: { ...member, role: 'member' } },
   },
   removeTeamMember: { description: 'Removes a member from a team.', params: memberParams },
+  listTeamMemberships: {
+    description: 'Returns which teams the users are members of, archived teams included.',
+    reply: {
+      memberships: [{ user_id: member.user_id, team_id: team.id, team_name: team.name, role: member.role }],
+      pagination,
+    },
+  },
 
   getTeamOnCall: {
     description:

@@ -1,20 +1,24 @@
 import { buildPage, type Cursors, cursorsOf, DEFAULT_LIMIT } from '@tocsin/http';
 import { sortKeyOf } from '../domain/sort-key.ts';
-import { memberStore } from '../store/member-store.ts';
+import { membershipsOf, memberStore } from '../store/member-store.ts';
 import { teamStore } from '../store/team-store.ts';
 import type { Dependencies } from '../usecases/context.ts';
 import { addMember, removeMember, updateMember } from '../usecases/team-members.ts';
 import { type CatalogApi, contracts } from './contracts.ts';
-import { memberView } from './views.ts';
+import { membershipView, memberView } from './views.ts';
 
 const { path } = contracts.listTeamMembers;
 
 export function memberHandlers(
   dependencies: Dependencies,
   cursors: Cursors,
-): Pick<CatalogApi, 'listTeamMembers' | 'addTeamMember' | 'updateTeamMember' | 'removeTeamMember'> {
+): Pick<
+  CatalogApi,
+  'listTeamMembers' | 'addTeamMember' | 'updateTeamMember' | 'removeTeamMember' | 'listTeamMemberships'
+> {
   const { database, userReplica } = dependencies;
   const positions = cursorsOf(cursors, { name: 'name', keys: ['text', 'integer'] });
+  const membershipPositions = cursorsOf(cursors, { name: 'user', keys: ['integer', 'integer'] });
   return {
     listTeamMembers: async ({ principal: { workspace }, params: { id }, query }) => {
       const { limit = DEFAULT_LIMIT, cursor } = query;
@@ -47,6 +51,24 @@ export function memberHandlers(
     removeTeamMember: async ({ principal, requestId, params: { id, userId } }) => {
       await removeMember(dependencies, { principal, requestId, teamId: id, userId });
       return {};
+    },
+
+    listTeamMemberships: async ({ principal: { workspace, user_id: caller }, query }) => {
+      const { limit = DEFAULT_LIMIT, cursor, user_id: users = [caller] } = query;
+      const userIds = [...new Set(users)].sort((one, other) => one - other);
+      const scope = { workspaceId: workspace.id, path: contracts.listTeamMemberships.path, filters: { userIds } };
+      const after = cursor === undefined ? undefined : membershipPositions.decode(cursor, scope);
+      await userReplica.refresh(workspace);
+      const { rows, pagination } = await buildPage({
+        listed: await membershipsOf(database, {
+          ...{ workspaceId: workspace.id, userIds, limit: limit + 1 },
+          after: after && { userId: after[0], teamId: after[1] },
+        }),
+        limit,
+        view: membershipView,
+        nextCursor: ({ userId, teamId }) => membershipPositions.encode([userId, teamId], scope),
+      });
+      return { body: { memberships: rows, pagination } };
     },
   };
 }

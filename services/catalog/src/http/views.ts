@@ -1,9 +1,9 @@
-import type { Member } from '../domain/member.ts';
+import type { Member, Membership } from '../domain/member.ts';
 import type { Service } from '../domain/service.ts';
 import type { Team } from '../domain/team.ts';
 import { SERVICE_COLUMNS } from '../store/service-store.ts';
 import { TEAM_COLUMNS } from '../store/team-store.ts';
-import type { MemberWire, ServiceWire, TeamWire } from './wire.ts';
+import type { MembershipWire, MemberWire, ServiceWire, TeamWire } from './wire.ts';
 
 /** The representation of a service in responses. */
 export function serviceView({ owner, ...service }: Service): ServiceWire {
@@ -29,3 +29,11 @@ export function memberView(member: Member): MemberWire {
     updated_at: member.updatedAt,
   };
 }
+
+export const membershipView = (membership: Membership): MembershipWire => ({
+  user_id: membership.userId,
+  team_id: membership.teamId,
+  team_name: membership.teamName,
+  ...(membership.teamArchivedAt !== null && { team_archived_at: membership.teamArchivedAt }),
+  role: membership.role,
+});

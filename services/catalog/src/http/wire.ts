@@ -78,6 +78,16 @@ const member = z
   })
   .meta({ id: 'TeamMember' });
 
+const membership = z
+  .strictObject({
+    user_id: member.shape.user_id,
+    team_id: id.meta({ description: 'ID of the team' }),
+    team_name: z.string().meta({ description: 'Name of the team' }),
+    team_archived_at: instant.optional().meta({ description: 'When the team was archived; absent while it is active' }),
+    role: member.shape.role,
+  })
+  .meta({ id: 'TeamMembership' });
+
 const serviceTier = z
   .strictObject({
     key: z.string().meta({ description: 'Names the tier in requests and services; unique in the workspace' }),
@@ -100,6 +110,7 @@ const unmanagedReference = z
 export type ServiceWire = z.infer<typeof service>;
 export type TeamWire = z.infer<typeof team>;
 export type MemberWire = z.infer<typeof member>;
+export type MembershipWire = z.infer<typeof membership>;
 
 export const serviceReply = z.strictObject({
   service: schemaReference(service, 'The service as it is after the request'),
@@ -124,6 +135,10 @@ export const teamPage = z.strictObject({
 export const memberReply = z.strictObject({ member: schemaReference(member, 'The member as it is after the request') });
 export const memberPage = z.strictObject({
   members: z.array(member).meta({ description: 'The members of the page' }),
+  pagination,
+});
+export const membershipPage = z.strictObject({
+  memberships: z.array(membership).meta({ description: 'The memberships of the page, by the IDs of user and team' }),
   pagination,
 });
 export const serviceTiersReply = z.strictObject({

@@ -1,7 +1,7 @@
 import { notFound } from '@tocsin/http';
 import { type Knex, query } from '@tocsin/postgres';
 import type { Instant } from '@tocsin/runtime';
-import type { Member, MemberRole } from '../domain/member.ts';
+import type { Member, MemberRole, Membership } from '../domain/member.ts';
 
 /** A select list whose rows are members. */
 const SELECTION = 'user_id as "userId", name, email, role, created_at as "createdAt", updated_at as "updatedAt"';
@@ -75,6 +75,36 @@ export function memberStore(db: Knex, { workspaceId, teamId }: { workspaceId: nu
       });
     },
   };
+}
+
+/** The position of a membership in a list of those of several users. */
+export type MembershipPosition = Pick<Membership, 'userId' | 'teamId'>;
+
+/**
+ * Returns the memberships of active users by user and team, starting after a position. Reads at most `limit` of each user.
+ * @param options.userIds distinct
+ */
+export async function membershipsOf(
+  db: Knex,
+  options: { workspaceId: number; userIds: readonly number[]; limit: number; after: MembershipPosition | undefined },
+): Promise<Membership[]> {
+  const { workspaceId, userIds, limit, after = { userId: 0, teamId: 0 } } = options;
+  return query<Membership>(db, {
+    name: 'list-memberships',
+    text: `
+      select m.user_id as "userId", m.team_id as "teamId", t.name as "teamName", t.archived_at as "teamArchivedAt", m.role
+        from unnest((select $2::bigint[])) as asked (id)
+        join replica_users u on u.workspace_id = $1 and u.id = asked.id and u.active
+       cross join lateral (
+          select user_id, team_id, role from team_members
+           where workspace_id = $1 and user_id = asked.id
+             and team_id > case when asked.id = $3::bigint then $4::bigint else 0 end
+           order by team_id limit $5) m
+        join teams t on t.workspace_id = $1 and t.id = m.team_id
+       where asked.id >= $3::bigint
+       order by m.user_id, m.team_id limit $5`,
+    values: [workspaceId, userIds, after.userId, after.teamId, limit],
+  });
 }
 
 /** Returns the IDs of the teams that a user is a member of, archived ones included. */
