@@ -270,6 +270,14 @@ export function testActivity({ open, client, system, declare, incident, note, ad
       .map(([each, height]) => each.textContent + height)`,
     );
     expect(small).toEqual([]);
+    // Who wrote an event stands beside its buttons, and its marks below.
+    const event = stream(page).getByRole('article').first();
+    const [who, edit] = await Promise.all([
+      event.getByText(/^test/).first().boundingBox(),
+      event.getByRole('button', { name: 'Edit' }).boundingBox(),
+    ]);
+    expect(who?.y).toBeGreaterThan(edit?.y ?? Infinity);
+    expect(who?.y).toBeLessThan((edit?.y ?? 0) + TARGET);
     await page.getByRole('button', { name: /^Edit Lead/ }).tap();
     await page.getByRole('combobox', { name: 'Lead' }).selectOption('Dee');
     await page.getByRole('button', { name: 'Save' }).tap();

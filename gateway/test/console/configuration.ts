@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/testing';
-import { at, type Console, expectSound, NARROW } from './harness.ts';
+import { at, type Console, expectSound, NARROW, WIDE } from './harness.ts';
 
 export function testConfiguration({ open, origin, client, declare }: Console): void {
   test('names, colours and order are changed, by keyboard too', async () => {
@@ -67,7 +67,7 @@ export function testConfiguration({ open, origin, client, declare }: Console): v
     await page.getByLabel(`When to choose ${first.label}`).fill('Nobody can pay');
     await page.getByLabel(`Lowest score of ${first.label}`).fill('many');
     await page.getByLabel(`What ${before.service_tiers[0].label} means`).fill('Sells');
-    await card('Statuses').getByLabel('Your tools escalate from here on').nth(1).check();
+    await card('Statuses').getByLabel('Escalates').nth(1).check();
     const zone = page.getByLabel('Zone of the workspace');
     await zone.fill('Mars/Olympus');
     await card('Timeline groups').getByRole('button', { name: 'Add' }).click();
@@ -165,6 +165,8 @@ export function testConfiguration({ open, origin, client, declare }: Console): v
     const page = await open('/configuration');
     const card = page.getByRole('region', { name: 'Retention' });
     await card.getByText('For ever').first().waitFor();
+    await page.getByRole('link', { name: 'Retention' }).click();
+    await eventually(async () => ((await card.boundingBox())?.y ?? Infinity) < WIDE.height);
     await card.getByRole('button', { name: 'Change retention' }).click();
     const dialog = page.getByRole('dialog', { name: 'Change retention' });
     const days = dialog.getByLabel('Archived incidents');

@@ -63,7 +63,7 @@ export function testDestinations({ open, client, declare }: Console, receiver: R
     await expectSound(page, 'new-destination');
     await expectSoundInTheDark(page, 'new-destination-dark-narrow');
     await keyboard.press('Control+Enter');
-    const row = page.getByRole('row').filter({ hasText: 'Incidents in the chat' });
+    const row = page.getByRole('listitem').filter({ hasText: 'Incidents in the chat' });
     await row.getByText('Slack · https://localhost', { exact: true }).waitFor();
     await row.getByText('Severities: SEV 1', { exact: true }).waitFor();
     await row.getByText('active', { exact: true }).waitFor();

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/testing';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { at, type Console, expectSound, NARROW, WIDE } from './harness.ts';
 
 export function testPostmortem({ open, client, system, origin, addPerson, declare, note, problems }: Console): void {
@@ -189,6 +189,14 @@ export function testPostmortem({ open, client, system, origin, addPerson, declar
       await page.emulateMedia({ colorScheme });
       await expectSound(page, `postmortem-${colorScheme}`);
     }
+    // On a phone, what stands above the document has two lines.
+    const exports = page.getByRole('group', { name: 'Export' }).getByRole('button');
+    const middleOf = async (part: Locator) => {
+      const box = await part.boundingBox();
+      return Math.round((box?.y ?? 0) + (box?.height ?? 0) / 2);
+    };
+    const above = [page.getByLabel('State of the post-mortem'), page.getByRole('button', { name: 'Versions' })];
+    expect(new Set(await Promise.all([...above, ...(await exports.all())].map(middleOf))).size).toBe(2);
     // A live part follows the incident.
     await client().patch(`/api/v1/follow-ups/${followUp.id}`, { status: 'done' }, at(followUp.revision));
     await section(page, 'What we do').getByText('Done').waitFor();

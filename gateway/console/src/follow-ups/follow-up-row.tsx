@@ -63,7 +63,7 @@ export function FollowUpRow({
         <span className={isOpen ? ui.strong : ui.muted}>{title}</span> <StatusBadge {...followUp} />
       </p>
       <p className={ui.facts}>
-        {children && <span>{children}</span>}
+        {children && <span className={ui.short}>{children}</span>}
         <span>{nameOf(owner) || 'Nobody'}</span>
         {due !== null && <span>due {formatDay(`${due}T00:00`)}</span>}
         {url && (

@@ -134,7 +134,7 @@ export function ListedFollowUp({ followUp }: { followUp: FollowUp }) {
   return (
     <FollowUpRow followUp={followUp} canEdit={canRespond && incident?.archived_at === null}>
       {incident && (
-        <Link to="/incidents/$id" params={{ id: incident.human_id }}>
+        <Link to="/incidents/$id" params={{ id: incident.human_id }} title={incident.title}>
           {incident.human_id} {incident.title}
         </Link>
       )}

@@ -53,9 +53,8 @@ export function Actor({
   return (
     <span className={css.actor} title={key && `API key of ${owner}`}>
       <Icon name={isOne ? 'alert' : 'key'} size={13} />
-      <span className={ui.strong}>
-        {key === undefined ? what : isOne ? `${what} ${key.name}` : `${key.name} (key of ${owner})`}
-      </span>
+      <span className={ui.strong}>{key === undefined ? what : isOne ? `${what} ${key.name}` : key.name}</span>
+      {key && !isOne && <span className={ui.muted}> (key of {owner})</span>}
     </span>
   );
 }

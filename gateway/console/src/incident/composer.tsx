@@ -31,6 +31,7 @@ export function EventForm({
   onSubmit: send,
   error,
   hasTimes,
+  options,
   children,
   ...area
 }: Omit<ComponentProps<'textarea'>, 'value' | 'onSubmit'> & {
@@ -41,6 +42,8 @@ export function EventForm({
   onSubmit: () => void;
   error: TocsinError | null;
   hasTimes: boolean;
+  /** What else the event may be. */
+  options?: ReactNode;
   /** Below the fields. */
   children: ReactNode;
 }) {
@@ -49,9 +52,7 @@ export function EventForm({
     ...{ incidentId, pictures },
     onPictures: (next) => onValue({ pictures: next }),
   });
-  const onSubmit = () => {
-    if (!isUploading) send();
-  };
+  const onSubmit = () => !isUploading && send();
   return (
     <form
       className={css.composer}
@@ -92,7 +93,10 @@ export function EventForm({
       </Refusable>
       <PictureDrafts pictures={pictures} {...drafts} />
       <div className={classes(ui.row, css.compose)}>
-        <Check label="Key event" value={value.is_key} onValue={(isKey) => onValue({ is_key: isKey })} />
+        <div className={ui.row}>
+          <Check label="Key event" value={value.is_key} onValue={(isKey) => onValue({ is_key: isKey })} />
+          {options}
+        </div>
         <AttachButton add={add} />
         {children}
       </div>
@@ -130,6 +134,29 @@ const isEmpty = ({ body, started_at, ended_at, is_key, pictures = [] }: Draft) =
   body === '' && started_at === null && ended_at === null && !is_key && pictures.length === 0;
 
 const NOTHING: Draft = { body: '', is_key: false, started_at: null, ended_at: null };
+
+/** Whether the event is an update, and when the next one is promised. */
+const ForOthers = ({
+  draft: { isUpdate = false, next = '' },
+  onValue,
+}: {
+  draft: Draft;
+  onValue: (changes: Partial<Draft>) => void;
+}) => (
+  <>
+    <Check label="Update for others" value={isUpdate} onValue={(value) => onValue({ isUpdate: value })} />
+    {isUpdate && (
+      <Select
+        bare
+        name="next_update_at"
+        label="Next update"
+        options={NEXT}
+        value={next}
+        onValue={(value) => onValue({ next: value })}
+      />
+    )}
+  </>
+);
 
 export function Composer({ incidentId }: { incidentId: number }) {
   const [draft = NOTHING, setDraft] = useDraft<Draft>(`${incidentId} note`);
@@ -181,29 +208,21 @@ export function Composer({ incidentId }: { incidentId: number }) {
         onSubmit={() => void submit()}
         error={state instanceof TocsinError ? state : null}
         hasTimes={hasTimes}
+        options={<ForOthers draft={draft} onValue={(changes) => set({ ...latest.current, ...changes })} />}
       >
         {!hasTimes && (
           <Button kind="quiet" small onClick={() => setHasTimes(true)}>
             Set a time
           </Button>
         )}
-        <Check
-          label="Update for others"
-          value={draft.isUpdate === true}
-          onValue={(isUpdate) => set({ ...latest.current, isUpdate })}
-        />
-        {draft.isUpdate === true && (
-          <Select
-            bare
-            name="next_update_at"
-            label="Next update"
-            options={NEXT}
-            value={draft.next ?? ''}
-            onValue={(next) => set({ ...latest.current, next })}
-          />
-        )}
-        <span className={classes(ui.hint, css.keys)}>Ctrl+Enter adds it</span>
-        <Button type="submit" kind="primary" small busy={state === 'sending'} disabled={draft.body.trim() === ''}>
+        <Button
+          type="submit"
+          kind="primary"
+          small
+          title="Ctrl+Enter"
+          busy={state === 'sending'}
+          disabled={draft.body.trim() === ''}
+        >
           Add
         </Button>
       </EventForm>

@@ -166,7 +166,7 @@ function Head({ incident, duration, children }: { incident: Incident; duration?:
   const { severity, status, incident_manager: lead, external_url: external } = incident;
   return (
     <header className={css.head}>
-      <p className={css.meta}>
+      <p className={ui.facts}>
         <span className={ui.strong}>{incident.human_id}</span>
         {incident.restricted && <Restricted />}
         <UpdateDue incident={incident} />

@@ -4,6 +4,7 @@ import { read } from '../api/client.ts';
 import { sayError } from '../api/failures.ts';
 import { Button } from '../ui/button.tsx';
 import { say } from '../ui/toast.tsx';
+import ui from '../ui/ui.module.css';
 
 /** Copies the post-mortem of an incident as Markdown. */
 function CopyPostmortem({ incident: { id, human_id: name } }: { incident: Incident }) {
@@ -26,8 +27,8 @@ function CopyPostmortem({ incident: { id, human_id: name } }: { incident: Incide
     setBusy(false);
   };
   return (
-    <Button icon="copy" kind="quiet" busy={busy} onClick={() => void copy()}>
-      Copy post-mortem
+    <Button icon="copy" kind="quiet" small busy={busy} onClick={() => void copy()}>
+      Copy<span className={ui.hidden}> post-mortem</span>
     </Button>
   );
 }
@@ -55,16 +56,22 @@ export function Exports({ incident }: { incident: Incident }) {
     }
   };
   return (
-    <>
+    <div role="group" aria-label="Export" className={ui.tools}>
       <CopyPostmortem incident={incident} />
       {FILES.map(([name, type, extension]) => (
-        <Button key={name} kind="quiet" onClick={() => void save(type, extension)}>
-          Download {name}
+        <Button
+          key={name}
+          kind="quiet"
+          small
+          aria-label={`Download ${name}`}
+          onClick={() => void save(type, extension)}
+        >
+          ↓ {name}
         </Button>
       ))}
-      <Button kind="quiet" onClick={() => window.print()}>
+      <Button kind="quiet" small onClick={() => window.print()}>
         Print
       </Button>
-    </>
+    </div>
   );
 }

@@ -82,7 +82,9 @@ function Head({ incident, document: written }: { incident: Incident; document: P
     <header className={css.head}>
       <Link to="/incidents/$id" params={{ id: reference }} className={incidentCss.back}>
         <Icon name="back" size={14} />
-        {reference} {title}
+        <span className={ui.short} title={title}>
+          {reference} {title}
+        </span>
       </Link>
       <h1>Post-mortem of {reference}</h1>
       {written && (
@@ -204,10 +206,10 @@ function Written({
         {canEdit && (
           <Select bare label="State of the post-mortem" options={POSTMORTEM_STATES} value={state} onValue={setState} />
         )}
-        <Exports incident={incident} />
         <Button kind="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           Versions
         </Button>
+        <Exports incident={incident} />
       </div>
       {isOpen && <Versions document={document} />}
       <article className={css.paper} aria-label="Post-mortem">

@@ -61,7 +61,7 @@ export const Event = memo(function Event({ event }: { event: TimelineEvent }) {
         {event.is_ongoing && <Badge tone="warn">Goes on</Badge>}
         {event.ended_at && <span className={ui.muted}>until {formatTime(event.ended_at)}</span>}
         {event.edited_at && (
-          <span className={ui.muted}>
+          <span className={classes(ui.muted, css.edited)}>
             edited by {actorOf(event.edited_by ?? '', event.edited_api_key)}, {formatTime(event.edited_at)}{' '}
             <Button kind="quiet" small aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
               Before

@@ -140,12 +140,22 @@ function Entry({ list, index, row, canEdit, onChange, onDefault, children }: Ent
       {flag === undefined ? (
         <span />
       ) : (
-        <Check
-          label={flag.label}
-          disabled={!canEdit}
-          value={row[flag.name] === true}
-          onValue={(value) => onChange({ [flag.name]: value })}
-        />
+        <div className={css.flags}>
+          <Check
+            label={flag.label}
+            disabled={!canEdit}
+            value={row[flag.name] === true}
+            onValue={(value) => onChange({ [flag.name]: value })}
+          />
+          {list === 'workflow_statuses' && (
+            <Check
+              label="Escalates"
+              disabled={!canEdit}
+              value={row.is_escalation_threshold === true}
+              onValue={(value) => onChange({ is_escalation_threshold: value })}
+            />
+          )}
+        </div>
       )}
       {canEdit && children}
       <Extras {...{ list, index, row, canEdit, onChange }} />
@@ -175,19 +185,7 @@ function DefaultOrDescription({ list, index, row, canEdit, onChange, onDefault }
 
 /** What else some lists say of an entry, below it. */
 function Extras({ list, index, row, canEdit, onChange }: Omit<EntryProps, 'children' | 'onDefault'>) {
-  if (list === 'incident_roles') return null;
-  if (list === 'workflow_statuses') {
-    return (
-      <div className={css.extras}>
-        <Check
-          label="Your tools escalate from here on"
-          disabled={!canEdit}
-          value={row.is_escalation_threshold === true}
-          onValue={(value) => onChange({ is_escalation_threshold: value })}
-        />
-      </div>
-    );
-  }
+  if (list === 'incident_roles' || list === 'workflow_statuses') return null;
   return (
     <div className={css.extras}>
       <Input

@@ -20,7 +20,7 @@ const LISTS = [
   [
     'workflow_statuses',
     'Statuses',
-    'In the order in which an incident goes through them. Tocsin does not escalate itself.',
+    'In the order in which an incident goes through them. Tocsin does not escalate itself; your tools can, from those that say so.',
   ],
   [
     'severities',
@@ -33,6 +33,17 @@ const LISTS = [
     'Roles',
     'What people do in a response, beside its lead. Removed roles stay where somebody has them.',
   ],
+] as const;
+
+/** The cards of the page, by their IDs. */
+const PARTS = [
+  ...LISTS,
+  ['lead', 'Lead'],
+  ['zone', 'Time zone'],
+  ['groups', 'Groups'],
+  ['rates', 'Rates'],
+  ['template', 'Post-mortems'],
+  ['retention', 'Retention'],
 ] as const;
 
 const LEADS: Options = [
@@ -62,10 +73,21 @@ export function ConfigurationPage() {
     >
       <Loaded query={query}>
         {({ configuration }) => (
-          <Editor key={configuration.revision} configuration={configuration} canEdit={canManage} />
+          <>
+            <nav aria-label="On this page" className={ui.tabs}>
+              {PARTS.map(([id, name]) => (
+                <a key={id} href={`#${id}`} className={ui.tab}>
+                  {name}
+                </a>
+              ))}
+            </nav>
+            <div className={ui.stack}>
+              <Editor key={configuration.revision} configuration={configuration} canEdit={canManage} />
+              <RetentionCard />
+            </div>
+          </>
         )}
       </Loaded>
-      <RetentionCard />
     </Page>
   );
 }
@@ -138,7 +160,7 @@ function Editor({ configuration, canEdit }: { configuration: Configuration; canE
         }
       >
         {LISTS.map(([name, title, lead]) => (
-          <Card key={name} title={title}>
+          <Card key={name} id={name} title={title}>
             <div className={css.list}>
               <p className={ui.muted}>{lead}</p>
               <EntryList name={name} rows={draft[name]} canEdit={canEdit} onChange={(rows) => set({ [name]: rows })} />
@@ -197,7 +219,7 @@ function SaveBar({
 function LeadSetting({ lead, canEdit, onLead }: { lead: string; canEdit: boolean; onLead: (lead: string) => void }) {
   const label = 'Who is on call for the team';
   return (
-    <Card title="Who leads new incidents" padded>
+    <Card id="lead" title="Who leads new incidents" padded>
       {canEdit ? (
         <Select label={label} options={LEADS} value={lead} onValue={onLead} name="on_call_lead" />
       ) : (
@@ -221,7 +243,7 @@ function TimeZoneSetting({
 }) {
   const id = useId();
   return (
-    <Card title="Time zone" padded>
+    <Card id="zone" title="Time zone" padded>
       <Input
         label="Zone of the workspace"
         name="time_zone"

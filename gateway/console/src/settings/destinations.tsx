@@ -6,11 +6,10 @@ import { Dialog } from '../ui/dialogs.tsx';
 import { plural } from '../ui/format.ts';
 import { Card, Page } from '../ui/layout.tsx';
 import { Empty, Loaded, NoPermission } from '../ui/states.tsx';
-import { Named, Table } from '../ui/table.tsx';
 import { Ago, Fault } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
 import { causeOf } from './cause-of.ts';
-import { ConnectionActions, ConnectionState, EVERY } from './connection.tsx';
+import { ConnectionItem, EVERY } from './connection.tsx';
 import { DestinationDialog, DESTINATIONS } from './destination-dialog.tsx';
 import { chosenOf, describeFilters, useFilters } from './destination-filters.tsx';
 import { addressOf } from './destination-kinds.ts';
@@ -19,6 +18,11 @@ export function DestinationsPage() {
   const { canManage, user } = useAccess();
   const [edited, setEdited] = useState<Destination | 'new'>();
   const list = useGet<{ destinations: Destination[] }>(DESTINATIONS, { enabled: canManage, every: EVERY });
+  const filters = useFilters();
+  const getsOf = (destination: Destination) => {
+    const lines = describeFilters(filters, chosenOf(destination.filters));
+    return lines.length === 0 ? ['Every event'] : lines;
+  };
   if (user !== undefined && !canManage) return <NoPermission title="Destinations" what="manage destinations" />;
   return (
     <Page
@@ -40,25 +44,27 @@ export function DestinationsPage() {
                 another system.
               </Empty>
             ) : (
-              <Table
-                columns={[
-                  ['Destination', (destination) => <Named name={destination.name} about={addressOf(destination)} />],
-                  ['Gets', (destination) => <Gets {...destination} />],
-                  ['State', (destination) => <State {...destination} />],
-                  ['Last success', ({ last_success_at: time }) => <Ago time={time} />],
-                ]}
-                rows={destinations}
-                keyOf={({ id }) => id}
-                actions={(destination) => (
-                  <ConnectionActions
+              <ul>
+                {destinations.map((destination) => (
+                  <ConnectionItem
+                    key={destination.id}
                     connection={destination}
+                    about={addressOf(destination)}
+                    reason={whyOf(destination)}
+                    gets={getsOf(destination)}
                     path={DESTINATIONS}
                     test={<SendTest {...destination} />}
                     archived="It gets nothing any more, and Tocsin forgets its address and keys."
                     onEdit={() => setEdited(destination)}
-                  />
-                )}
-              />
+                  >
+                    {destination.left_out > 0 && (
+                      <p className={ui.hint}>
+                        {`It refused ${plural(destination.left_out, 'event')}, which it does not get again`}
+                      </p>
+                    )}
+                  </ConnectionItem>
+                ))}
+              </ul>
             )
           }
         </Loaded>
@@ -70,32 +76,8 @@ export function DestinationsPage() {
   );
 }
 
-function Gets({ filters, include_restricted: isRestricted }: Destination) {
-  const lines = describeFilters(useFilters(), chosenOf(filters));
-  return (
-    <>
-      {lines.length === 0 ? <p>Everything</p> : lines.map((line) => <p key={line}>{line}</p>)}
-      {isRestricted && <p className={ui.muted}>Gets restricted incidents, too</p>}
-    </>
-  );
-}
-
-function State(destination: Destination) {
-  const { status, left_out: count } = destination;
-  return (
-    <>
-      <ConnectionState status={status}>{reasonOf(destination)}</ConnectionState>
-      {count > 0 && <p className={ui.muted}>{`It refused ${plural(count, 'event')}, which it does not get again`}</p>}
-    </>
-  );
-}
-
-function reasonOf({
-  status,
-  last_success_at: success,
-  last_failure: failure,
-  retry_at: retry,
-}: Destination): ReactNode {
+/** Why it is in its state. */
+function whyOf({ status, last_success_at: success, last_failure: failure, retry_at: retry }: Destination): ReactNode {
   if (status === 'paused') return 'Gets nothing until you resume it';
   if (failure === null || (success !== null && success > failure.at)) return undefined;
   const cause = causeOf(failure.status, failure.reason);

@@ -31,7 +31,7 @@ export function PostmortemTemplate({
     setOpen(key);
   };
   return (
-    <Card title="Template of post-mortems">
+    <Card id="template" title="Template of post-mortems">
       <div className={css.list}>
         <p className={ui.muted}>
           What a post-mortem begins as. Live parts are filled in whenever somebody reads it.{' '}

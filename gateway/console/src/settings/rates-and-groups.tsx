@@ -29,6 +29,7 @@ interface ListProps<Row> {
 
 /** A list of lines, and the button that adds one. */
 function Lines<Row extends Identity>({
+  id,
   title,
   lead,
   rows,
@@ -37,13 +38,14 @@ function Lines<Row extends Identity>({
   fresh,
   children,
 }: ListProps<Row> & {
+  id: string;
   title: string;
   lead: string;
   fresh: () => Row;
   children: (row: Row, index: number, set: (change: Partial<Row>) => void) => ReactNode;
 }) {
   return (
-    <Card title={title}>
+    <Card id={id} title={title}>
       <div className={css.list}>
         <p className={ui.muted}>{lead}</p>
         <ul className={css.rows}>
@@ -67,6 +69,7 @@ function Lines<Row extends Identity>({
 
 export const Rates = ({ rows, canEdit, onChange }: ListProps<Rate>) => (
   <Lines
+    id="rates"
     title="Exchange rates"
     lead="What one unit of a currency is worth in the currency of your reports. Lists convert revenue at stake with it; a revenue without a rate is not added up."
     fresh={() => ({ row: crypto.randomUUID(), currency: '', rate: '', as_of: new Date().toISOString() })}
@@ -116,6 +119,7 @@ export const Rates = ({ rows, canEdit, onChange }: ListProps<Rate>) => (
 
 export const Groups = ({ rows, canEdit, onChange }: ListProps<Group>) => (
   <Lines
+    id="groups"
     title="Timeline groups"
     lead="Events of timelines can be sorted into them, by the API and by imports. One that has events cannot be removed."
     fresh={() => ({ row: crypto.randomUUID(), name: '' })}

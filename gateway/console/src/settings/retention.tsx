@@ -25,7 +25,18 @@ export function RetentionCard() {
   const query = useGet<{ retention: Retention }>(PATH);
   const [isEdited, setEdited] = useState(false);
   return (
-    <Card title="Retention" padded>
+    <Card
+      id="retention"
+      title="Retention"
+      padded
+      actions={
+        canDelete && (
+          <Button small onClick={() => setEdited(true)}>
+            Change retention
+          </Button>
+        )
+      }
+    >
       <Loaded query={query} rows={4}>
         {({ retention }) => (
           <>
@@ -37,7 +48,6 @@ export function RetentionCard() {
                 </Fragment>
               ))}
             </dl>
-            {canDelete && <Button onClick={() => setEdited(true)}>Change retention</Button>}
             {isEdited && <RetentionDialog retention={retention} onClose={() => setEdited(false)} />}
           </>
         )}

@@ -5,12 +5,10 @@ import { Button } from '../ui/button.tsx';
 import { SecretDialog } from '../ui/dialogs.tsx';
 import { Card, Page } from '../ui/layout.tsx';
 import { Empty, Loaded, NoPermission } from '../ui/states.tsx';
-import { Named, Table } from '../ui/table.tsx';
 import { Ago, Fault } from '../ui/texts.tsx';
 import { say } from '../ui/toast.tsx';
-import ui from '../ui/ui.module.css';
 import { whyNot } from '../follow-ups/why-not.ts';
-import { ConnectionActions, ConnectionState, EVERY } from './connection.tsx';
+import { ConnectionItem, EVERY } from './connection.tsx';
 import { chosenOf, describeFilters, useFilters } from './destination-filters.tsx';
 import { FILTERS, nameOfKind, TrackerDialog, TRACKERS } from './tracker-dialog.tsx';
 
@@ -39,28 +37,11 @@ export function TrackersPage() {
                 A tracker is where the tickets of follow-ups are: GitHub, Jira Cloud, GitLab or Linear.
               </Empty>
             ) : (
-              <Table
-                columns={[
-                  ['Tracker', (tracker) => <Named name={tracker.name} about={aboutOf(tracker)} />],
-                  ['Makes', (tracker) => <Makes {...tracker} />],
-                  [
-                    'State',
-                    (tracker) => <ConnectionState status={tracker.status}>{reasonOf(tracker)}</ConnectionState>,
-                  ],
-                  ['Last success', ({ last_success_at: time }) => <Ago time={time} />],
-                ]}
-                rows={trackers}
-                keyOf={({ id }) => id}
-                actions={(tracker) => (
-                  <ConnectionActions
-                    connection={tracker}
-                    path={TRACKERS}
-                    test={<Test id={tracker.id} />}
-                    archived="Its tickets stay as they are, and Tocsin forgets its address and token."
-                    onEdit={() => setEdited(tracker)}
-                  />
-                )}
-              />
+              <ul>
+                {trackers.map((tracker) => (
+                  <Item key={tracker.id} tracker={tracker} onEdit={() => setEdited(tracker)} />
+                ))}
+              </ul>
             )
           }
         </Loaded>
@@ -90,22 +71,11 @@ export function TrackersPage() {
 
 const aboutOf = ({ kind, url, project }: Tracker) => [nameOfKind(kind), url, project].join(' · ');
 
-function Makes({ auto_filters: filters, include_restricted: isRestricted }: Tracker) {
-  const all = useFilters();
-  if (filters === null) return <p>Tickets by hand</p>;
-  const lines = describeFilters(
-    all.filter(({ name }) => FILTERS.has(name)),
-    chosenOf(filters),
-  );
-  return (
-    <>
-      <p>A ticket of each new follow-up</p>
-      {lines.map((line) => (
-        <p key={line}>{line}</p>
-      ))}
-      {isRestricted && <p className={ui.muted}>Gets restricted incidents, too</p>}
-    </>
-  );
+/** Which follow-ups get tickets. */
+function useMakes({ auto_filters: filters }: Tracker): readonly string[] {
+  const all = useFilters().filter(({ name }) => FILTERS.has(name));
+  if (filters === null) return ['Tickets by hand'];
+  return ['A ticket of each new follow-up', ...describeFilters(all, chosenOf(filters))];
 }
 
 function reasonOf({ status, last_failure: failure, retry_at: retry }: Tracker): ReactNode {
@@ -118,22 +88,32 @@ function reasonOf({ status, last_failure: failure, retry_at: retry }: Tracker): 
   );
 }
 
-/** Asks whether tickets can be made. */
-function Test({ id }: { id: number }) {
+function Item({ tracker, onEdit }: { tracker: Tracker; onEdit: () => void }) {
+  const gets = useMakes(tracker);
   const test = useWrite<TrackerTest>();
   const outcome = test.data?.test;
   const send = () =>
     test.mutate(
-      { path: `${TRACKERS}/${id}/test` },
+      { path: `${TRACKERS}/${tracker.id}/test` },
       { onSuccess: ({ test: { is_accepted: isAccepted } }) => isAccepted && say('The tracker knows the project.') },
     );
   return (
-    <>
-      <Button kind="quiet" small busy={test.isPending} onClick={send}>
-        Test
-      </Button>
+    <ConnectionItem
+      connection={tracker}
+      about={aboutOf(tracker)}
+      reason={reasonOf(tracker)}
+      gets={gets}
+      path={TRACKERS}
+      test={
+        <Button kind="quiet" small busy={test.isPending} onClick={send}>
+          Test
+        </Button>
+      }
+      archived="Its tickets stay as they are, and Tocsin forgets its address and token."
+      onEdit={onEdit}
+    >
       {test.error !== null && <Fault>{test.error.message}</Fault>}
       {outcome?.is_accepted === false && <Fault>{`Tickets cannot be made. ${whyNot(outcome)}`}</Fault>}
-    </>
+    </ConnectionItem>
   );
 }

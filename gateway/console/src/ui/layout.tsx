@@ -51,16 +51,19 @@ export const Page = ({
 
 export const Card = ({
   title,
+  id,
   actions,
   children,
   padded = false,
 }: {
   title?: string;
+  /** Where a link to it leads. */
+  id?: string;
   actions?: ReactNode;
   children: ReactNode;
   padded?: boolean;
 }) => (
-  <section className={css.card} aria-label={title}>
+  <section id={id} className={css.card} aria-label={title}>
     {title && (
       <div className={css.cardHead}>
         <h2>{title}</h2>
