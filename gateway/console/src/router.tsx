@@ -10,6 +10,8 @@ import { NotFoundPage } from './shell/not-found.tsx';
 import { Shell } from './shell/shell.tsx';
 import { readStatisticsSearch } from './incidents/statistics-search.ts';
 
+const webhookPages = async () => import('./settings/webhook-pages.ts');
+
 /** The list and the incident are there at once: people in a hurry come for them. Every other page is loaded by itself. */
 const pages = {
   CatalogPage: lazyPage(async () => import('./catalog/catalog.tsx'), 'CatalogPage'),
@@ -28,9 +30,9 @@ const pages = {
   StartPage: lazyPage(async () => import('./settings/start.tsx'), 'StartPage'),
   TrackersPage: lazyPage(async () => import('./settings/trackers.tsx'), 'TrackersPage'),
   UsersPage: lazyPage(async () => import('./settings/users.tsx'), 'UsersPage'),
-  WebhooksPage: lazyPage(async () => import('./settings/webhooks.tsx'), 'WebhooksPage'),
-  WebhookPage: lazyPage(async () => import('./settings/webhook.tsx'), 'WebhookPage'),
-  DeliveryPage: lazyPage(async () => import('./settings/delivery.tsx'), 'DeliveryPage'),
+  WebhooksPage: lazyPage(webhookPages, 'WebhooksPage'),
+  WebhookPage: lazyPage(webhookPages, 'WebhookPage'),
+  DeliveryPage: lazyPage(webhookPages, 'DeliveryPage'),
   ConnectAgentPage: lazyPage(async () => import('./sign-in/connect-agent.tsx'), 'ConnectAgentPage'),
 };
 

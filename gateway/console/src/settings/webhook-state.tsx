@@ -36,7 +36,7 @@ export function explainWebhook(webhook: Webhook): string {
   if (webhook.status === 'revoked') return 'It has ended for good, and gets nothing.';
   if (webhook.status === 'active')
     return hasFailed
-      ? 'The last delivery failed. Tocsin tries again, and pauses the webhook after five failures in a row.'
+      ? 'The last delivery failed: look at what the receiver answered. Five failures in a row pause the webhook.'
       : 'It gets every incident that is declared.';
   if (hasFailed) return 'It is paused, and the last delivery failed. Mend the receiver, then verify it.';
   if (wayBackOf(webhook) === 'resume') return 'It is paused by hand, and does not get what is declared meanwhile.';
