@@ -1,42 +1,17 @@
+import { BasicTocsin, type Following } from './basic-client.ts';
 import type { Api } from './generated/api.ts';
 import { PreconditionFailedError } from './error-classes.ts';
 import { exportLines, type ExportLine, type ExportOptions } from './export-lines.ts';
-import { type FollowOptions, type FollowedEvent, followEvents } from './follow-events.ts';
 import { type OperationEntry, OPERATIONS, readerOf } from './operation-table.ts';
-import type { CallOptions, KeyedOptions, RevisionOptions, TocsinOptions, UpdateOptions } from './options.ts';
+import type { KeyedOptions, RevisionOptions, TocsinOptions, UpdateOptions } from './options.ts';
 import { Pages } from './pages.ts';
-import { type ApiResponse, type Query, sendRequest } from './request.ts';
+import { type Query, sendRequest } from './request.ts';
 import { backoff, pause } from './retry.ts';
-
-/** A request of `tocsin.request`. */
-export interface AnyRequest extends CallOptions {
-  query?: Query | undefined;
-  /** JSON, or a file: a `Blob` or a `Uint8Array`. */
-  body?: unknown;
-  headers?: Readonly<Record<string, string>> | undefined;
-}
 
 /** The changes that `…With` tries, if nothing else is said. */
 const ATTEMPTS = 20;
 /** Milliseconds at most between two of them. */
 const LONGEST_PAUSE = 1_000;
-
-interface Core {
-  /**
-   * Sends any request of the API, once unless it is a GET or has an `Idempotency-Key`.
-   * @param path from `/api/v1` on
-   */
-  request(method: string, path: string, request?: AnyRequest): Promise<ApiResponse>;
-}
-
-interface Following {
-  /**
-   * Follows the event feed, over any failure of the connection, until the signal ends it: each event with the cursor
-   * behind it. Store the cursor with what you make of the event, and begin behind it (`after`) the next time.
-   * @throws CursorExpiredError when events behind the cursor are deleted, and other refusals
-   */
-  follow(options?: FollowOptions): AsyncGenerator<FollowedEvent, void, undefined>;
-}
 
 interface Exporting {
   /**
@@ -47,15 +22,15 @@ interface Exporting {
 }
 
 /** A client of one workspace: a resource for each kind of things, and a method for each operation. */
-export type Tocsin = Core & Api & { readonly events: Following; readonly incidents: Exporting };
+export type Tocsin = Pick<BasicTocsin, 'request'> & Api & { readonly events: Following; readonly incidents: Exporting };
 
 type Method = (...args: unknown[]) => unknown;
 
-class Client implements Core {
+class Client extends BasicTocsin {
   readonly #options: TocsinOptions;
 
   constructor(options: TocsinOptions) {
-    checkOptions(options);
+    super(options);
     this.#options = options;
     const resources: Record<string, Record<string, Method>> = {};
     for (const operation of Object.values<OperationEntry>(OPERATIONS)) {
@@ -68,15 +43,9 @@ class Client implements Core {
         methods[`${verb}Markdown`] = this.#methodOf(operation, { Accept: 'text/markdown' });
       if (operation.hasHtml === true) methods[`${verb}Html`] = this.#methodOf(operation, { Accept: 'text/html' });
     }
-    (resources['events'] ??= {})['follow'] = (follow) => followEvents(options, follow as FollowOptions | undefined);
+    Object.assign((resources['events'] ??= {}), this.events);
     (resources['incidents'] ??= {})['export'] = (given) => exportLines(options, given as ExportOptions | undefined);
     Object.assign(this, resources);
-  }
-
-  async request(method: string, path: string, { query, body, headers, ...options }: AnyRequest = {}) {
-    const keys = Object.keys(headers ?? {}).map((name) => name.toLowerCase());
-    const isRepeatable = ['GET', 'HEAD'].includes(method) || keys.includes('idempotency-key');
-    return sendRequest(this.#options, { ...{ method, path, query, body, headers, isRepeatable, options } });
   }
 
   #methodOf(operation: OperationEntry, headers: Readonly<Record<string, string>> = {}): Method {
@@ -149,15 +118,6 @@ class Client implements Core {
       }
     }
   }
-}
-
-/** JavaScript programs forget them, and unset variables are empty. @throws TypeError */
-function checkOptions({ baseUrl, token }: Partial<TocsinOptions> = {}): void {
-  if (typeof baseUrl !== 'string' || !URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol))
-    throw new TypeError('baseUrl must be the address of the workspace: https://acme.tocsin.example.com');
-  // Nothing else can stand in a header.
-  if (token !== null && (typeof token !== 'string' || !/^[!-~]+$/.test(token)))
-    throw new TypeError('token must be the token of an API key: tcs_…');
 }
 
 const parametersOf = (path: string): readonly string[] => path.match(/\{\w+\}/g) ?? [];

@@ -1,4 +1,5 @@
-export { type AnyRequest, Tocsin } from './client.ts';
+export { type AnyRequest, BasicTocsin } from './basic-client.ts';
+export { Tocsin } from './client.ts';
 export * from './error-classes.ts';
 export { ConnectionError, TocsinError, UnexpectedResponseError, WebhookSignatureError } from './errors.ts';
 export type { ExportLine, ExportOptions } from './export-lines.ts';

@@ -6,12 +6,14 @@
  * only a page needs: failures with texts for people, the news that the session has ended, and no write for a user who
  * is no longer that of the browser.
  */
-import { type AnyRequest, Tocsin, TocsinError } from '@tocsin/sdk';
+import { type AnyRequest, BasicTocsin, TocsinError, type TocsinOptions } from '@tocsin/sdk';
 import { reloadForOther } from './browser-user.ts';
 import { failureOf } from './failures.ts';
 
-/** The client of the workspace that serves the page. It repeats nothing: people see that it failed, and queries repeat. */
-export const tocsin = new Tocsin({ baseUrl: window.location.origin, token: null, retries: 0 });
+/** Of the workspace that serves the page. Nothing is repeated: people see that it failed, and queries repeat. */
+export const CONNECTION: TocsinOptions = { baseUrl: window.location.origin, token: null, retries: 0 };
+
+export const tocsin = new BasicTocsin(CONNECTION);
 
 export interface Write {
   method?: 'POST' | 'PATCH' | 'PUT' | 'DELETE';

@@ -1,6 +1,6 @@
-import type { PersonalData, User, UserErasure } from '@tocsin/sdk';
+import { type PersonalData, Tocsin, type User, type UserErasure } from '@tocsin/sdk';
 import { useState } from 'react';
-import { tocsin } from '../api/client.ts';
+import { CONNECTION } from '../api/client.ts';
 import { sayError } from '../api/failures.ts';
 import { useGet } from '../api/hooks.ts';
 import { EditDialog } from '../resources/edit-dialog.tsx';
@@ -81,7 +81,7 @@ function Export({ user }: { user: User }) {
     setBusy(true);
     try {
       const rows: PersonalData[] = [];
-      for await (const row of tocsin.users.exportData(user.id)) rows.push(row);
+      for await (const row of new Tocsin(CONNECTION).users.exportData(user.id)) rows.push(row);
       const url = URL.createObjectURL(new Blob([JSON.stringify({ rows }, null, 2)], { type: 'application/json' }));
       Object.assign(document.createElement('a'), { href: url, download: `user-${user.id}.json` }).click();
       URL.revokeObjectURL(url);
