@@ -385,6 +385,7 @@ export const NO_FILTERS =
 export const ELSEWHERE: Readonly<Record<string, string>> = {
   mine: 'an API key has no incidents of its own',
   duplicate: 'no incident shows it: relations.api.test.ts',
+  user_id: 'says whose memberships are read instead of those of the caller: members.api.test.ts',
   diagnosis: 'known from messages of other systems: list-model.api.test.ts',
   affected_customers_op: 'known from messages of other systems: list-model.api.test.ts',
   affected_customers_value: 'known from messages of other systems: list-model.api.test.ts',
