@@ -19,10 +19,9 @@ import { running } from '../../../infra/verification/systems/running.ts';
 describeWithServersAndBrowser('a workspace in the console', () => {
   const receiver = running(startReceiver);
   const slack = running(startSlack);
-  const settings = { WEBHOOK_CHECKS_PER_MINUTE_PER_WORKSPACE: '60', WEBHOOK_CHECKS_PER_MINUTE_PER_RECEIVER: '60' };
   const console = consoleInBrowser(() => ({
     receivers: [receiver],
-    settings: { ...settings, SLACK_API_URL: slack.url },
+    settings: { SLACK_API_URL: slack.url },
   }));
 
   beforeAll(async () => {

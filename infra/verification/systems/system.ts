@@ -161,6 +161,8 @@ async function environmentsOf(
     AMQP_URL: typeof amqpUrl === 'string' ? amqpUrl : undefined,
     REDIS_URL: testServers().redisUrl,
     RATE_LIMIT_PER_MINUTE: '100000',
+    WEBHOOK_CHECKS_PER_MINUTE_PER_WORKSPACE: '60',
+    WEBHOOK_CHECKS_PER_MINUTE_PER_RECEIVER: '60',
     WEBHOOK_TEST_RECEIVERS: receivers.map((receiver) => receiver.hostAndPort()).join(','),
     ...prepared,
     ...options.settings,
