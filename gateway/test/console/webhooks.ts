@@ -130,6 +130,7 @@ export function testWebhooks(
     await expectSoundEverywhere(page, 'webhook-failing');
     await click(page, 'Failed');
     await row(page, waiting).waitFor({ state: 'detached' });
+    await row(page, refused).waitFor();
     expect(new URL(page.url()).search).toBe('?status=failed');
     // By the keyboard alone, there and back.
     await page.keyboard.press('j');
