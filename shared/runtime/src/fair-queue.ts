@@ -51,6 +51,13 @@ export interface TakeOptions {
   isGone?: () => boolean;
 }
 
+interface HolderState {
+  /** Its leases. */
+  held: number;
+  /** The number of the lease that it got last. */
+  servedAt: number;
+}
+
 interface Waiter {
   first: boolean;
   /** The number of looks after which its wait ends. */
@@ -61,15 +68,16 @@ interface Waiter {
 }
 
 /**
- * Gives leases within limits. Holders that wait are served in turns, one lease each; those of one holder in the order of
- * arrival. Time in which the event loop is blocked does not count as a wait.
+ * Gives leases within limits. Holders that wait are served in turns, one lease each: whoever got the last one longest ago
+ * is next. Those of one holder come in the order of arrival. Time in which the event loop is blocked does not count as a wait.
  */
 export class FairQueue<Holder> {
   readonly limits: Readonly<Limits<Holder>>;
-  /** Only holders of more than 0. */
-  readonly #heldBy = new Map<Holder, number>();
+  /** Those that hold leases, and while somebody waits, also those that were served since. */
+  readonly #holders = new Map<Holder, HolderState>();
   #held = 0;
-  /** In the order in which the holders were served last. */
+  #served = 0;
+  /** In the order in which the holders were served last; those that were not come first. */
   readonly #queues = new Map<Holder, Waiter[]>();
   #waiting = 0;
   #looks = 0;
@@ -89,7 +97,7 @@ export class FairQueue<Holder> {
   }
 
   heldBy(holder: Holder): number {
-    return this.#heldBy.get(holder) ?? 0;
+    return this.#holders.get(holder)?.held ?? 0;
   }
 
   /** Runs `work` with a lease. @throws LimitReached if none was given in time */
@@ -127,12 +135,29 @@ export class FairQueue<Holder> {
     const until = this.#looks + Math.ceil(wait / LOOK) + 1;
     const waiter = { first, until, isGone, grant: resolve, refuse: reject };
     const next = first ? queue.findIndex((other) => !other.first) : -1;
+    if (queue.length === 0) this.#addQueue(holder, queue);
     queue.splice(next === -1 ? queue.length : next, 0, waiter);
-    this.#queues.set(holder, queue);
     this.#waiting += 1;
     // In the next phase of the event loop: after a block, what has arrived is read first.
     this.#timer ??= setInterval(() => setImmediate(() => this.#look()), LOOK).unref();
     return promise;
+  }
+
+  /** Before the queues of all holders that were served later. */
+  #addQueue(holder: Holder, queue: Waiter[]): void {
+    const served = this.#servedAt(holder);
+    const queues = [...this.#queues];
+    const after = queues.findIndex(([other]) => this.#servedAt(other) > served);
+    this.#queues.set(holder, queue);
+    if (after === -1) return;
+    for (const [other, later] of queues.slice(after)) {
+      this.#queues.delete(other);
+      this.#queues.set(other, later);
+    }
+  }
+
+  #servedAt(holder: Holder): number {
+    return this.#holders.get(holder)?.servedAt ?? 0;
   }
 
   #look(): void {
@@ -176,7 +201,8 @@ export class FairQueue<Holder> {
 
   #lease(holder: Holder, amount: number): Lease {
     let leased = amount;
-    this.#count(holder, amount);
+    const state = this.#count(holder, amount);
+    state.servedAt = this.#served += 1;
     return {
       tryGrow: (more) => {
         if (!this.#allows(holder, more)) return false;
@@ -192,11 +218,13 @@ export class FairQueue<Holder> {
     };
   }
 
-  #count(holder: Holder, change: number): void {
+  #count(holder: Holder, change: number): HolderState {
     this.#held += change;
-    const held = this.heldBy(holder) + change;
-    if (held > 0) this.#heldBy.set(holder, held);
-    else this.#heldBy.delete(holder);
+    let state = this.#holders.get(holder);
+    if (state === undefined) this.#holders.set(holder, (state = { held: 0, servedAt: 0 }));
+    state.held += change;
+    if (state.held === 0 && this.#waiting === 0) this.#holders.delete(holder);
+    return state;
   }
 
   #serve(): void {
@@ -216,6 +244,7 @@ export class FairQueue<Holder> {
     if (queue.length === 0) this.#queues.delete(holder);
     this.#waiting -= 1;
     if (this.#waiting > 0) return;
+    for (const [other, { held }] of this.#holders) if (held === 0) this.#holders.delete(other);
     clearInterval(this.#timer);
     this.#timer = undefined;
   }

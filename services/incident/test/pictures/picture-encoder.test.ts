@@ -58,6 +58,13 @@ test('a picture that takes too long is given up, with its process', async () => 
   await eventually(() => workers().length === 0);
 });
 
+test('a process that does not start in time fails its picture with 503, and each one starts another', async () => {
+  const encoder = encoderWith({ start: 1 });
+  await expect(encoder.encode(1, png)).rejects.toMatchObject({ code: 'service_unavailable' });
+  await eventually(() => workers().length === 0);
+  await expect(encoder.encode(1, png)).rejects.toMatchObject({ headers: { 'Retry-After': '5' } });
+});
+
 test('a picture of 49 million pixels takes less memory than the limit', async () => {
   const encoder = encoderWith();
   await encoder.encode(1, { bytes: await plain({ width: 7_000, height: 7_000 }).jpeg().toBuffer(), format: 'jpeg' });

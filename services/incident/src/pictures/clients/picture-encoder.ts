@@ -31,8 +31,8 @@ export interface PictureEncoder {
   stop(): Promise<void>;
 }
 
-/** Milliseconds. The wait is longer than a picture and a start: whoever is next waits for the slowest picture of another. */
-const TIMES = { picture: 10_000, wait: 12_000, idle: 60_000 };
+/** Milliseconds. The wait is that of whoever is next: for the slowest start and the slowest picture of another. */
+const TIMES = { start: 10_000, picture: 10_000, wait: 20_000, idle: 60_000 };
 /** Pictures of one workspace that wait; of all ten times as many. The gateway bounds their bytes. */
 const WAITING = 20;
 /** Megabytes of the heap of JavaScript. Pixels are outside of it, and `picture-worker.ts` watches them. */
@@ -46,7 +46,7 @@ const ENVIRONMENT = { MALLOC_ARENA_MAX: '2' };
  * it takes too long. Workspaces take turns.
  */
 export function pictureEncoder(times: Partial<typeof TIMES> = {}): PictureEncoder {
-  const { picture: timeout, wait, idle } = { ...TIMES, ...times };
+  const { start, picture: timeout, wait, idle } = { ...TIMES, ...times };
   const turns = new FairQueue<number>({ all: 1, waiting: WAITING, wait });
   let child: Promise<ChildProcess> | undefined;
   let ending: NodeJS.Timeout | undefined;
@@ -60,7 +60,7 @@ export function pictureEncoder(times: Partial<typeof TIMES> = {}): PictureEncode
 
   const answerTo = async (request: EncodeRequest): Promise<EncodeAnswer | undefined> => {
     clearTimeout(ending);
-    child ??= startProcess();
+    child ??= startProcess(start);
     const running = await child.catch((error: unknown) => {
       child = undefined;
       throw error;
@@ -90,17 +90,19 @@ export function pictureEncoder(times: Partial<typeof TIMES> = {}): PictureEncode
 }
 
 /** Waits until the process has loaded its modules: that is no part of the time for a picture. */
-async function startProcess(): Promise<ChildProcess> {
+async function startProcess(timeout: number): Promise<ChildProcess> {
   const child = fork(new URL('./picture-worker.ts', import.meta.url), {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     execArgv: [`--max-old-space-size=${MAX_HEAP}`],
     env: ENVIRONMENT,
   });
+  const timer = setTimeout(() => child.kill('SIGKILL'), timeout);
   const ready = once(child, 'message');
   const exit = once(child, 'exit');
   const first = await Promise.race([ready.then(() => 'ready' as const), exit.then(() => 'exit' as const)]);
-  if (first === 'exit') throw new Error('the process that encodes pictures does not start');
+  clearTimeout(timer);
+  if (first === 'exit') throw serviceUnavailable('Pictures cannot be read now', { seconds: 5 });
   detach(child);
   return child;
 }
