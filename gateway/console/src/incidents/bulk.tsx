@@ -2,7 +2,7 @@ import type { BulkIncidentsReply, Incident } from '@tocsin/sdk';
 import { useCallback, useEffect, useState } from 'react';
 import { useConfiguration, useContentKey, useWrite } from '../api/hooks.ts';
 import { Button } from '../ui/button.tsx';
-import { Confirm, Dialog } from '../ui/dialogs.tsx';
+import { Confirm, DoneDialog } from '../ui/dialogs.tsx';
 import { Check, choices, Select } from '../ui/fields.tsx';
 import { plural } from '../ui/format.ts';
 import { Table } from '../ui/table.tsx';
@@ -135,32 +135,29 @@ function BulkDialog({
     );
   }
   return (
-    <Dialog title={`${failed} of ${plural(results.length, 'incident')} could not be changed`} onClose={onClose}>
-      <div className={ui.form}>
-        <Table
-          rows={results}
-          keyOf={({ index }) => index}
-          columns={[
-            ['Incident', ({ index }) => `${incidents[index]?.human_id} ${incidents[index]?.title}`, { kind: 'head' }],
-            [
-              'Result',
-              ({ status, error }) =>
-                error === undefined ? (
-                  <Badge tone="good">Done</Badge>
-                ) : (
-                  <span className={ui.fault}>
-                    {status === 412 ? 'Somebody else changed it meanwhile' : error.message}
-                  </span>
-                ),
-            ],
-          ]}
-        />
-        <div className={ui.actions}>
-          <Button kind="primary" onClick={onClose}>
-            Go on
-          </Button>
-        </div>
-      </div>
-    </Dialog>
+    <DoneDialog
+      title={`${failed} of ${plural(results.length, 'incident')} could not be changed`}
+      label="Go on"
+      onClose={onClose}
+    >
+      <Table
+        rows={results}
+        keyOf={({ index }) => index}
+        columns={[
+          ['Incident', ({ index }) => `${incidents[index]?.human_id} ${incidents[index]?.title}`, { kind: 'head' }],
+          [
+            'Result',
+            ({ status, error }) =>
+              error === undefined ? (
+                <Badge tone="good">Done</Badge>
+              ) : (
+                <span className={ui.fault}>
+                  {status === 412 ? 'Somebody else changed it meanwhile' : error.message}
+                </span>
+              ),
+          ],
+        ]}
+      />
+    </DoneDialog>
   );
 }

@@ -10,7 +10,7 @@ import { splitTexts } from '../ui/format.ts';
 import { NAME, ResourceList } from '../resources/resource-list.tsx';
 import { Named } from '../ui/table.tsx';
 import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialogs.tsx';
+import { DoneDialog } from '../ui/dialogs.tsx';
 import { Check, Input, Select, TextArea } from '../ui/fields.tsx';
 import { Empty } from '../ui/states.tsx';
 import { Badge } from '../ui/texts.tsx';
@@ -109,24 +109,17 @@ function Preview() {
         Preview
       </Button>
       {isOpen && (
-        <Dialog title="What a new incident is asked" onClose={() => setOpen(false)}>
-          <div className={ui.form}>
-            <p>After the title, the severity and the service. Nothing is saved here.</p>
-            {asked.map((field) => (
-              <FieldInput
-                key={field.id}
-                field={field}
-                value={field.id in values ? (values[field.id] ?? undefined) : field.default_value}
-                onValue={(value) => setValues({ ...values, [field.id]: value ?? null })}
-              />
-            ))}
-            <div className={ui.actions}>
-              <Button kind="primary" onClick={() => setOpen(false)}>
-                Done
-              </Button>
-            </div>
-          </div>
-        </Dialog>
+        <DoneDialog title="What a new incident is asked" onClose={() => setOpen(false)}>
+          <p>After the title, the severity and the service. Nothing is saved here.</p>
+          {asked.map((field) => (
+            <FieldInput
+              key={field.id}
+              field={field}
+              value={field.id in values ? (values[field.id] ?? undefined) : field.default_value}
+              onValue={(value) => setValues({ ...values, [field.id]: value ?? null })}
+            />
+          ))}
+        </DoneDialog>
       )}
     </>
   );

@@ -78,6 +78,34 @@ export const FormDialog = ({ title, ...form }: FormProps & { title: string }) =>
   </Dialog>
 );
 
+/** A dialogue that submits nothing. */
+export const DoneDialog = ({
+  title,
+  label = 'Done',
+  actions,
+  onClose,
+  children,
+}: {
+  title: string;
+  label?: string;
+  /** Buttons before the one that closes it. */
+  actions?: ReactNode;
+  onClose: () => void;
+  children: ReactNode;
+}) => (
+  <Dialog title={title} onClose={onClose}>
+    <div className={css.form}>
+      {children}
+      <div className={css.actions}>
+        {actions}
+        <Button kind="primary" onClick={onClose}>
+          {label}
+        </Button>
+      </div>
+    </div>
+  </Dialog>
+);
+
 /** Copies a text to the clipboard. */
 export function Copy({ value }: { value: string }) {
   const [copied, setCopied] = useState(false);
@@ -95,37 +123,21 @@ export function Copy({ value }: { value: string }) {
 }
 
 /** A secret that is shown once. */
-export function SecretDialog({
-  title,
+export const SecretDialog = ({
   label,
   value,
-  onClose,
   children,
-}: {
-  title: string;
-  label: string;
-  value: string;
-  onClose: () => void;
-  children: ReactNode;
-}) {
-  return (
-    <Dialog title={title} onClose={onClose}>
-      <div className={css.form}>
-        <p>{children}</p>
-        <div className={css.field}>
-          <span className={css.label}>{label}</span>
-          <code className={css.secret}>{value}</code>
-          <Copy value={value} />
-        </div>
-        <div className={css.actions}>
-          <Button kind="primary" onClick={onClose}>
-            Done
-          </Button>
-        </div>
-      </div>
-    </Dialog>
-  );
-}
+  ...dialog
+}: Pick<ComponentProps<typeof DoneDialog>, 'title' | 'onClose' | 'children'> & { label: string; value: string }) => (
+  <DoneDialog {...dialog}>
+    <p>{children}</p>
+    <div className={css.field}>
+      <span className={css.label}>{label}</span>
+      <code className={css.secret}>{value}</code>
+      <Copy value={value} />
+    </div>
+  </DoneDialog>
+);
 
 /** Asks before something that cannot be undone. */
 export const Confirm = ({ children, ...form }: ComponentProps<typeof FormDialog>) => (
