@@ -1,18 +1,18 @@
-import type { Destination, DestinationTest, TocsinError } from '@tocsin/sdk';
+import type { Destination, DestinationTest } from '@tocsin/sdk';
 import { type ReactNode, useState } from 'react';
-import { useAccess, useGet, useWrite } from '../api/hooks.ts';
+import { useAccess, useGet } from '../api/hooks.ts';
 import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialogs.tsx';
 import { plural } from '../ui/format.ts';
 import { Card, Page } from '../ui/layout.tsx';
 import { Empty, Loaded, NoPermission } from '../ui/states.tsx';
-import { Ago, Fault } from '../ui/texts.tsx';
+import { Ago } from '../ui/texts.tsx';
 import ui from '../ui/ui.module.css';
 import { causeOf } from './cause-of.ts';
 import { ConnectionItem, EVERY } from './connection.tsx';
 import { DestinationDialog, DESTINATIONS } from './destination-dialog.tsx';
 import { chosenOf, describeFilters, useFilters } from './destination-filters.tsx';
 import { addressOf } from './destination-kinds.ts';
+import { TestButton } from './test-button.tsx';
 
 export function DestinationsPage() {
   const { canManage, user } = useAccess();
@@ -90,51 +90,18 @@ function whyOf({ status, last_success_at: success, last_failure: failure, retry_
 }
 
 /** Sends a test message, and shows what the receiver says. */
-function SendTest({ id, name }: Destination) {
-  const test = useWrite<DestinationTest>();
-  const [isOpen, setOpen] = useState(false);
-  const send = () => test.mutate({ path: `${DESTINATIONS}/${id}/test` }, { onSettled: () => setOpen(true) });
-  return (
-    <>
-      <Button kind="quiet" small busy={test.isPending} onClick={send}>
-        {test.isPending ? 'Sending' : 'Send test'}
-      </Button>
-      {isOpen && (
-        <Dialog title={`Test of ${name}`} onClose={() => setOpen(false)}>
-          <div className={ui.form}>
-            <Outcome test={test.data?.test} error={test.error} />
-            <div className={ui.actions}>
-              <Button busy={test.isPending} onClick={send}>
-                Send again
-              </Button>
-              <Button kind="primary" onClick={() => setOpen(false)}>
-                Done
-              </Button>
-            </div>
-          </div>
-        </Dialog>
-      )}
-    </>
-  );
-}
-
-function Outcome({ test, error }: { test: DestinationTest['test'] | undefined; error: TocsinError | null }) {
-  if (error !== null) return <Fault>{error.message}</Fault>;
-  if (test === undefined) return <p role="status">Tocsin sends a message.</p>;
-  const { is_accepted: isAccepted, status, reason, answer } = test;
-  return (
-    <>
-      {isAccepted ? (
-        <p role="status">The receiver accepted the message. Look whether it is there.</p>
-      ) : (
-        <Fault>{`The message was not accepted. ${causeOf(status, reason)}`}</Fault>
-      )}
-      {answer !== '' && (
-        <div className={ui.field}>
-          <span className={ui.label}>What the receiver said</span>
-          <code className={ui.code}>{answer}</code>
-        </div>
-      )}
-    </>
-  );
-}
+const SendTest = ({ id, name }: Destination) => (
+  <TestButton<DestinationTest>
+    name={name}
+    path={`${DESTINATIONS}/${id}/test`}
+    kind="quiet"
+    small
+    labels={['Send test', 'Send again']}
+    outcomeOf={({ test: { is_accepted: isAccepted, status, reason, answer } }) => ({
+      ...{ isAccepted, answer },
+      text: isAccepted
+        ? 'The receiver accepted the message. Look whether it is there.'
+        : `The message was not accepted. ${causeOf(status, reason)}`,
+    })}
+  />
+);

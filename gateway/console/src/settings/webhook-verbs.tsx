@@ -1,17 +1,16 @@
-import type { TestWebhookReply, TocsinError, Webhook, WebhookTest } from '@tocsin/sdk';
+import type { TestWebhookReply, TocsinError, Webhook } from '@tocsin/sdk';
 import { useState } from 'react';
 import { sayError } from '../api/failures.ts';
 import { useWrite } from '../api/hooks.ts';
 import { EditDialog } from '../resources/edit-dialog.tsx';
 import { Button } from '../ui/button.tsx';
-import { Confirm, Dialog, SecretDialog } from '../ui/dialogs.tsx';
+import { Confirm, SecretDialog } from '../ui/dialogs.tsx';
 import { TextArea } from '../ui/fields.tsx';
-import { Fault } from '../ui/texts.tsx';
 import { say } from '../ui/toast.tsx';
-import ui from '../ui/ui.module.css';
 import { causeOf } from './cause-of.ts';
 import { describeAnswer, formatMilliseconds } from './delivery-words.ts';
 import { headersOf } from './headers.ts';
+import { TestButton } from './test-button.tsx';
 import { nameOfWebhook, WEBHOOKS } from './webhook-state.tsx';
 
 interface VerbProps {
@@ -77,57 +76,22 @@ export function Simple({
 }
 
 /** Sends a signed request that changes nothing, and shows what the receiver answers. */
-export function Test({ webhook }: VerbProps) {
-  const test = useWrite<TestWebhookReply>();
-  const [isOpen, setOpen] = useState(false);
-  const send = () => test.mutate({ path: pathOf(webhook, 'test') }, { onSettled: () => setOpen(true) });
-  return (
-    <>
-      <Button icon="send" busy={test.isPending} onClick={send}>
-        {test.isPending ? 'Sending' : 'Test'}
-      </Button>
-      {isOpen && (
-        <Dialog title={`Test of ${nameOfWebhook(webhook)}`} onClose={() => setOpen(false)}>
-          <div className={ui.form}>
-            <TestOutcome outcome={test.data?.outcome} error={test.error} />
-            <div className={ui.actions}>
-              <Button busy={test.isPending} onClick={send}>
-                {test.isPending ? 'Sending' : 'Test again'}
-              </Button>
-              <Button kind="primary" onClick={() => setOpen(false)}>
-                Done
-              </Button>
-            </div>
-          </div>
-        </Dialog>
-      )}
-    </>
-  );
-}
-
-function TestOutcome({ outcome, error }: { outcome: WebhookTest | undefined; error: TocsinError | null }) {
-  if (error !== null) return <Fault>{error.message}</Fault>;
-  if (outcome === undefined) return <p role="status">Tocsin sends a signed request.</p>;
-  const { result, status, duration_ms: duration, answer } = outcome;
-  const isAccepted = result === 'succeeded';
-  const text = `${describeAnswer(isAccepted ? null : result, status)}, after ${formatMilliseconds(duration)}.`;
-  return (
-    <>
-      {isAccepted ? (
-        <p role="status">{`The receiver accepted the request. ${text}`}</p>
-      ) : (
-        <Fault>{`The receiver did not accept the request. ${text}`}</Fault>
-      )}
-      {answer !== null && (
-        <div className={ui.field}>
-          <span className={ui.label}>What the receiver answered</span>
-          <code className={ui.code}>{answer}</code>
-        </div>
-      )}
-      <p className={ui.hint}>A test changes nothing: neither the state of the webhook nor its deliveries.</p>
-    </>
-  );
-}
+export const Test = ({ webhook }: VerbProps) => (
+  <TestButton<TestWebhookReply>
+    name={nameOfWebhook(webhook)}
+    path={pathOf(webhook, 'test')}
+    icon="send"
+    labels={['Test', 'Test again']}
+    outcomeOf={({ outcome: { result, status, duration_ms: duration, answer } }) => {
+      const isAccepted = result === 'succeeded';
+      const accepts = isAccepted ? 'accepted' : 'did not accept';
+      const how = describeAnswer(isAccepted ? null : result, status);
+      const text = `The receiver ${accepts} the request. ${how}, after ${formatMilliseconds(duration)}.`;
+      return { isAccepted, text, answer };
+    }}
+    hint="A test changes nothing: neither the state of the webhook nor its deliveries."
+  />
+);
 
 export function NewSecret({ webhook }: VerbProps) {
   const act = useWrite<{ secret: string }>(WEBHOOKS);
