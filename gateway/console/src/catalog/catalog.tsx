@@ -12,6 +12,7 @@ import { useAccess, useTeams, useTiers } from '../api/hooks.ts';
 import { EditDialog, saveTo } from '../resources/edit-dialog.tsx';
 import { plural, splitTexts } from '../ui/format.ts';
 import { ResourceList } from '../resources/resource-list.tsx';
+import { TeamFilter } from '../resources/team-filter.tsx';
 import { Input, Select, TextArea, choices } from '../ui/fields.tsx';
 import { Card, Page } from '../ui/layout.tsx';
 import { Copy } from '../ui/dialogs.tsx';
@@ -74,7 +75,6 @@ const Open = ({ name, count, search }: { name: string; count: string | undefined
 function Services({ team, onTeam }: { team: number | undefined; onTeam: (team: number | undefined) => void }) {
   const { canManageServices } = useAccess();
   const tiers = useTiers();
-  const { data: teams = [] } = useTeams();
   const open = useOpenCounts(({ service }) => service);
   return (
     <ResourceList<Service>
@@ -83,15 +83,7 @@ function Services({ team, onTeam }: { team: number | undefined; onTeam: (team: n
       property="services"
       search={{ label: 'Search services', none: 'No service matches' }}
       filter={{ owner_team_id: team }}
-      controls={
-        <Select
-          bare
-          label="Owner"
-          options={[['', 'Any owner'], ...choices(teams, 'id', 'name')]}
-          value={String(team ?? '')}
-          onValue={(value) => onTeam(value === '' ? undefined : Number(value))}
-        />
-      }
+      controls={<TeamFilter label="Owner" any="Any owner" team={team} onTeam={onTeam} />}
       create="Service"
       canChange={canManageServices}
       editor={(service, onClose) => <ServiceDialog service={service} onClose={onClose} />}

@@ -7,9 +7,10 @@
  */
 import type { FollowUp, Incident } from '@tocsin/sdk';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { MAX_CHOICES, useAccess, useGet, useList, useMembers, useTeams } from '../api/hooks.ts';
+import { MAX_CHOICES, useAccess, useGet, useList, useMembers } from '../api/hooks.ts';
 import { useReadingOn } from '../resources/reading-on.ts';
-import { choices, Select } from '../ui/fields.tsx';
+import { TeamFilter } from '../resources/team-filter.tsx';
+import { Select } from '../ui/fields.tsx';
 import { Card, Page } from '../ui/layout.tsx';
 import { useRowKeys } from '../ui/row-keys.ts';
 import { SearchField } from '../ui/search-field.tsx';
@@ -25,7 +26,6 @@ const route = getRouteApi('/follow-ups');
 export function FollowUpsPage() {
   const search = route.useSearch();
   const navigate = useNavigate({ from: '/follow-ups' });
-  const { data: teams = [] } = useTeams();
   const change = (changes: FollowUpsSearch) =>
     void navigate({ search: (before) => ({ ...before, ...changes }), replace: true, resetScroll: false });
   const { view = 'mine', status = 'open', team, q } = search;
@@ -40,12 +40,11 @@ export function FollowUpsPage() {
       <div className={css.filters}>
         <SearchField label="Search titles and descriptions" value={q} onValue={(text) => change({ q: text })} />
         {view !== 'mine' && (
-          <Select
-            bare
+          <TeamFilter
             label="Team of the owner"
-            options={[['', 'Any owner'], ...choices(teams, 'id', 'name')]}
-            value={String(team ?? '')}
-            onValue={(value) => change({ team: value === '' ? undefined : Number(value) })}
+            any="Any owner"
+            team={team}
+            onTeam={(chosen) => change({ team: chosen })}
           />
         )}
         {view !== 'overdue' && (

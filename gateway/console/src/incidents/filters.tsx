@@ -1,5 +1,6 @@
 import { type ReactNode, useId, useState } from 'react';
-import { useConfiguration, useFields, useServices, useTeams } from '../api/hooks.ts';
+import { useConfiguration, useFields, useServices } from '../api/hooks.ts';
+import { TeamFilter } from '../resources/team-filter.tsx';
 import { formatValue } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Button, classes } from '../ui/button.tsx';
@@ -14,7 +15,6 @@ import css from './incidents.module.css';
 export function Filters({ search, change }: { search: ListSearch; change: Change }) {
   const { severities } = useConfiguration();
   const { data: services = [] } = useServices();
-  const { data: teams = [] } = useTeams();
   const { data: fields = [] } = useFields();
   const [isAdding, setAdding] = useState(false);
   const filters = search.fields ?? [];
@@ -36,13 +36,7 @@ export function Filters({ search, change }: { search: ListSearch; change: Change
           value={search.service ?? ''}
           onValue={(value) => change({ service: value || undefined })}
         />
-        <Select
-          bare
-          label="Team"
-          options={[['', 'Any team'], ...choices(teams, 'id', 'name')]}
-          value={String(search.team ?? '')}
-          onValue={(value) => change({ team: value === '' ? undefined : Number(value) })}
-        />
+        <TeamFilter team={search.team} onTeam={(team) => change({ team })} />
         <Select
           bare
           label="Who has looked"

@@ -2,12 +2,13 @@ import type { TeamMembership, User } from '@tocsin/sdk';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type CSSProperties, useState } from 'react';
 import { sayError } from '../api/failures.ts';
-import { MAX_CHOICES, useAccess, useList, useMembers, useTeams, useWrite } from '../api/hooks.ts';
+import { MAX_CHOICES, useAccess, useList, useMembers, useWrite } from '../api/hooks.ts';
 import { EditDialog, saveTo } from '../resources/edit-dialog.tsx';
 import { useReadingOn } from '../resources/reading-on.ts';
+import { TeamFilter } from '../resources/team-filter.tsx';
 import { formatName, plural } from '../ui/format.ts';
 import { type Columns, Table } from '../ui/table.tsx';
-import { Check, choices, Input, type Options, Select } from '../ui/fields.tsx';
+import { Check, Input, type Options, Select } from '../ui/fields.tsx';
 import { Button, classes } from '../ui/button.tsx';
 import { Confirm, SecretDialog } from '../ui/dialogs.tsx';
 import { Card, Page } from '../ui/layout.tsx';
@@ -70,7 +71,6 @@ export function UsersPage() {
 type Change = (changes: { [Name in keyof UsersSearch]: UsersSearch[Name] | undefined }) => void;
 
 function Filters({ search, change }: { search: UsersSearch; change: Change }) {
-  const { data: teams = [] } = useTeams();
   const select = <Name extends 'role' | 'seat' | 'state'>(name: Name, options: Options) => (
     <Select
       bare
@@ -92,13 +92,7 @@ function Filters({ search, change }: { search: UsersSearch; change: Change }) {
         SEATS.map(([seat, name]) => [seat, name]),
       )}
       {select('state', STATES)}
-      <Select
-        bare
-        label="Team"
-        options={[['', 'Any team'], ...choices(teams, 'id', 'name')]}
-        value={String(search.team ?? '')}
-        onValue={(value) => change({ team: value === '' ? undefined : Number(value) })}
-      />
+      <TeamFilter team={search.team} onTeam={(team) => change({ team })} />
     </div>
   );
 }
