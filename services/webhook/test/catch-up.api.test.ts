@@ -1,12 +1,10 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { addMilliseconds } from '@tocsin/runtime';
 import { behave, eventually } from '@tocsin/testing';
 import { FEED } from './feed.ts';
 import { activeSubscription, deliveries, publish, settled, serviceWithReceiver } from './service.ts';
 
 const { receiver, service } = await serviceWithReceiver();
-beforeEach(() => void (receiver.requests.length = 0));
-afterEach(async () => service.reset());
 
 const webhook = async () => (await service.as().get('/api/v1/settings/webhooks')).body.webhooks[0];
 const stopped = async () => {

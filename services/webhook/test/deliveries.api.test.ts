@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { addMilliseconds } from '@tocsin/runtime';
 import { behave, eventually, type Receiver } from '@tocsin/testing';
 import { Webhook } from 'standardwebhooks';
@@ -9,14 +9,6 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 const { receiver, service } = await serviceWithReceiver();
-beforeEach(() => {
-  receiver.respond = () => behave.answer(204);
-  receiver.requests.length = 0;
-});
-afterEach(async () => {
-  receiver.closeConnections();
-  await service.reset();
-});
 
 const subscription = async () => (await service.as().get('/api/v1/settings/webhooks')).body.webhooks[0];
 /** The delivery, once its n-th attempt has ended. */

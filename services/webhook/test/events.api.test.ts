@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { MemoryBroker } from '@tocsin/messaging';
 import { addMilliseconds } from '@tocsin/runtime';
 import { behave, eventually } from '@tocsin/testing';
@@ -17,14 +17,6 @@ import {
 
 const { receiver, service } = await serviceWithReceiver({
   settings: { WEBHOOK_RESOURCE_URL: 'https://{workspace}.example.com/incidents/{reference}' },
-});
-beforeEach(() => {
-  receiver.respond = () => behave.answer(204);
-  receiver.requests.length = 0;
-});
-afterEach(async () => {
-  receiver.closeConnections();
-  await service.reset();
 });
 
 const received = async (count: number) =>

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { addMilliseconds } from '@tocsin/runtime';
 import { eventually, TEST_SECRET_KEYS } from '@tocsin/testing';
 import { deliveryLog } from '../src/administration.ts';
@@ -7,10 +7,6 @@ import { activeSubscription, deliveries, publish, settled, serviceWithReceiver }
 const [keyId] = TEST_SECRET_KEYS.split(':') as [string];
 
 const { receiver, service } = await serviceWithReceiver({ overrides: { expiryInterval: 100 } });
-afterEach(async () => {
-  await service.reset();
-  receiver.requests.length = 0;
-});
 
 /** Moves the clock from one time at which the delivery is due to the next, for so many seconds. */
 async function pass(seconds: number): Promise<void> {

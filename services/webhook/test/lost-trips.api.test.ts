@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test } from '@jest/globals';
 import { createLogger, createMetrics } from '@tocsin/runtime';
-import { behave, TEST_SECRET_KEYS } from '@tocsin/testing';
+import { behave, startReceiver, TEST_SECRET_KEYS } from '@tocsin/testing';
 import { type Loss, losing } from '@tocsin/testing/faulty-trips';
 import { losableDatabase } from '@tocsin/testing/losable-database';
 import { stopAfterAll } from '@tocsin/testing/suites';
@@ -14,9 +14,10 @@ import { CONTRACT_LIMITS } from '../src/requests/domain/limits.ts';
 import { clockTime } from '../src/shared/store/time.ts';
 import { incidentClient } from '../src/subscriptions/clients/incidents.ts';
 import { secretCipher } from '../src/subscriptions/secret-cipher.ts';
-import { activeSubscription, deliveries, serviceWithReceiver } from './service.ts';
+import { activeSubscription, deliveries, serviceForFile } from './service.ts';
 
-const { receiver, service } = await serviceWithReceiver();
+const receiver = stopAfterAll(await startReceiver());
+const service = await serviceForFile({ receivers: [receiver] });
 const { id: subscriptionId } = await activeSubscription(service, receiver.url());
 // Only the test sends deliveries.
 await service.app.stop();

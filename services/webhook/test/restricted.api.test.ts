@@ -25,15 +25,9 @@ const OUTSIDERS: [string, TestUser][] = [
 const { receiver, service } = await serviceWithReceiver();
 service.broker.subscribe(QUEUES.incidentReplicas, async () => 'ack');
 const streams: StreamReader[] = [];
-beforeEach(async () => {
-  receiver.respond = () => behave.answer(204);
-  receiver.requests.length = 0;
-  await clearFeed(service);
-});
-afterEach(async () => {
+beforeEach(async () => clearFeed(service));
+afterEach(() => {
   for (const stream of streams.splice(0)) stream.close();
-  receiver.closeConnections();
-  await service.reset();
 });
 
 const get = async (query: Record<string, string>, user: TestUser) =>

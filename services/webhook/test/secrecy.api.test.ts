@@ -68,11 +68,9 @@ test('secrets and the hidden part of URLs reach only the receiver', async () => 
 });
 
 test('the log line of an attempt contains the ID of the request that caused it', async () => {
-  receiver.respond = () => behave.answer(204);
-  service.clock.toNextMinute();
-  const count = (await deliveries(service)).length;
+  await activeSubscription(service, receiver.url());
   await publish(service, { id: 9, requestId: 'request-of-the-incident' });
-  await eventually(async () => (await deliveries(service))[count]?.status === 'succeeded');
+  await eventually(async () => (await deliveries(service))[0]?.status === 'succeeded');
   const lines = service
     .logged()
     .split('\n')

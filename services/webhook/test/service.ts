@@ -7,10 +7,12 @@ import {
   type EventContext,
   INTERNAL_PATHS,
 } from '@tocsin/schemas';
+import { afterEach, beforeEach } from '@jest/globals';
 import { listen } from '@tocsin/http';
 import { MemoryBroker } from '@tocsin/messaging';
 import { type App, type Clock, createLogger } from '@tocsin/runtime';
 import {
+  behave,
   type Client,
   emptyTables,
   eventually,
@@ -191,10 +193,19 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
 export const serviceForFile = async (options: TestServiceOptions = {}): Promise<TestService> =>
   stopAfterAll(await startService(options));
 
-/** A receiver and a service that trusts it, for a test file. */
+/** A receiver and a service that trusts it, for a test file; each of its tests begins with none of the data of others. */
 export async function serviceWithReceiver(options: Omit<TestServiceOptions, 'receivers'> = {}) {
   const receiver = stopAfterAll(await startReceiver());
-  return { receiver, service: await serviceForFile({ ...options, receivers: [receiver] }) };
+  const service = await serviceForFile({ ...options, receivers: [receiver] });
+  beforeEach(() => {
+    receiver.respond = () => behave.answer(204);
+    receiver.requests.length = 0;
+  });
+  afterEach(async () => {
+    receiver.closeConnections();
+    await service.reset();
+  });
+  return { receiver, service };
 }
 
 export interface TestIncident {

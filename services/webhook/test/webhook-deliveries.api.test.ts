@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { type DataPosition, type PersonalDataRequest, QUEUES, SCOPES } from '@tocsin/schemas';
 import { erasePersonalData } from '@tocsin/service-host';
 import { behave, eventually, readPages, refusal, type TestUser } from '@tocsin/testing';
@@ -21,13 +21,7 @@ const [[, OUTSIDER]] = OUTSIDERS as [[string, TestUser]];
 
 const { receiver, service } = await serviceWithReceiver();
 service.broker.subscribe(QUEUES.incidentReplicas, async () => 'ack');
-beforeEach(() => {
-  receiver.respond = () => behave.answer(204);
-  receiver.requests.length = 0;
-});
 afterEach(async () => {
-  receiver.closeConnections();
-  await service.reset();
   await service.knex.raw('truncate feed_events, feed_workspaces, feed_restrictions, outbox');
 });
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { QUEUES } from '@tocsin/schemas';
 import { behave, eventually } from '@tocsin/testing';
 import { serviceWithReceiver } from '../service.ts';
@@ -9,11 +9,7 @@ const { receiver, service } = await serviceWithReceiver({ settings: { PUBLIC_URL
 // In place of the incident service, so that publications are confirmed.
 service.broker.subscribe(QUEUES.incidentReplicas, async () => 'ack');
 const refused: string[] = [];
-beforeEach(() => {
-  receiver.requests.length = 0;
-  refused.length = 0;
-});
-afterEach(service.reset);
+beforeEach(() => void (refused.length = 0));
 
 const KINDS = Object.keys(RECEIVERS);
 let count = 0;
