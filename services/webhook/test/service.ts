@@ -166,7 +166,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
           // A concurrent periodic task can make this a deadlock; then it is tried again.
           await empty(service, [
             ...['subscriptions', 'secrets', 'activity', 'destinations', 'events', 'deliveries', 'attempts'],
-            ...['inbox', 'windows', 'slots', 'host_addresses'],
+            ...['inbox', 'windows', 'slots', 'host_addresses', 'outbox'],
           ]);
           return true;
         },

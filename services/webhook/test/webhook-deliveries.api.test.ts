@@ -8,7 +8,7 @@ import { deliveryLimits, deliveryLog } from '../src/administration.ts';
 import { PERSONAL_TABLES } from '../src/erasure/personal-tables.ts';
 import { clockTime } from '../src/shared/store/time.ts';
 import { deleteRecordedBefore } from '../src/feed/store/feed-trimmer.ts';
-import { envelopeOf, messageOf } from './feed.ts';
+import { clearFeed, envelopeOf, messageOf } from './feed.ts';
 import { activeSubscription, deliveries, incidentCreated, publish, serviceWithReceiver } from './service.ts';
 
 const WEBHOOKS = '/api/v1/settings/webhooks';
@@ -21,9 +21,7 @@ const [[, OUTSIDER]] = OUTSIDERS as [[string, TestUser]];
 
 const { receiver, service } = await serviceWithReceiver();
 service.broker.subscribe(QUEUES.incidentReplicas, async () => 'ack');
-afterEach(async () => {
-  await service.knex.raw('truncate feed_events, feed_workspaces, feed_restrictions, outbox');
-});
+afterEach(async () => clearFeed(service));
 
 const bytes = (said: number[]) => (response: ServerResponse) => void response.writeHead(404).end(Buffer.from(said));
 const list = async (query: Record<string, string> = {}, user: TestUser = {}) => {
