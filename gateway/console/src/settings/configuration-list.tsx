@@ -1,8 +1,7 @@
 import type { Configuration, IncidentRole, ServiceTier, Severity, WorkflowStatus } from '@tocsin/sdk';
 import type { ReactNode } from 'react';
-import { Button } from '../ui/button.tsx';
 import { Check, Input } from '../ui/fields.tsx';
-import { moved, MoveTools } from '../ui/move-tools.tsx';
+import { AddButton, moved, MoveTools } from '../ui/move-tools.tsx';
 import { colourOf } from '../incidents/incident-labels.tsx';
 import ui from '../ui/ui.module.css';
 import css from './configuration.module.css';
@@ -79,13 +78,7 @@ export function EntryList({
           </Entry>
         ))}
       </ul>
-      {canEdit && (
-        <div>
-          <Button small icon="plus" onClick={() => onChange([...rows, fresh()])}>
-            Add
-          </Button>
-        </div>
-      )}
+      {canEdit && <AddButton onAdd={() => onChange([...rows, fresh()])} />}
     </>
   );
 }

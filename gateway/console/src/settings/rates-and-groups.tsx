@@ -1,10 +1,9 @@
 import type { Configuration } from '@tocsin/sdk';
 import type { ReactNode } from 'react';
-import { Button } from '../ui/button.tsx';
 import { Input } from '../ui/fields.tsx';
 import { fromLocalInput, toLocalInput } from '../ui/format.ts';
 import { Card } from '../ui/layout.tsx';
-import { moved, MoveTools, RemoveButton } from '../ui/move-tools.tsx';
+import { AddButton, moved, MoveTools, RemoveButton } from '../ui/move-tools.tsx';
 import ui from '../ui/ui.module.css';
 import css from './configuration.module.css';
 
@@ -55,13 +54,7 @@ function Lines<Row extends Identity>({
             </li>
           ))}
         </ul>
-        {canEdit && (
-          <div>
-            <Button small icon="plus" onClick={() => onChange([...rows, fresh()])}>
-              Add
-            </Button>
-          </div>
-        )}
+        {canEdit && <AddButton onAdd={() => onChange([...rows, fresh()])} />}
       </div>
     </Card>
   );

@@ -46,6 +46,15 @@ export const MoveTools = ({
   </span>
 );
 
+/** Adds an item to a list. */
+export const AddButton = ({ onAdd }: { onAdd: () => void }) => (
+  <div>
+    <Button small icon="plus" onClick={onAdd}>
+      Add
+    </Button>
+  </div>
+);
+
 /** Removes an item of a list. */
 export const RemoveButton = ({ label, onRemove }: { label: string; onRemove: () => void }) => (
   <Button
