@@ -23,6 +23,7 @@ export { databaseReadiness, type DatabaseReadiness } from './database-readiness.
 export { databaseSettings, ownDatabaseUrl, poolOptions, roleOf, urlForRole } from './database-settings.ts';
 export { listMigrations, migrate, type MigrationOptions } from './migrate.ts';
 export { openMigrationSession } from './migration-connection.ts';
+export { newId } from './new-id.ts';
 export { listenForNotifications, type NotificationListener } from './notifications.ts';
 export { openSession } from './session.ts';
 export { MEANING } from './session-settings.ts';

@@ -1,5 +1,5 @@
 import { notFound } from '@tocsin/http';
-import { type Knex, query } from '@tocsin/postgres';
+import { type Knex, newId, query } from '@tocsin/postgres';
 import type { Instant, Sealed } from '@tocsin/runtime';
 import { assignmentsOf, column, type ColumnsOf, insertOf, rowMapping } from '@tocsin/versioned-resources';
 import type { Tracker } from '../domain/tracker.ts';
@@ -115,13 +115,7 @@ export function trackerStore(db: Knex, workspaceId: number) {
     },
 
     /** An ID that is not in use. */
-    async newId(): Promise<number> {
-      const [row] = await query<{ id: number }>(db, {
-        name: 'new-tracker-id',
-        text: `select nextval(pg_get_serial_sequence('trackers', 'id')) as id`,
-      });
-      return row?.id ?? 0;
-    },
+    newId: async (): Promise<number> => newId(db, 'trackers'),
 
     async insert(tracker: Tracker, sealed: Sealed): Promise<void> {
       await query(db, { name: 'insert-tracker', ...insertOf('trackers', rowOf(tracker, sealed)) });

@@ -1,5 +1,5 @@
 import { notFound } from '@tocsin/http';
-import { type Knex, query } from '@tocsin/postgres';
+import { type Knex, newId, query } from '@tocsin/postgres';
 import type { Instant, Sealed } from '@tocsin/runtime';
 import { assignmentsOf, column, type ColumnsOf, insertOf, rowMapping } from '@tocsin/versioned-resources';
 import type { FeedPlace } from '../../feed/domain/feed-place.ts';
@@ -135,13 +135,7 @@ export function destinationStore(db: Knex, workspaceId: number) {
     },
 
     /** An ID that is not in use. */
-    async newId(): Promise<number> {
-      const [row] = await query<{ id: number }>(db, {
-        name: 'new-destination-id',
-        text: `select nextval(pg_get_serial_sequence('destinations', 'id')) as id`,
-      });
-      return row?.id ?? 0;
-    },
+    newId: async (): Promise<number> => newId(db, 'destinations'),
 
     async insert(destination: Destination, sealed: Sealed): Promise<void> {
       await query(db, { name: 'insert-destination', ...insertOf('destinations', rowOf(destination, sealed)) });
