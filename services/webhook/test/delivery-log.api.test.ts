@@ -1,23 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { behave, eventually, type Receiver, startReceiver } from '@tocsin/testing';
+import { describe, expect, test } from '@jest/globals';
+import { behave, eventually } from '@tocsin/testing';
 import { deliveryLimits, deliveryLog } from '../src/administration.ts';
 import { clockTime } from '../src/shared/store/time.ts';
-import { activeSubscription, deliveries, publish, settled, startService, type TestService } from './service.ts';
+import { activeSubscription, deliveries, publish, settled, serviceWithReceiver } from './service.ts';
 
 const DAY = 24 * 3_600_000;
 
-let service: TestService;
-let receiver: Receiver;
-beforeEach(async () => {
-  receiver = await startReceiver();
-  service = await startService({ receivers: [receiver] });
-});
-afterEach(async () => {
-  receiver.closeConnections();
-  await service.stop();
-  await receiver.stop();
-});
+const { receiver, service } = await serviceWithReceiver();
 
 const log = () => deliveryLog(service.knex, clockTime(service.clock));
 const statusOf = async (id: number) => (await log().delivery(id)).delivery.status;

@@ -1,22 +1,13 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { behave, eventually, type Receiver, startReceiver } from '@tocsin/testing';
+import { expect, test } from '@jest/globals';
+import { behave, eventually } from '@tocsin/testing';
 import { deliveryLimits } from '../src/administration.ts';
 import { clockTime } from '../src/shared/store/time.ts';
 import { deleteExpiredData } from '../src/deliveries/housekeeping.ts';
-import { activeSubscription, deliveries, publish, settled, startService, type TestService } from './service.ts';
+import { activeSubscription, deliveries, publish, settled, serviceWithReceiver } from './service.ts';
 
 const DAY = 24 * 3_600_000;
 
-let service: TestService;
-let receiver: Receiver;
-beforeEach(async () => {
-  receiver = await startReceiver();
-  service = await startService({ receivers: [receiver], overrides: { expiryInterval: 100 } });
-});
-afterEach(async () => {
-  await service.stop();
-  await receiver.stop();
-});
+const { receiver, service } = await serviceWithReceiver({ overrides: { expiryInterval: 100 } });
 
 /** What the service runs once an hour. */
 const deleteExpired = async (settings = {}) =>
