@@ -145,6 +145,8 @@ export function testDestinations({ open, client, declare }: Console, receiver: R
     await dialog.getByText('Events: all').click();
     await dialog.getByLabel('Follow-up added').check();
     await click(page, 'Create');
+    // The dialogue shows the same text.
+    await dialog.waitFor({ state: 'hidden' });
     await page.getByText('Events: Follow-up added', { exact: true }).waitFor();
     const [{ id }] = await stored();
     await client().post(`${DESTINATIONS}/${id}/test`);
