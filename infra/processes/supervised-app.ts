@@ -18,10 +18,11 @@ export interface SupervisedAppOptions {
 
 /**
  * New objects get 24 MiB at most instead of 48, as in the images: nearly all objects of a request are garbage by the next
- * collection. With a limit below 2 GiB, the heap grows less between two full collections; an app needs a small part of
- * it. In a container, V8 derives a limit from that of the container. Options of the environment come after these, and win.
+ * collection. The smaller the limit, the less the heap grows between two full collections; an app needs a small part of
+ * it, and attacks run with the same. In a container, V8 derives a limit from that of the container: of 512 MiB, this one.
+ * Options of the environment come after these, and win.
  */
-const NODE_OPTIONS = '--max-semi-space-size=8 --max-old-space-size=1024';
+const NODE_OPTIONS = '--max-semi-space-size=8 --max-old-space-size=256';
 
 /** Instead of eight arenas for each processor, of which every thread of a process would fill its own. As in the images. */
 const ALLOCATOR = { MALLOC_ARENA_MAX: '2' };

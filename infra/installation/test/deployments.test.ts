@@ -21,7 +21,9 @@ const IMAGE: Environment = Object.fromEntries(
     ...read('infra/Dockerfile')
       .replaceAll(/\$\{\w+\}/g, '')
       .matchAll(/^ENV (.+)$/gm),
-  ].flatMap(([, pairs = '']) => pairs.split(' ').map((pair) => pair.split('=') as [string, string])),
+  ].flatMap(([, pairs = '']) =>
+    [...pairs.matchAll(/(\w+)=(?:"([^"]*)"|(\S*))/g)].map(([, name = '', quoted, text = '']) => [name, quoted ?? text]),
+  ),
 );
 
 // Every variable has its default.

@@ -13,8 +13,8 @@ beforeAll(async () => {
   );
   const { rows } = await withClient(database.adminUrl, async (client) =>
     client.query<{ name: string }>(
-      `select table_schema || '.' || table_name as name from information_schema.tables
-      where table_schema = any($1) and table_type = 'BASE TABLE'`,
+      `select relnamespace::regnamespace || '.' || relname as name from pg_class
+       where relnamespace::regnamespace::text = any($1) and relkind in ('r', 'p') and not relispartition`,
       [APP_NAMES.map((app) => APPS[app].schema.name)],
     ),
   );

@@ -6,8 +6,8 @@ import type { IncidentVersion } from '../store/incident-row.ts';
 import { incidentView } from './views.ts';
 import type { IncidentWire } from './wire.ts';
 
-/** Of all incidents that are kept; about 15,000 of them. */
-const KEPT_BYTES = 32 * 1_048_576;
+/** Of all incidents that are kept; about 12,000 of them. */
+const KEPT_BYTES = 16 * 1_048_576;
 /** A larger one is rendered whenever it is listed. */
 const MAX_BYTES = 16_384;
 
