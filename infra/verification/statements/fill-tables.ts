@@ -51,12 +51,13 @@ export async function fillTables(
   return filled;
 }
 
-/** The tables of schemas that grow, with their columns that are not generated. */
+/** The tables of schemas that grow, with their columns that are not generated; of one with partitions, not these. */
 export async function growingTables(client: pg.Client, schemas: readonly string[]): Promise<Map<string, Column[]>> {
   const { rows } = await client.query<Column>(
     `select table_schema || '.' || table_name as "table", column_name as name, udt_name as type
     from information_schema.columns join information_schema.tables using (table_schema, table_name)
     where table_schema = any($1) and table_type = 'BASE TABLE' and is_generated = 'NEVER'
+      and not (select relispartition from pg_class where oid = format('%I.%I', table_schema, table_name)::regclass)
     order by ordinal_position`,
     [schemas],
   );

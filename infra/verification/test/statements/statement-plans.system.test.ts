@@ -1399,7 +1399,10 @@ describeWithServers('the statements of requests, consumers and workers', () => {
     expect([...allowed].sort()).toEqual(OF_ALL_VIEWERS.map(({ reason }) => reason).sort());
   });
 
-  test('are planned again for their values only where one plan for all would be wrong', async () => {
+  // A plan for all values reads all partitions, so PostgreSQL plans each statement for its values there.
+  const onePlan = (process.env['TOCSIN_TEST_PARTITIONS'] ?? '') === '' ? test : test.skip;
+
+  onePlan('are planned again for their values only where one plan for all would be wrong', async () => {
     const planned = new Set<string>();
     for (const [database, statement] of statementsOfApps()) {
       const { text, role, name } = statement;
