@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Metrics } from '@tocsin/runtime';
-import { openSlackSocket } from '../chat/clients/slack/socket.ts';
 import { carryOut } from './carry-out.ts';
 import { answers } from './clients/answers.ts';
 import { operations } from './operations.ts';
@@ -31,6 +30,8 @@ export function startCommands(options: StartOptions) {
     open: async (workspaceId, { onEnvelope, signal }) => {
       const token = await chats.findAppToken(workspaceId);
       if (token === undefined) return undefined;
+      // Loaded when a workspace needs it: its packages take 12 MiB.
+      const { openSlackSocket } = await import('../chat/clients/slack/socket.ts');
       return openSlackSocket({ token, apiUrl, proxy: egress.proxy, onEnvelope, signal });
     },
   });
