@@ -121,8 +121,10 @@ describeWithServers('lists of tables that were filled since they were analysed',
     await administrator.query('set search_path to incident');
     for (const table of ['incidents', 'incident_values']) {
       // Itself, or its partitions.
-      const stored = `select relid::regclass as name from pg_partition_tree('${table}') where isleaf`;
+      const stored = `select oid::regclass as name from pg_class left join pg_inherits on inhrelid = oid
+        where relkind = 'r' and '${table}'::regclass in (oid, inhparent)`;
       const { rows: parts } = await administrator.query(stored);
+      expect([1, 16]).toContain(parts.length);
       for (const { name } of parts) await administrator.query(`alter table ${name} set (autovacuum_enabled = false)`);
     }
     incident = openDatabase({
