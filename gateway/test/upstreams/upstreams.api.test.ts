@@ -51,6 +51,29 @@ describe('a service that does not respond', () => {
     await eventually(async () => (await gateway.send({ path: PATH, token: gateway.bearer })).status === 200);
   });
 
+  test('is too busy for one health check: a write gets its answer; for two: 503', async () => {
+    let silentChecks = 0;
+    const waiting: ServerResponse[] = [];
+    // Not with the server of the services: a gateway does not take the silence of its own process for an end.
+    const { port } = opened(
+      await loopbackServer(
+        http.createServer((request, response) => {
+          if (request.url !== '/healthz') waiting.push(response);
+          else if (silentChecks > 0) silentChecks -= 1;
+          else for (const each of [response, ...waiting.splice(0)]) ok(each);
+        }),
+      ),
+    );
+    const gateway = await open({ incidentUrl: `http://127.0.0.1:${port}` });
+    const write = async (checks: number) => {
+      silentChecks = checks;
+      return gateway.send({ method: 'POST', path: PATH, body: { title: 'x' }, token: gateway.bearer });
+    };
+    expect((await write(1)).status).toBe(200);
+    expectUnavailable(await write(2), UNKNOWN);
+    await eventually(async () => (await gateway.send({ path: PATH, token: gateway.bearer })).status === 200);
+  });
+
   test('resets the connection: 503, and a request is sent again only if it reads', async () => {
     const { gateway, upstream } = await openWithService((request) => request.socket.resetAndDestroy());
     const write = { method: 'POST', path: PATH, body: { title: 'x' } };
@@ -178,7 +201,6 @@ describe('a service with several addresses', () => {
   });
 
   test('gets a read again that one of them does not answer because it hangs', async () => {
-    // Not with the server of the services: a gateway does not take the silence of its own process for an end.
     const hanging = opened(await loopbackServer(http.createServer(() => undefined)));
     const other = await openService(answer);
     const gateway = await openOver(`http://127.0.0.1:${hanging.port}`, other.url);

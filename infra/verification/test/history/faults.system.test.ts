@@ -66,7 +66,8 @@ describeWithServersAndOwnRabbitMq('two processes of each app', () => {
           process.kill(pid, 'SIGTERM');
           await eventually(async () => !(await pidsOf(app)).includes(pid), { what: `the end of ${app}` });
         });
-        expect([app, failures]).toEqual([app, []]);
+        const answers = failures.map(({ method, path, status, text }) => [method, path, status, text].join(' '));
+        expect([app, answers]).toEqual([app, []]);
       }
       await works();
     }

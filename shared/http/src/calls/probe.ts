@@ -15,7 +15,7 @@ export type Probe =
   | { state: 'up' | 'draining'; failure?: undefined; timedOut?: undefined }
   | { state: 'down'; failure: Error; timedOut: boolean };
 
-/** Milliseconds. With `SUSPECT_AFTER_MS` before it, a process that hangs is given up within two seconds. */
+/** Milliseconds. With `SUSPECT_AFTER_MS` before it, a process that hangs gets nothing more after two seconds. */
 const TIMEOUT = 1_300;
 const TICK = 100;
 

@@ -37,15 +37,21 @@ export class Attempt<Result> implements WatchedRequest {
   end: 'deadline' | 'down' | Error | undefined;
   readonly result = Promise.withResolvers<Result>();
   readonly #receive: SendOptions<Result>['receive'];
+  readonly #mayArriveTwice: boolean;
   #request: ClientRequest | undefined;
   #isOver = false;
 
-  constructor(address: ServiceAddress, deadlineAt: number, receive: SendOptions<Result>['receive']) {
+  constructor(address: ServiceAddress, deadlineAt: number, options: SendOptions<Result>) {
     this.address = address;
     this.deadlineAt = deadlineAt;
-    this.#receive = receive;
+    this.#receive = options.receive;
+    this.#mayArriveTwice = options.mayArriveTwice;
     address.health.watch(this);
     address.underWay += 1;
+  }
+
+  get isRepeatable(): boolean {
+    return this.#mayArriveTwice || !this.mayHaveArrived;
   }
 
   /** Takes over the request, whose errors and response are those of the attempt. */
@@ -101,13 +107,13 @@ export interface SendOptions<Result> {
  * @throws the error of `abort`
  */
 export async function sendRequest<Result>(addresses: ServiceAddresses, options: SendOptions<Result>): Promise<Result> {
-  const { service, deadline, open, receive, onBroken, onRepeat } = options;
+  const { service, deadline, open, onBroken, onRepeat } = options;
   const deadlineAt = performance.now() + deadline;
   let address = addresses.choose();
   let cause: unknown;
   let mayHaveArrived = false;
   for (let isFirst = true; address !== undefined; isFirst = false) {
-    const attempt = new Attempt(address, deadlineAt, receive);
+    const attempt = new Attempt(address, deadlineAt, options);
     try {
       open(attempt);
       const result = await attempt.result.promise;
@@ -126,8 +132,7 @@ export async function sendRequest<Result>(addresses: ServiceAddresses, options: 
         address.health.check('doubt');
         onBroken?.(error, address);
       }
-      const isRepeatable = isFirst && (options.mayArriveTwice || !attempt.mayHaveArrived);
-      address = isRepeatable ? addresses.choose(address) : undefined;
+      address = isFirst && attempt.isRepeatable ? addresses.choose(address) : undefined;
       if (address !== undefined) onRepeat?.();
     } finally {
       attempt.close();

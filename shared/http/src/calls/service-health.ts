@@ -6,6 +6,8 @@ export interface WatchedRequest {
   readonly deadlineAt: number;
   /** Milliseconds after which its silence is a reason to check the process. */
   readonly suspectAfter: number;
+  /** Whether it can be sent again. Otherwise one silent check is no reason to give it up: the process may be busy. */
+  readonly isRepeatable: boolean;
   /** Ends the wait. */
   abort(reason: 'deadline' | 'down'): void;
 }
@@ -36,6 +38,8 @@ const TICK = 100;
 export const SUSPECT_AFTER_MS = 500;
 /** Between two checks of a process that is not up. */
 const PROBE_INTERVAL = 500;
+/** After so many silent checks all its requests are given up. */
+const SILENT_CHECKS = 2;
 
 export function serviceHealth(options: {
   probe: () => Promise<Probe>;
@@ -53,6 +57,11 @@ export function serviceHealth(options: {
   /** Whether the next outcome counts even if it is silence. */
   let inDoubt = false;
   let lastHealthy = -Infinity;
+  let silentChecks = 0;
+
+  const giveUp = (all: boolean) => {
+    for (const request of watched) if (all || request.isRepeatable) request.abort('down');
+  };
 
   const check = async (reason: 'doubt' | 'routine') => {
     inDoubt ||= reason === 'doubt';
@@ -66,7 +75,8 @@ export function serviceHealth(options: {
     if (isStopped() || !counts) return;
     const before = state;
     ({ state } = probe);
-    if (state === 'down') for (const request of watched) request.abort('down');
+    silentChecks = probe.timedOut === true ? silentChecks + 1 : 0;
+    if (state === 'down') giveUp(probe.timedOut !== true || silentChecks >= SILENT_CHECKS);
     else lastHealthy = performance.now();
     if (state !== 'up' && !retired) retry = setTimeout(() => void check('doubt'), PROBE_INTERVAL).unref();
     if (state !== before) options.onChange(state, probe.failure);
