@@ -1,10 +1,12 @@
 import { SCOPES } from '@tocsin/schemas';
 import type { Attack, AttackContext } from '../attack.ts';
-import { beginFlood } from '../flood.ts';
+import { beginFlood, LEGAL_RATE } from '../flood.ts';
 import { create, createIncident, createTextFields, largestValues, LARGEST } from '../hostile-data.ts';
 import type { Workspace } from '../../systems/workspaces.ts';
 
 const SECRET = 'confidential';
+/** Its external ID, which nobody else can use. */
+const TAKEN = 'of-a-restricted-incident';
 /** Answers to each of two questions, whose times are compared. */
 const TIMED = 40;
 /** Milliseconds by which the middle times of both may differ. */
@@ -20,12 +22,17 @@ export const outsiderAttacks: readonly Attack[] = [
       const outsider = await memberOf(context, workspace);
       const secret = await createSecret(context, workspace);
       const probes = probesFor(secret);
-      await beginFlood(context, { clients: 10, total: 1_000 }, async (number) => {
+      const rate = { perSecond: context.choose(LEGAL_RATE, probes.length) };
+      let refused = 0;
+      await beginFlood(context, { clients: 10, ...rate }, async (number) => {
         const { method = 'GET', path, body, isWrite = false } = probes[number % probes.length] as Probe;
         const { outcome, text } = await context.send(outsider, { method, path, body, kept: 1_048_576 });
-        context.check(!text.includes(SECRET), `${method} ${path} says what is restricted`);
+        if (outcome === 404) refused += 1;
+        const isTold = text.includes(SECRET) || text.includes('existing_id');
+        context.check(!isTold, `${method} ${path} says what is restricted`);
         if (isWrite) context.check(outcome !== 200 && outcome !== 201, `${method} ${path} is ${outcome}`);
       });
+      context.check(refused > 0, 'no request was refused because the incident is restricted');
       await compareTimes(context, outsider, secret.id);
     },
   },
@@ -36,18 +43,19 @@ async function memberOf(context: AttackContext, workspace: Workspace): Promise<W
   const { id } = await create(context, workspace, { path: 'settings/users', body: user });
   const key = { name: 'outsider', user_id: id, scopes: SCOPES };
   const { outcome, text } = await context.send(workspace, {
-    ...{ method: 'POST' as const, path: '/api/v1/settings/api-keys', body: key },
+    method: 'POST',
+    path: '/api/v1/settings/api-keys',
+    body: key,
   });
-  const token = /tcs_[\w-]+/.exec(text)?.[0];
-  if (token === undefined) throw new Error(`cannot prepare: the key is ${outcome} ${text}`);
-  return { ...workspace, token };
+  if (outcome !== 201) throw new Error(`cannot prepare: the key is ${outcome} ${text}`);
+  return { ...workspace, token: (JSON.parse(text) as { token: string }).token };
 }
 
 /** As large as an incident can be by a few requests. */
 async function createSecret(context: AttackContext, workspace: Workspace) {
   const fields = await createTextFields(context, workspace, LARGEST.fields);
   const { id, human_id: reference } = await createIncident<{ id: number; human_id: string }>(context, workspace, {
-    ...{ title: SECRET, service: SECRET, regions: [SECRET], external_id: SECRET, restricted: true },
+    ...{ title: SECRET, service: SECRET, regions: [SECRET], external_id: TAKEN, restricted: true },
     ...{ impact_summary: SECRET.repeat(100), custom_field_values: largestValues(fields) },
   });
   const at = (path: string, body: object) => create(context, workspace, { path: `incidents/${id}/${path}`, body });
@@ -87,9 +95,8 @@ function probesFor({ id, reference, event, followUp }: Awaited<ReturnType<typeof
     ].map((path) => incident + path),
     ...[`/api/v1/incident-references/${reference}`, `/api/v1/timeline/${event}`, `/api/v1/timeline/${event}/revisions`],
     `/api/v1/follow-ups/${followUp}`,
-    ...['q', 'service', 'region', 'external_id'].map(
-      (name) => `/api/v1/incidents?${name}=${SECRET}&include_counts=true`,
-    ),
+    ...['q', 'service', 'region'].map((name) => `/api/v1/incidents?${name}=${SECRET}&include_counts=true`),
+    `/api/v1/incidents?external_id=${TAKEN}&include_counts=true`,
     ...[`/api/v1/incidents/statistics?q=${SECRET}`, '/api/v1/incidents?limit=100', '/api/v1/exports/incidents'],
     `/api/v1/incidents/similar?title=${SECRET}&service=${SECRET}`,
     ...[`/api/v1/follow-ups?q=${SECRET}`, `/api/v1/events?limit=100`, `/api/v1/events?resource=incident:${id}`],
@@ -108,7 +115,7 @@ function probesFor({ id, reference, event, followUp }: Awaited<ReturnType<typeof
     write('POST', `${incident}/follow-ups`, { title: 'x' }),
     write('DELETE', `/api/v1/timeline/${event}`),
     write('DELETE', `/api/v1/follow-ups/${followUp}`),
-    write('POST', '/api/v1/incidents', { title: 'x', external_id: SECRET }),
+    write('POST', '/api/v1/incidents', { title: 'x', external_id: TAKEN }),
     { method: 'POST', path: '/api/v1/incidents/bulk', body: { items: [{ id, verb: 'resolve' }] } },
   ];
 }

@@ -59,7 +59,7 @@ test('a workspace that is connected without the token of an app has no socket', 
   await workspace.connect();
   await eventually(() => sockets.open === 0);
   await workspace.disconnect();
-  expect(await socketsThatAre('waiting')).toBe(0);
+  await eventually(async () => (await socketsThatAre('waiting')) === 0);
 });
 
 test('a token that Slack refuses is tried less and less often, until it is replaced', async () => {

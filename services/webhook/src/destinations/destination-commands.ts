@@ -54,7 +54,7 @@ export async function createDestination(
   dependencies: DestinationDependencies,
   { kind, settings, caller, ...change }: DestinationCommand & { kind: Destination['kind']; settings: Settings },
 ): Promise<Destination> {
-  const { database, time, secretCipher, allowed, feed, wakeRelay } = dependencies;
+  const { database, time, secretCipher, allowed, feed, wakeRelay, wakeDestinations } = dependencies;
   const workspaceId = change.workspace.id;
   if (settings.includeRestricted) checkSeesRestricted(caller);
   const { origin, host, ...address } = checkGiven({ kind, ...settings }, allowed);
@@ -84,6 +84,8 @@ export async function createDestination(
     return destination;
   });
   wakeRelay();
+  // So that this process knows that the workspace has one, before its first event.
+  wakeDestinations(workspaceId);
   return created;
 }
 

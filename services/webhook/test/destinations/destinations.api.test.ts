@@ -96,6 +96,17 @@ describe('a destination', () => {
     expect(shown).not.toMatch(/secret-of/);
   });
 
+  test('gets its first message at once: no look at all destinations has to find it', async () => {
+    const unseen = await startService({ receivers: [receiver], overrides: { destinationInterval: 3_600_000 } });
+    try {
+      expect((await unseen.as().post(DESTINATIONS, SLACK())).status).toBe(201);
+      await publishedIncident(unseen).declare();
+      await eventually(() => receiver.requests.length === 1);
+    } finally {
+      await unseen.stop();
+    }
+  });
+
   test.each([
     ['url', { kind: 'slack' }],
     ['url', { kind: 'slack', url: 'http://hooks.acme.example/x' }],
