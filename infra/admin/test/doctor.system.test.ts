@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, expect, test } from '@jest/globals';
 import { QUEUES } from '@tocsin/schemas';
 import { type Knex, openDatabase } from '@tocsin/postgres';
@@ -445,6 +446,7 @@ describeWithServers('doctor', () => {
     void rebuilding.then(([owned]) => (published = owned?.version ?? 0));
     for (let version = 0; version < published;) {
       ({ version } = await database('incident')('replica_teams').where({ id }).first('version'));
+      await delay(5);
     }
   };
 

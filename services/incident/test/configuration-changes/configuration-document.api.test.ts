@@ -414,11 +414,13 @@ describe('replace', () => {
 
 test('the gateway is told later if it cannot be reached', async () => {
   const { id, client } = newWorkspace();
-  await database('unannounced_configurations').insert({ workspace_id: id, version: 5 });
-  await eventually(async () => service.owners.announced.get(id) === 1);
-  await eventually(
-    async () =>
-      (await database('unannounced_configurations').where({ workspace_id: id }).first('version')) === undefined,
-  );
-  expect((await client.get(PATH)).status).toBe(200);
+  const unannounced = async () => database('unannounced_configurations').where({ workspace_id: id }).select('version');
+  service.owners.isGatewayAway = true;
+  try {
+    expect((await client.put(PATH, { timeline_groups: [{ name: 'Mitigation' }] }, at(1))).status).toBe(200);
+    expect([service.owners.announced.get(id), (await unannounced()).length]).toEqual([undefined, 1]);
+  } finally {
+    service.owners.isGatewayAway = false;
+  }
+  await eventually(async () => service.owners.announced.get(id) === 1 && (await unannounced()).length === 0);
 });

@@ -51,6 +51,8 @@ export interface FakeOwners {
   preparation: TiersPreparation | undefined;
   /** How often the gateway was told that the configuration of a workspace has changed. */
   announced: Map<number, number>;
+  /** While true, nobody can tell the gateway of a change. */
+  isGatewayAway: boolean;
   /** Before which times entries of the audit log of a workspace were to be deleted. */
   auditDeletions: Map<number, string[]>;
   /** While true, changes are not announced, as if Redis lost the version. */
@@ -179,6 +181,10 @@ export async function startOwners(versions: Versions): Promise<FakeOwners> {
       return void request.socket.destroy();
     }
     if (url.pathname === '/healthz') return void response.end('{}');
+    if (fake.isGatewayAway && url.pathname === '/internal/configuration-changes') {
+      response.statusCode = 503;
+      return void response.end('{}');
+    }
     const internal = await configurationCall(request, url);
     if (internal !== undefined) return void response.end(JSON.stringify(internal));
     fake.calls += 1;
@@ -213,6 +219,7 @@ export async function startOwners(versions: Versions): Promise<FakeOwners> {
     onCallQuestions: 0,
     preparation: undefined,
     announced: new Map(),
+    isGatewayAway: false,
     auditDeletions: new Map(),
     announcementsDisabled: false,
     down: false,
