@@ -109,7 +109,8 @@ export async function startRabbitMq(options: RabbitMqOptions = {}): Promise<OwnR
     },
     remove: async () => {
       await kill();
-      await rm(folder, { recursive: true, force: true });
+      // What ends with the server may still write.
+      await rm(folder, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }
