@@ -535,10 +535,9 @@ describeWithServersAndBrowser('the console in a browser', () => {
     const { matched } = body.collection_counts;
     expect(matched).toBeGreaterThan(2_000);
     await page.getByText(`${matched.toLocaleString('en')} incidents, of which 30 are shown.`).waitFor();
-    while ((await rows.count()) < 2_000) {
+    for (let shown = await rows.count(); shown < 2_000; shown = await rows.count()) {
       await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
-      const before = await rows.count();
-      await eventually(async () => (await rows.count()) > before);
+      await eventually(async () => (await rows.count()) > shown);
     }
     expect(new Set(requests)).toEqual(new Set(['null']));
     expect(requests.length).toBeLessThanOrEqual(20);

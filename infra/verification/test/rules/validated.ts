@@ -174,7 +174,7 @@ const UNFINISHED = `select 1 from incident.provisioning_steps where status in ('
   union all select 1 from gateway.erasures where completed_at is null
   union all select 1 from webhook.deleted_incidents where due_at <= now()
   union all select 1 from incident.follow_up_tickets join incident.trackers on trackers.id = tracker_id
-    where follow_up_tickets.due_at <= now() and not is_paused and archived_at is null and failures = 0`;
+    where not is_paused and archived_at is null and last_failure is null and last_success_at is null`;
 
 /** The number of the rows of each table, and a digest of them, after all work that earlier requests have left is done. */
 async function whatIsStored(sql: pg.Client): Promise<Record<string, string>> {
