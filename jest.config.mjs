@@ -16,8 +16,8 @@ const servers = {
 };
 
 export default {
-  // For a test that hangs: no speed of a machine makes a test fail. Very few tests have a longer one.
-  testTimeout: 300_000,
+  // For a test or a start that hangs: no speed of a machine makes a test fail. Very few tests have a longer one.
+  testTimeout: 900_000,
   maxWorkers: Number(process.env.TOCSIN_TEST_WORKERS ?? 2),
   testSequencer: '<rootDir>/infra/verification/jest/sequencer.ts',
   reporters: ['default', '<rootDir>/infra/verification/jest/summary-reporter.ts'],

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { type Answer, type Client, eventually, openEventStream } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { BUSY_MACHINE } from '../../../infra/verification/systems/local-harness.ts';
 import { running, runningSystem } from '../../../infra/verification/systems/running.ts';
 
 const INCIDENTS = '/api/v1/incidents';
@@ -20,7 +19,7 @@ interface Victim {
 }
 
 describeWithServers('a credential that ends while its requests are under way', () => {
-  const system = runningSystem(() => ({ settings: { ...BUSY_MACHINE, RATE_LIMIT_PER_MINUTE: '100000' } }));
+  const system = runningSystem(() => ({ settings: { RATE_LIMIT_PER_MINUTE: '100000' } }));
   const owner = running(async () => system.as({ role: 'owner' }));
   let victims = 0;
 

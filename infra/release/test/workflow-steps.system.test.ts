@@ -111,7 +111,7 @@ describe('the steps of the workflows', () => {
     expect(manifest).toMatchObject({ changed: false });
     // As the artifact that the job of the publication downloads.
     await cp(at('first/dist/release'), at('publish/release'), { recursive: true });
-  }, 900_000);
+  });
 
   test('check the tag against the version', async () => {
     const { version } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };

@@ -7,9 +7,6 @@ import type { RunningCommand } from './commands.ts';
 import type { LocalHarness } from './local-harness.ts';
 import { startSystem, type SystemOptions } from './system.ts';
 
-/** Milliseconds, for a start that hangs: the slowest one takes a minute, and five times as long on a busy machine. */
-const START_TIMEOUT = 900_000;
-
 /** Stop what was started, in the order of the starts. */
 const stops: (() => Promise<unknown>)[] = [];
 
@@ -27,7 +24,7 @@ export function running<Thing extends object>(
     const started = await start();
     thing = started;
     stops.push(async () => stop(started));
-  }, START_TIMEOUT);
+  });
   afterAll(async () => {
     await stops.pop()?.();
   });

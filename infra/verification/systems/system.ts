@@ -27,6 +27,7 @@ import { APP_NAMES, type AppName, type AppOverrides, appEnvironments, APPS } fro
 import { deriveServiceKeys } from '../../installation/service-keys.ts';
 import { type AdminCommand, adminCommand } from './admin-command.ts';
 import { sharedRoles } from './database-urls.ts';
+import { BUSY_MACHINE } from './local-harness.ts';
 import { type OtherTree, otherTree } from './other-tree.ts';
 import { isPooled, startTransactionPooler } from './transaction-pooler.ts';
 
@@ -161,6 +162,7 @@ async function environmentsOf(
     AMQP_URL: typeof amqpUrl === 'string' ? amqpUrl : undefined,
     REDIS_URL: testServers().redisUrl,
     RATE_LIMIT_PER_MINUTE: '100000',
+    ...BUSY_MACHINE,
     WEBHOOK_CHECKS_PER_MINUTE_PER_WORKSPACE: '60',
     WEBHOOK_CHECKS_PER_MINUTE_PER_RECEIVER: '60',
     WEBHOOK_TEST_RECEIVERS: receivers.map((receiver) => receiver.hostAndPort()).join(','),

@@ -2,14 +2,13 @@ import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { withClient } from '../../installation/databases.ts';
-import { BUSY_MACHINE } from '../systems/local-harness.ts';
 import { dumpOf, linesWith } from '../systems/dump.ts';
 import { running, runningSystem } from '../systems/running.ts';
 
 const USERS = '/api/v1/settings/users';
 
 describeWithServers('a workspace that is run through its API', () => {
-  const system = runningSystem(() => ({ settings: BUSY_MACHINE }));
+  const system = runningSystem();
   const client = running(async () => system.as({ role: 'owner' }));
 
   test('invites a user, who is at once known to all services, and no longer when deactivated', async () => {

@@ -9,7 +9,6 @@ import { fillDispatch } from '../../../verification/sources/dispatch.ts';
 import type { FakeApi } from '../../../verification/sources/fake-api.ts';
 import { OPSGENIE_ENV, startOpsgenie } from '../../../verification/sources/opsgenie.ts';
 import { PAGERDUTY_ENV, startPagerDuty } from '../../../verification/sources/pagerduty.ts';
-import { BUSY_MACHINE } from '../../../verification/systems/local-harness.ts';
 import { runHere } from '../run-here.ts';
 import { startTocsin, type TocsinSettings } from '../tocsin-command.ts';
 import { running, runningSystem, temporaryFolder } from '../../../verification/systems/running.ts';
@@ -21,7 +20,7 @@ const past = createPast(SIZE);
 const MINUTES = 60_000;
 
 describeWithServers('a history that moves', () => {
-  const system = runningSystem(() => ({ settings: { ...BUSY_MACHINE, DEFAULT_WORKSPACE: 'acme' } }));
+  const system = runningSystem(() => ({ settings: { DEFAULT_WORKSPACE: 'acme' } }));
   const client = running(async () => system.as());
   const folder = temporaryFolder();
   beforeAll(async () => {

@@ -3,7 +3,6 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
-import { BUSY_MACHINE } from '../../../../infra/verification/systems/local-harness.ts';
 import type { System } from '../../../../infra/verification/systems/system.ts';
 import { runningSystem } from '../../../../infra/verification/systems/running.ts';
 
@@ -11,7 +10,7 @@ const IMPORTS = '/api/v1/imports/incidents';
 const EXPORTS = '/api/v1/exports/incidents';
 
 describeWithServers('a workspace that moves', () => {
-  const system = runningSystem(() => ({ settings: BUSY_MACHINE }));
+  const system = runningSystem();
 
   test('stops its export within a second after the key is revoked', async () => {
     const owner = await system.as({ workspace: 'large', role: 'owner' });
