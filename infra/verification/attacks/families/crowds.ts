@@ -44,9 +44,11 @@ export const crowdAttacks: readonly Attack[] = [
     run: async (context, workspace) => {
       await context.begin();
       const post = async () => postIncident(context, workspace, { title: 'Once' }, { 'Idempotency-Key': 'the-same' });
-      await Promise.all(Array.from({ length: 500 }, post));
+      const answers = await Promise.all(Array.from({ length: 500 }, post));
       const created = await countIncidents(context, workspace);
-      context.check(created === 1, `the key created ${created} incidents`);
+      // A slow machine may not have begun with any of them when the attack ends.
+      const isAnswered = answers.some(({ outcome }) => outcome === 201);
+      context.check(created === 1, `the key created ${created} incidents`, { timed: created === 0 && !isAnswered });
     },
   },
   {

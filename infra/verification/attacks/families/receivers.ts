@@ -133,11 +133,16 @@ async function subscribe(
 /** In a workspace that has nothing to do with the attack, a delivery arrives in time. */
 async function witnessDelivery(context: AttackContext, witness: Workspace): Promise<void> {
   await context.pause(context.choose(5_000, 500));
-  await postIncident(context, witness, { title: 'Honest' });
+  const { outcome } = await postIncident(context, witness, { title: 'Honest' });
+  // A slow machine may not have answered when the attack ends.
+  if (outcome === 'silent') return;
   const deadline = performance.now() + DELIVERED_WITHIN;
   while (performance.now() < deadline) {
-    const { text } = await context.send(witness, { path: `/api/v1/${WEBHOOKS}` });
-    if (text.includes('"last_success_at":"')) return;
+    const { rowCount } = await context.sql.query(
+      'select 1 from webhook.subscriptions where workspace_id = $1 and last_success_at is not null',
+      [witness.id],
+    );
+    if (rowCount === 1) return;
     await delay(INTERVAL);
   }
   context.check(false, 'a delivery of another workspace does not arrive');
