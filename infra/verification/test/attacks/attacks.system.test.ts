@@ -4,6 +4,7 @@ import { SERVER_VARIABLES } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { SHORT_ATTACKS } from '../../attacks/registry.ts';
 import type { Row } from '../../attacks/suite.ts';
+import type { Mode } from '../../systems/local-harness.ts';
 import { ROOT } from '../../../installation/environment.ts';
 
 /** Milliseconds; after an attack that does harm, the suite waits for the system to recover. */
@@ -19,39 +20,50 @@ describeAttacks('in the short form', () => {
 
   beforeAll(async () => {
     // At the same time, each on a system of its own: an attack waits more than it computes.
-    const half = (rest: number) =>
-      SHORT_ATTACKS.filter((_attack, index) => index % 2 === rest).flatMap(({ name }) => ['--only', name]);
+    const half = (rest: number) => SHORT_ATTACKS.map(({ name }) => name).filter((_name, index) => index % 2 === rest);
     const [even, odd, [alone]] = await Promise.all([
-      runShortForm('--mode', 'services', ...half(0)),
-      runShortForm('--mode', 'services', ...half(1)),
-      runShortForm('--mode', 'embedded', '--only', 'timeline-documents'),
+      runShortForm('services', half(0)),
+      runShortForm('services', half(1)),
+      runShortForm('embedded', ['timeline-documents']),
     ]);
     for (const row of [...even, ...odd]) rows.set(row.attack, row);
     embedded = alone;
+    // A slow machine may leave too little for the victims of both halves: what harms only them is judged by itself.
+    const harmful = [...rows.values()].filter((row) => {
+      const failures = untimed(row);
+      return failures.length > 0 && failures.every(({ rule }) => rule === 'victims');
+    });
+    for (const row of harmful) console.warn(row.attack, 'beside another attack:', untimed(row));
+    const names = harmful.map(({ attack }) => attack);
+    const again = names.length > 0 ? await runShortForm('services', names) : [];
+    for (const row of again) rows.set(row.attack, row);
   }, TIMEOUT);
 
-  // The speed of the machine is no result of this test: `npm run attacks` judges times.
   describe('no other workspace notices', () => {
     test.each(SHORT_ATTACKS)('$name', ({ name }) => {
       const row = rows.get(name);
       expect(row?.during.requests).toBeGreaterThan(0);
-      expect(row?.failures.filter(({ timed }) => !timed)).toEqual([]);
+      expect(untimed(row)).toEqual([]);
     });
   });
 
   test('in one process, the events of others are recorded while a workspace reads documents into timelines', () => {
     expect(embedded?.during.lag).toBeGreaterThan(0);
-    expect(embedded?.failures.filter(({ timed }) => !timed)).toEqual([]);
+    expect(untimed(embedded)).toEqual([]);
   });
 });
 
-async function runShortForm(...options: string[]): Promise<Row[]> {
+/** The speed of the machine is no result of this test: `npm run attacks` judges times. */
+const untimed = (row: Row | undefined) => row?.failures.filter(({ timed }) => !timed) ?? [];
+
+async function runShortForm(mode: Mode, attacks: readonly string[]): Promise<Row[]> {
   const { promise, resolve } = Promise.withResolvers<{ stdout: string; stderr: string }>();
   const names = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE', ...Object.values(SERVER_VARIABLES)];
   const env = Object.fromEntries(names.map((name) => [name, process.env[name]]));
   const child = { cwd: ROOT, env, maxBuffer: 64 * 1_048_576 };
   // It exits with 1 if a rule fails, times included.
-  const args = ['infra/verification/attacks/main.ts', '--short', '--json', ...options];
+  const only = attacks.flatMap((name) => ['--only', name]);
+  const args = ['infra/verification/attacks/main.ts', '--short', '--json', '--mode', mode, ...only];
   execFile(process.execPath, args, child, (_error, stdout, stderr) => resolve({ stdout, stderr }));
   const { stdout, stderr } = await promise;
   if (!stdout.startsWith('[')) throw new Error(stderr);
