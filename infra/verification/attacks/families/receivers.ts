@@ -135,15 +135,25 @@ async function witnessDelivery(context: AttackContext, witness: Workspace): Prom
   await context.pause(context.choose(5_000, 500));
   const { outcome } = await postIncident(context, witness, { title: 'Honest' });
   // A slow machine may not have answered when the attack ends.
+  context.check(outcome !== 'silent', 'a create of another workspace is not answered', { timed: true });
   if (outcome === 'silent') return;
   const deadline = performance.now() + DELIVERED_WITHIN;
   while (performance.now() < deadline) {
-    const { rowCount } = await context.sql.query(
-      'select 1 from webhook.subscriptions where workspace_id = $1 and last_success_at is not null',
-      [witness.id],
-    );
-    if (rowCount === 1) return;
+    if (await isDelivered(context, witness)) return;
     await delay(INTERVAL);
   }
   context.check(false, 'a delivery of another workspace does not arrive');
+}
+
+/** What the workspace sees; after the attack, when its requests are not answered any more, what is stored. */
+async function isDelivered(context: AttackContext, witness: Workspace): Promise<boolean> {
+  if (!context.isOver) {
+    const { text } = await context.send(witness, { path: `/api/v1/${WEBHOOKS}` });
+    return text.includes('"last_success_at":"');
+  }
+  const { rowCount } = await context.sql.query(
+    'select 1 from webhook.subscriptions where workspace_id = $1 and last_success_at is not null',
+    [witness.id],
+  );
+  return rowCount === 1;
 }
