@@ -2,10 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as conventions from '@opentelemetry/semantic-conventions/incubating';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { behave, eventually, httpClient, type Receiver, startReceiver } from '@tocsin/testing';
+import { BUSY_MACHINE, behave, eventually, httpClient, type Receiver, startReceiver } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import type { RunningCommand } from '../../verification/systems/commands.ts';
-import { BUSY_MACHINE, type LocalHarness, localHarness } from '../../verification/systems/local-harness.ts';
+import { type LocalHarness, localHarness } from '../../verification/systems/local-harness.ts';
 import { type ExportedSpan, startTraceCollector, type TraceCollector, traceTree } from './trace-collector.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';

@@ -2,13 +2,13 @@ import { readdir, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Environment } from '@tocsin/runtime';
-import { eventually, httpClient, testServers } from '@tocsin/testing';
+import { BUSY_MACHINE, eventually, httpClient, testServers } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { APP_NAMES, APPS, type AppName } from '../../installation/apps.ts';
 import { findInstance } from '../../installation/data-dir.ts';
 import { deriveServiceKeys } from '../../installation/service-keys.ts';
 import { processesWith, type RunningCommand } from '../../verification/systems/commands.ts';
-import { BUSY_MACHINE, type LocalHarness, localHarness } from '../../verification/systems/local-harness.ts';
+import { type LocalHarness, localHarness } from '../../verification/systems/local-harness.ts';
 
 /** Only Linux shows the environment of a process. */
 const onLinux = process.platform === 'linux' ? test : test.skip;

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
-import { BUSY_MACHINE, type Mode } from '../systems/local-harness.ts';
+import type { Mode } from '../systems/local-harness.ts';
 import { setTimeout as delay } from 'node:timers/promises';
+import { BUSY_MACHINE } from '@tocsin/testing';
 import type { Attack, AttackResult } from './attack.ts';
 import { forkAttacker, startAttacker } from './attacker-process.ts';
 import { createVictim } from './create-victim.ts';

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Environment } from '@tocsin/runtime';
-import { behave, eventually, httpClient, type Receiver, startReceiver } from '@tocsin/testing';
+import { BUSY_MACHINE, behave, eventually, httpClient, type Receiver, startReceiver } from '@tocsin/testing';
 import { type AppName, APPS } from '../../installation/apps.ts';
 import { findInstance } from '../../installation/data-dir.ts';
 import { startParts } from '../../embedded/start-parts.ts';
-import { BUSY_MACHINE, type LocalHarness } from '../systems/local-harness.ts';
+import type { LocalHarness } from '../systems/local-harness.ts';
 import { findReplicas } from '../systems/processes.ts';
 import { type Run, type RunOptions, startRun } from './run.ts';
 

@@ -34,9 +34,6 @@ export interface LocalHarness {
   remove(): Promise<void>;
 }
 
-/** For tests: on a busy machine, another service may respond later than a request waits in production. */
-export const BUSY_MACHINE = { REPLICA_WAIT_MS: '5000' };
-
 /** @param gateways how many there will be; their ports follow each other */
 export async function localHarness(gateways = 1): Promise<LocalHarness> {
   const folder = await mkdtemp(path.join(tmpdir(), 'tocsin-local-'));

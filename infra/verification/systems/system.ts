@@ -12,6 +12,7 @@ import { SCOPES } from '@tocsin/schemas';
 import { setRoleSettings } from '@tocsin/postgres';
 import { type App, type Clock, createLogger, type Environment } from '@tocsin/runtime';
 import {
+  BUSY_MACHINE,
   type Client,
   createTestDatabase,
   eventually,
@@ -27,7 +28,6 @@ import { APP_NAMES, type AppName, type AppOverrides, appEnvironments, APPS } fro
 import { deriveServiceKeys } from '../../installation/service-keys.ts';
 import { type AdminCommand, adminCommand } from './admin-command.ts';
 import { sharedRoles } from './database-urls.ts';
-import { BUSY_MACHINE } from './local-harness.ts';
 import { type OtherTree, otherTree } from './other-tree.ts';
 import { isPooled, startTransactionPooler } from './transaction-pooler.ts';
 

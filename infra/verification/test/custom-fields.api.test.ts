@@ -5,6 +5,7 @@ import { openDatabase } from '@tocsin/postgres';
 import { type App, createLogger, memoryVersions } from '@tocsin/runtime';
 import {
   asUser,
+  BUSY_MACHINE,
   type Client,
   createTestDatabase,
   eventually,
@@ -58,7 +59,7 @@ async function start(): Promise<Installation> {
   const incidents = await startIncidents(
     incidentConfig({
       TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS,
-      REPLICA_WAIT_MS: '5000',
+      ...BUSY_MACHINE,
       INCIDENT_DATABASE_URL: database.url(incidentSchema.name),
       GATEWAY_INTERNAL_URL: unavailable.url,
       CATALOG_URL: unavailable.url,

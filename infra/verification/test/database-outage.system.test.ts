@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { withTimeout } from '@tocsin/runtime';
-import { type Answer, type Client, eventually, httpClient, tcpProxy } from '@tocsin/testing';
+import { BUSY_MACHINE, type Answer, type Client, eventually, httpClient, tcpProxy } from '@tocsin/testing';
 import { describeWithServers } from '@tocsin/testing/suites';
 import { processesWith } from '../systems/commands.ts';
-import { BUSY_MACHINE, localHarness } from '../systems/local-harness.ts';
+import { localHarness } from '../systems/local-harness.ts';
 import { running, runningCommand, runningPostgres } from '../systems/running.ts';
 
 /** Milliseconds in which a client learns that the database does not respond. */

@@ -5,10 +5,18 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createLogger } from '@tocsin/runtime';
 import { openRedis } from '@tocsin/runtime/redis';
-import { eventually, httpClient, reservePorts, tcpProxy, type TcpProxy, testServers } from '@tocsin/testing';
+import {
+  BUSY_MACHINE,
+  eventually,
+  httpClient,
+  reservePorts,
+  tcpProxy,
+  type TcpProxy,
+  testServers,
+} from '@tocsin/testing';
 import { describeWithBroker, describeWithProgram } from '@tocsin/testing/suites';
 import { withClient } from '../../installation/databases.ts';
-import { BUSY_MACHINE, localHarness } from '../systems/local-harness.ts';
+import { localHarness } from '../systems/local-harness.ts';
 import { type PostgresPair, startPostgresPair } from '../systems/postgres-pair.ts';
 import { running } from '../systems/running.ts';
 

@@ -4,11 +4,19 @@ import { appendFile, chown, copyFile, readFile, stat, writeFile } from 'node:fs/
 import path from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { databaseHosts, openSession } from '@tocsin/postgres';
-import { createCertificate, errorOf, eventually, httpClient, reservePorts, startRabbitMq } from '@tocsin/testing';
+import {
+  BUSY_MACHINE,
+  createCertificate,
+  errorOf,
+  eventually,
+  httpClient,
+  reservePorts,
+  startRabbitMq,
+} from '@tocsin/testing';
 import { describeWithOwnRabbitMq, describeWithProgram } from '@tocsin/testing/suites';
 import { withClient } from '../../installation/databases.ts';
 import { clusterOf } from '../../embedded/postgres-installation.ts';
-import { BUSY_MACHINE, localHarness } from '../systems/local-harness.ts';
+import { localHarness } from '../systems/local-harness.ts';
 import { running, runningPostgres } from '../systems/running.ts';
 
 const REDIS = 'redis-server';

@@ -9,7 +9,7 @@ export { holdTransaction } from './hold-transaction.ts';
 export { openEventStream, type StreamReader } from './event-stream.ts';
 export { isInstalled } from './is-installed.ts';
 export { loopbackServer } from './loopback-server.ts';
-export { type ServiceUnderTest, serviceHarness, type ServiceHarness } from './service-harness.ts';
+export { BUSY_MACHINE, type ServiceUnderTest, serviceHarness, type ServiceHarness } from './service-harness.ts';
 export { keepsStatements, PGBOUNCER, type PgBouncer, startPgBouncer, TRANSACTION_PGBOUNCER } from './pgbouncer.ts';
 export { asService, asUser, TEST_SECRET_KEYS, testPrincipal, type TestUser } from './principals.ts';
 export { findRabbitMq, type OwnRabbitMq, startRabbitMq } from './rabbitmq.ts';

@@ -18,6 +18,9 @@ export interface ServiceUnderTest {
   stop(): Promise<void>;
 }
 
+/** On a busy machine, another service may respond later than a request waits in production. */
+export const BUSY_MACHINE = { REPLICA_WAIT_MS: '5000' };
+
 /** The environment in which a service is started in its tests. */
 export interface ServiceHarness {
   database: TestDatabase;
@@ -45,8 +48,7 @@ export async function serviceHarness(
     database,
     databaseUrl,
     broker,
-    // On a busy machine, another service may respond later than a request waits in production.
-    settings: { NODE_ENV: 'test', TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS, REPLICA_WAIT_MS: '5000' },
+    settings: { NODE_ENV: 'test', TOCSIN_SECRET_KEYS: TEST_SECRET_KEYS, ...BUSY_MACHINE },
     overrides: {
       log: createLogger({ app: name, level: process.env.TEST_LOG ?? 'silent' }),
       broker,

@@ -1,7 +1,7 @@
 import { SCOPES } from '@tocsin/schemas';
 import { MemoryBroker, type OutgoingMessage, type PublishOutcome } from '@tocsin/messaging';
 import { type App, createLogger, memoryVersions } from '@tocsin/runtime';
-import { createTestDatabase, eventually, httpClient, TEST_SECRET_KEYS } from '@tocsin/testing';
+import { BUSY_MACHINE, createTestDatabase, eventually, httpClient, TEST_SECRET_KEYS } from '@tocsin/testing';
 import { losableVersions, loseTrips } from '@tocsin/testing/faulty-trips';
 import { administration, openGatewayDatabase } from '../../../../gateway/src/administration.ts';
 import { memoryRequestCounter } from '../../../../gateway/src/app.ts';
@@ -51,7 +51,7 @@ export const losableSystem = () =>
         RATE_LIMIT_PER_MINUTE: '1000000',
         WEBHOOK_TEST_RECEIVERS: 'localhost:1',
         RECEIVER_PORT: '1',
-        REPLICA_WAIT_MS: '5000',
+        ...BUSY_MACHINE,
       });
       const broker = new SwitchedBroker({ retryDelays: [20] });
       const overrides = {
