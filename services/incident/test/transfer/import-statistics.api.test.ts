@@ -1,9 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { openDatabase } from '@tocsin/postgres';
+import { openDatabase, query } from '@tocsin/postgres';
 import { eventually, testServers } from '@tocsin/testing';
+import { findEvents } from '../../src/transfer/store/import-store.ts';
 import { serviceForFile } from '../service.ts';
 import { aField } from '../snapshots.ts';
-import { anItem, transferWorkspace } from './transfer.ts';
+import { anEvent, anItem, transferWorkspace } from './transfer.ts';
 
 const service = await serviceForFile();
 
@@ -16,6 +17,35 @@ const FIELDS = [
 
 const filter = (slug: string, operator: string, value: unknown) =>
   `custom_filter=${encodeURIComponent(JSON.stringify({ slug, operator, value }))}`;
+
+interface PlanNode {
+  'Actual Loops': number;
+  Plans?: PlanNode[];
+}
+
+test('a session that has planned while there were no events looks up each name of an import once', async () => {
+  const session = openDatabase({
+    ...{ url: service.database.url('incident'), schema: 'incident', application: 'test', poolSize: 1 },
+  });
+  const { id, results } = await transferWorkspace(service);
+  await query(session, { text: 'set plan_cache_mode = force_generic_plan' });
+  await query(session, { text: `prepare named as ${findEvents(id, []).text}` });
+  await query(session, { text: `execute named(${id}, '{}', '{}', '{}', '{}')` });
+
+  const names = Array.from({ length: 300 }, (_, index) => `event-${index}`);
+  const item = anItem('large', { timeline: names.map((name) => anEvent(name)) });
+  const [created] = await results(item);
+  const listOf = (values: readonly unknown[]) => `'{${values.join(',')}}'`;
+  const [ids, texts, none] = [created.incident_id, 'text', 'null'].map((value) => listOf(names.map(() => value)));
+  const [explained] = await query<{ 'QUERY PLAN': [{ Plan: PlanNode & { 'Actual Rows': number } }] }>(session, {
+    text: `explain (analyze, timing off, format json) execute named(${id}, ${ids}, ${listOf(names)}, ${texts}, ${none})`,
+  });
+  await session.destroy();
+  const loopsOf = (node: PlanNode): number => Math.max(node['Actual Loops'], ...(node.Plans ?? []).map(loopsOf));
+  const plan = explained?.['QUERY PLAN'][0].Plan;
+  expect(plan).toMatchObject({ 'Actual Rows': names.length });
+  expect(loopsOf(plan as PlanNode)).toBe(names.length);
+});
 
 test('an import has its tables analysed, and lists work without statistics, too', async () => {
   const { rows: tables } = await service.knex.raw<{ rows: { name: string }[] }>(

@@ -82,7 +82,14 @@ export interface NamedEvent {
   body: string;
 }
 
-/** Finds the events that imports made under these external IDs, and those that this workspace exports under them. */
+const NAMED_EVENT = `select id, incident_id, revision, started_at, ended_at, is_ongoing, group_id, is_key, source, source_ref, type,
+    icon, title, body, collaboration_generation, tags, created_by, created_by_key, external_id
+  from timeline_events where workspace_id = $1 and incident_id = named.incident_id`;
+
+/**
+ * Finds the events that imports made under these external IDs, and those that this workspace exports under them. Nothing is
+ * joined to what is found by a name: planned while the table was empty, a join would look up all names for each event.
+ */
 export const findEvents = (workspaceId: number, named: readonly NamedEvent[]): Statement<StoredEvent> => ({
   name: 'find-imported-events',
   text: `select event.id, event.incident_id as "incidentId", named.external_id as "externalId", event.revision,
@@ -93,13 +100,10 @@ export const findEvents = (workspaceId: number, named: readonly NamedEvent[]): S
     from unnest((select $2::bigint[]), (select $3::text[]), (select $4::text[]), (select $5::bigint[]))
       as named (incident_id, external_id, body, native_id)
     cross join lateral (
-      select id from timeline_events
-      where workspace_id = $1 and incident_id = named.incident_id and external_id = named.external_id
+      ${NAMED_EVENT} and external_id = named.external_id
       union all
-      select id from timeline_events
-      where workspace_id = $1 and id = named.native_id and incident_id = named.incident_id and external_id is null
-    ) as found
-    join timeline_events as event on event.workspace_id = $1 and event.id = found.id
+      ${NAMED_EVENT} and id = named.native_id and external_id is null
+    ) as event
     order by event.external_id nulls first`,
   values: [
     workspaceId,
