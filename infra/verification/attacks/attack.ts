@@ -68,6 +68,8 @@ export interface AttackResult {
   requestCount: number;
   /** The number of requests by outcome. */
   outcomes: Record<string, number>;
+  /** The first answer of each outcome: method, path and the beginning of the body. */
+  examples: Record<string, string>;
   violations: { what: string; timed: boolean }[];
   skipped: string | undefined;
   /** Why the attack ended early; an error of the suite. */
@@ -77,6 +79,7 @@ export interface AttackResult {
 export const newResult = (): AttackResult => ({
   requestCount: 0,
   outcomes: {},
+  examples: {},
   violations: [],
   skipped: undefined,
   error: undefined,

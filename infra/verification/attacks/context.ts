@@ -14,6 +14,9 @@ interface ContextOptions {
   tell: (message: FromAttacker) => void;
 }
 
+/** Characters. */
+const EXAMPLE = 300;
+
 /** Opens what an attack works with, in the attacker's process. */
 export async function openContext({ target, isShort, tell }: ContextOptions) {
   const sql = new pg.Client({ connectionString: target.databaseUrl });
@@ -64,6 +67,8 @@ export async function openContext({ target, isShort, tell }: ContextOptions) {
       result.requestCount += 1;
       const answer = await send(target.gateway, workspace, { ...request, signal: closing.signal });
       countOutcome(answer.outcome);
+      const { method = 'GET', path } = request;
+      result.examples[answer.outcome] ??= `${method} ${path}: ${answer.text}`.slice(0, EXAMPLE);
       return answer;
     },
     countRequest: () => {

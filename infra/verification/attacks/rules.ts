@@ -26,6 +26,7 @@ type RuleName =
   | 'memory'
   | 'event-loop'
   | 'attacker'
+  | 'unavailable'
   | 'checks'
   | 'processes'
   | 'recovery';
@@ -53,6 +54,7 @@ const CHILD_MEMORY = 768;
 const EVENT_LOOP = 100;
 const BUSY_MACHINE = 2;
 const ALWAYS_ALLOWED = '429';
+const UNAVAILABLE = '503';
 
 export function judge(attack: Attack, observed: Observed): Failure[] {
   const { before, during, after, attacker, measurement, died, leftovers } = observed;
@@ -83,7 +85,10 @@ export function judge(attack: Attack, observed: Observed): Failure[] {
     fail('memory', `a child uses ${Math.round(measurement.childMemory)} MiB, more than ${CHILD_MEMORY} MiB`);
   const expected = new Set([...attack.expects.map(String), ALWAYS_ALLOWED]);
   for (const [outcome, count] of Object.entries(attacker.outcomes)) {
-    if (!expected.has(outcome)) fail('attacker', `${count} of its requests end with ${outcome}`, outcome === 'silent');
+    if (expected.has(outcome)) continue;
+    const example = attacker.examples[outcome];
+    const message = `${count} of its requests end with ${outcome}${example === undefined ? '' : `, the first ${example}`}`;
+    fail(outcome === UNAVAILABLE ? 'unavailable' : 'attacker', message, outcome === 'silent');
   }
   for (const app of died) fail('processes', `${app} ended`);
   for (const { what, timed } of leftovers) fail('recovery', what, timed);

@@ -13,6 +13,7 @@ const memory = Object.fromEntries(APP_NAMES.map((name) => [name, 150])) as Obser
 const attacker = {
   requestCount: 3,
   outcomes: { 200: 1, 429: 1, 503: 1 },
+  examples: { 500: 'GET /path: a body', 503: 'GET /path: not now' },
   violations: [],
   skipped: undefined,
   error: undefined,
@@ -34,6 +35,11 @@ test('an attack that stops the recording of events may delay them', () => {
 
 test('an attack that nobody notices passes', () => {
   expect(judge(attack, harmless)).toEqual([]);
+});
+
+test('a 503 that the attack does not expect fails by a rule of its own, with the answer', () => {
+  const message = '1 of its requests end with 503, the first GET /path: not now';
+  expect(judge({ ...attack, expects: [200] }, harmless)).toEqual([{ rule: 'unavailable', message, timed: false }]);
 });
 
 test('on a busy machine an event loop may be delayed by twice what the victims have to wait', () => {
@@ -77,7 +83,7 @@ test.each<[string, Partial<Observed>, string]>([
   [
     'an internal error',
     { attacker: { ...attacker, outcomes: { 500: 1 } } },
-    'attacker: 1 of its requests end with 500',
+    'attacker: 1 of its requests end with 500, the first GET /path: a body',
   ],
   [
     'an unexpected end',
