@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -51,7 +51,7 @@ export async function startRabbitMq(options: RabbitMqOptions = {}): Promise<OwnR
   const [port = 0, distribution = 0, names = 0] = await reservePorts(3);
   await writeFile(path.join(folder, 'rabbitmq.conf'), configurationOf(port, options));
   await writeFile(path.join(folder, 'enabled_plugins'), '[].\n');
-  await writeFile(path.join(folder, 'rabbitmq-env.conf'), '');
+  await writeFile(path.join(folder, 'rabbitmq-env.conf'), await linkLibraries(script, folder));
   const env = environmentOf(folder, { distribution, names }, options);
   const logFile = path.join(folder, 'server.log');
   let shell: ChildProcess | undefined;
@@ -113,6 +113,27 @@ export async function startRabbitMq(options: RabbitMqOptions = {}): Promise<OwnR
       await rm(folder, { recursive: true, force: true, maxRetries: 10 });
     },
   };
+}
+
+/**
+ * Links what the server itself needs of its plugins. It looks for each of a thousand modules in the folders of all plugins,
+ * also of those that are off: without these it starts in half the time. Returns the settings for it.
+ */
+async function linkLibraries(script: string, folder: string): Promise<string> {
+  const plugins = path.join(path.dirname(await realpath(script)), '../plugins');
+  // Not every distribution has them beside the script.
+  const folders = new Map((await readdir(plugins).catch(() => [])).map((name) => [name.replace(/-[\d.]+$/, ''), name]));
+  const needed = new Set(folders.has('rabbit') ? ['rabbit'] : []);
+  for (const name of needed) {
+    const description = path.join(plugins, folders.get(name) ?? '', 'ebin', `${name}.app`);
+    const [, names = ''] = /\{applications, *\[([^\]]*)\]/.exec(await readFile(description, 'utf8')) ?? [];
+    for (const each of names.split(/[\s,]+/)) if (folders.has(each)) needed.add(each);
+  }
+  if (needed.size === 0) return '';
+  await mkdir(path.join(folder, 'plugins'));
+  for (const name of [...needed].map((each) => folders.get(each) ?? ''))
+    await symlink(path.join(plugins, name), path.join(folder, 'plugins', name));
+  return `RABBITMQ_HOME=${folder}\nPLUGINS_DIR=${folder}/plugins\n`;
 }
 
 async function accepts(port: number): Promise<boolean> {
