@@ -73,8 +73,9 @@ export async function startRabbitMq(options: RabbitMqOptions = {}): Promise<OwnR
 
   const start = async () => {
     const log = await open(logFile, 'a');
-    // One process group. When this process ends, the shell's input closes, and the shell kills the group.
-    const started = spawn('sh', ['-c', `epmd & "$1" & read -r line; kill -9 0`, 'sh', script], {
+    // One process group. When this process ends, the shell's input closes, and the shell kills the group; so does the end
+    // of the server.
+    const started = spawn('sh', ['-c', `epmd & ("$1"; kill -9 0) & read -r line; kill -9 0`, 'sh', script], {
       cwd: folder,
       env,
       detached: true,
@@ -82,16 +83,15 @@ export async function startRabbitMq(options: RabbitMqOptions = {}): Promise<OwnR
     });
     shell = started;
     await log.close();
-    await eventually(
-      async () => {
-        if (started.exitCode !== null) throw new Error('the server exited during its start');
-        return accepts(port);
-      },
-      { what: 'a RabbitMQ that accepts connections' },
-    ).catch(async (error: unknown) => {
+    const ended = Promise.withResolvers<never>();
+    const end = () => ended.reject(new Error('the server ended during its start'));
+    started.once('exit', end);
+    const ready = eventually(async () => accepts(port), { what: 'a RabbitMQ that accepts connections' });
+    await Promise.race([ready, ended.promise]).catch(async (error: unknown) => {
       await kill();
       throw new Error((await readFile(logFile, 'utf8')).slice(-2_000), { cause: error });
     });
+    started.off('exit', end);
   };
 
   await start();
