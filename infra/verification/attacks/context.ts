@@ -2,10 +2,9 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { type AttackContext, type AttackResult, newResult } from './attack.ts';
-import type { Outcome } from '../systems/send.ts';
 import type { Answers, FromAttacker, Question, ToAttacker } from './messages.ts';
 import { deadUrl, receiverUrl } from '../systems/receiver-urls.ts';
-import { send } from '../systems/send.ts';
+import { type Outcome, type ReceivedAnswer, send, type SentRequest } from '../systems/send.ts';
 import type { TargetAddress } from '../systems/target.ts';
 
 interface ContextOptions {
@@ -14,8 +13,8 @@ interface ContextOptions {
   tell: (message: FromAttacker) => void;
 }
 
-/** Characters. */
-const EXAMPLE = 300;
+const exampleOf = ({ method = 'GET', path }: SentRequest, { text }: ReceivedAnswer): string =>
+  `${method} ${path}: ${text}`.slice(0, 300);
 
 /** Opens what an attack works with, in the attacker's process. */
 export async function openContext({ target, isShort, tell }: ContextOptions) {
@@ -67,8 +66,7 @@ export async function openContext({ target, isShort, tell }: ContextOptions) {
       result.requestCount += 1;
       const answer = await send(target.gateway, workspace, { ...request, signal: closing.signal });
       countOutcome(answer.outcome);
-      const { method = 'GET', path } = request;
-      result.examples[answer.outcome] ??= `${method} ${path}: ${answer.text}`.slice(0, EXAMPLE);
+      result.examples[answer.outcome] ??= exampleOf(request, answer);
       return answer;
     },
     countRequest: () => {
@@ -84,9 +82,7 @@ export async function openContext({ target, isShort, tell }: ContextOptions) {
     heal: async () => {
       await ask({ about: 'heal' });
     },
-    skip: (reason) => {
-      result.skipped = reason;
-    },
+    skip: (reason) => void (result.skipped = reason),
   };
   return {
     context,

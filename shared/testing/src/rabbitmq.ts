@@ -126,7 +126,7 @@ async function linkLibraries(script: string, folder: string): Promise<string> {
   const needed = new Set(folders.has('rabbit') ? ['rabbit'] : []);
   for (const name of needed) {
     const description = path.join(plugins, folders.get(name) ?? '', 'ebin', `${name}.app`);
-    const [, names = ''] = /\{applications, *\[([^\]]*)\]/.exec(await readFile(description, 'utf8')) ?? [];
+    const [, names = ''] = /\{applications,\s*\[([^\]]*)\]/.exec(await readFile(description, 'utf8')) ?? [];
     for (const each of names.split(/[\s,]+/)) if (folders.has(each)) needed.add(each);
   }
   if (needed.size === 0) return '';

@@ -82,8 +82,9 @@ export interface NamedEvent {
   body: string;
 }
 
-const NAMED_EVENT = `select id, incident_id, revision, started_at, ended_at, is_ongoing, group_id, is_key, source, source_ref, type,
-    icon, title, body, collaboration_generation, tags, created_by, created_by_key, external_id
+/** The event of a name; what identifies it follows. */
+const NAMED_EVENT = `select id, incident_id, revision, started_at, ended_at, is_ongoing, group_id, is_key, source,
+    source_ref, type, icon, title, body, collaboration_generation, tags, created_by, created_by_key, external_id
   from timeline_events where workspace_id = $1 and incident_id = named.incident_id`;
 
 /**
