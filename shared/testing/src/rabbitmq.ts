@@ -59,8 +59,8 @@ export async function startRabbitMq(options: RabbitMqOptions = {}): Promise<OwnR
   const kill = async () => {
     if (shell?.pid === undefined) return;
     const gone = Promise.withResolvers<void>();
-    if (shell.exitCode === null && shell.signalCode === null) shell.once('exit', () => gone.resolve());
-    else gone.resolve();
+    if (hasEnded(shell)) gone.resolve();
+    else shell.once('exit', () => gone.resolve());
     try {
       process.kill(-shell.pid, 'SIGKILL');
     } catch {
@@ -83,15 +83,14 @@ export async function startRabbitMq(options: RabbitMqOptions = {}): Promise<OwnR
     });
     shell = started;
     await log.close();
-    const ended = Promise.withResolvers<never>();
-    const end = () => ended.reject(new Error('the server ended during its start'));
-    started.once('exit', end);
-    const ready = eventually(async () => accepts(port), { what: 'a RabbitMQ that accepts connections' });
-    await Promise.race([ready, ended.promise]).catch(async (error: unknown) => {
+    try {
+      const isSettled = async () => hasEnded(started) || accepts(port);
+      await eventually(isSettled, { what: 'a RabbitMQ that accepts connections' });
+      if (hasEnded(started)) throw new Error('the server ended during its start');
+    } catch (error) {
       await kill();
       throw new Error((await readFile(logFile, 'utf8')).slice(-2_000), { cause: error });
-    });
-    started.off('exit', end);
+    }
   };
 
   await start();
@@ -135,6 +134,8 @@ async function linkLibraries(script: string, folder: string): Promise<string> {
     await symlink(path.join(plugins, name), path.join(folder, 'plugins', name));
   return `RABBITMQ_HOME=${folder}\nPLUGINS_DIR=${folder}/plugins\n`;
 }
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
 
 async function accepts(port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
