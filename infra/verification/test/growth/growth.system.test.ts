@@ -19,19 +19,28 @@ const WARM = 4;
 /** Bytes that each action may seem to keep: less than a leaked request, response or timer with its closure takes. */
 const TOLERANCE = 2_048;
 
-/** What the passing of time does to rows whose age the database's clock tells. */
-const AGE = `
-  update gateway.idempotency_keys set claimed_at = claimed_at - interval '25 hours';
-  update incident.idempotency_keys set claimed_at = claimed_at - interval '25 hours';
-  update catalog.idempotency_keys set claimed_at = claimed_at - interval '25 hours';
-  update gateway.inbox set received_at = received_at - interval '8 days';
-  update gateway.audit_log set occurred_at = now() - interval '401 days';
+/** How old rows become whose age the database's clock tells: longer than they are kept. */
+const AGES = [
+  ['gateway.idempotency_keys', 'claimed_at', '25 hours'],
+  ['incident.idempotency_keys', 'claimed_at', '25 hours'],
+  ['catalog.idempotency_keys', 'claimed_at', '25 hours'],
+  ['gateway.audit_log', 'occurred_at', '401 days'],
+  ['gateway.inbox', 'received_at', '8 days'],
+  ['incident.inbox', 'received_at', '8 days'],
+  ['catalog.inbox', 'received_at', '8 days'],
+  ['webhook.inbox', 'received_at', '8 days'],
+] as const;
+
+/** Only younger rows: the apps delete the others meanwhile. */
+const AGE = AGES.map(
+  ([table, time, age]) =>
+    `update ${table} set ${time} = ${time} - interval '${age}' where ${time} > now() - interval '${age}'`,
+).join(';');
+
+const LIMIT_AUDIT_LOG = `
   insert into incident.retentions (workspace_id, revision, retention, set_by)
     select id, 2, '${JSON.stringify({ ...NO_RETENTION, audit_log: { days: 400, startsAt: '2026-01-01T00:00:00.000Z' } })}', '{}'
-    from gateway.workspaces on conflict do nothing;
-  update incident.inbox set received_at = received_at - interval '8 days';
-  update catalog.inbox set received_at = received_at - interval '8 days';
-  update webhook.inbox set received_at = received_at - interval '8 days'`;
+    from gateway.workspaces on conflict do nothing`;
 
 /** Tables that are empty again when the time of their rows has passed. */
 const EMPTY = [
@@ -145,10 +154,12 @@ describeWithServers('rounds of creates, changes, deletes and deliveries', () => 
   /** More time than anything is kept; waits until the apps' own tasks have deleted it. */
   async function passTime(): Promise<void> {
     ahead += 31 * DAY;
-    await administrator.query(AGE);
+    await administrator.query(LIMIT_AUDIT_LOG);
     let filled: string[] = [];
     const end = eventually(
       async () => {
+        // Again each time: a queue without messages says nothing of those that a consumer still handles.
+        await administrator.query(AGE);
         filled = [];
         for (const table of EMPTY) if ((await countRows(table)) > 0) filled.push(table);
         return filled.length === 0;
