@@ -12,7 +12,7 @@ const CLIENTS = 4;
 /** Those of the other workspaces. */
 const OTHER_CLIENTS = 3;
 /** Milliseconds between two operations of a client: processes that never rest notice late what happens to others. */
-const PAUSE = 20;
+const PAUSE = 100;
 /** Requests between two faults. */
 const BETWEEN = 50;
 /** Violations in the output of a failure. */
