@@ -26,13 +26,14 @@ const isFixed = (table: string) =>
   table.includes('.migrations');
 
 /**
- * Copies all rows of all growing tables `copies` times, each time as data of other workspaces: all IDs are shifted by
- * the same distance, so that references stay valid. Then updates the planner's statistics.
+ * Copies all rows of all growing tables, each time as data of other workspaces: all IDs are shifted by the same distance,
+ * so that references stay valid. Then updates the planner's statistics.
+ * @param copies how often the rows of a table are copied, by its name with its schema
  * @returns the number of rows by growing table
  */
 export async function fillTables(
   client: pg.Client,
-  { schemas, copies }: { schemas: readonly string[]; copies: number },
+  { schemas, copies }: { schemas: readonly string[]; copies: (table: string) => number },
 ): Promise<Map<string, number>> {
   const tables = await growingTables(client, schemas);
   const filled = new Map<string, number>();
@@ -42,7 +43,7 @@ export async function fillTables(
     const names = columns.map(({ name }) => `"${name}"`).join(', ');
     await client.query(`
       insert into ${table} (${names})
-      select ${columns.map(copyOf).join(', ')} from ${table}, generate_series(1, ${copies}) as copy`);
+      select ${columns.map(copyOf).join(', ')} from ${table}, generate_series(1, ${copies(table)}) as copy`);
     await client.query(`analyze ${table}`);
     const { rows: counted } = await client.query<{ rows: number }>(`select count(*)::integer as rows from ${table}`);
     filled.set(table, counted[0]?.rows ?? 0);
